@@ -1,0 +1,1 @@
+"""The Qt window. It knows the engine only through engine.api."""

@@ -1,0 +1,292 @@
+"""What the window and the engine say to each other: commands in, events out. The one module app/ imports.
+
+Every command gets exactly one terminal event bearing its id: Done, Cancelled or Failed. Other events of a command
+(Progress, PromptRead, TextDelta) come before it. Telemetry comes on its own, at most five times a second.
+Everything here is frozen and picklable. Importing this module loads neither torch nor transformers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from engine import settings
+from engine.errors import Kind, UnderhillError
+
+__all__ = [
+    "Cancelled", "Command", "DeleteModel", "Done", "Engine", "Event", "Failed", "Generate", "ImportModel", "Kind",
+    "ListModels", "LoadModel", "Message", "ModelCard", "Progress", "PromptRead", "Shutdown", "Stats", "Stop",
+    "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "settings", "start",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a chat. role: 'system', 'user' or 'assistant'.
+
+    token_ids: of an assistant turn, the tokens as generated, so that they need not be encoded again.
+    """
+
+    role: str
+    content: str
+    token_ids: tuple[int, ...] = ()
+
+
+# ---- commands --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Command:
+    """id: unique, chosen by the sender."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class ListModels(Command):
+    """Done.result: tuple[ModelCard, ...]."""
+
+
+@dataclass(frozen=True)
+class LoadModel(Command):
+    """Open a model and make it the current one. Done.result: ModelCard (loaded, with its plan's sentences).
+
+    model: 'builtin', a name in the library, or a path to a store or a checkpoint. settings: names of settings.ENGINE.
+    """
+
+    model: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class UnloadModel(Command):
+    """Release the current model's memory. Done.result: None."""
+
+
+@dataclass(frozen=True)
+class UpdateSettings(Command):
+    """Change live settings of the loaded model, mid-answer if need be. Done.result: dict of those in force."""
+
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Generate(Command):
+    """Answer a chat with the loaded model. sampling: names of settings.SAMPLING. Done.result: Stats.
+
+    continue_last: the last message is an assistant turn that goes on where it was cut.
+    """
+
+    messages: tuple[Message, ...]
+    sampling: dict[str, Any] = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+    continue_last: bool = False
+
+
+@dataclass(frozen=True)
+class Stop(Command):
+    """Cancel the command `target` (queued or running) within one token. Done.result: True if it was still there.
+
+    The target ends with Cancelled, whose result is what Done would have carried so far.
+    """
+
+    target: str
+
+
+@dataclass(frozen=True)
+class ImportModel(Command):
+    """Quantize a local checkpoint into the library. top: 4, 8 or 16. Done.result: ModelCard."""
+
+    path: str
+    name: str = ""
+    top: int = 8
+
+
+@dataclass(frozen=True)
+class DeleteModel(Command):
+    """Remove a model from the library and the disk. Done.result: None."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Shutdown(Command):
+    """Cancel everything, release everything, end the worker. Done is the last event of all."""
+
+
+# ---- events ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Event:
+    """id: that of the command it belongs to; empty for Telemetry."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Progress(Event):
+    """Something long goes on. text: a plain phrase ('Reading layer 3 of 16'). total 0: not known. unit: 'bytes' …"""
+
+    text: str
+    done: int = 0
+    total: int = 0
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class PromptRead(Event):
+    """Prompt tokens processed so far, of total; reused of them were already in the KV cache.
+
+    dropped: oldest turns left out because the context is full (shown to the user, never silent).
+    """
+
+    done: int
+    total: int
+    reused: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True)
+class TextDelta(Event):
+    """New text of the answer (whole characters only) and the tokens behind it."""
+
+    text: str
+    token_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What an answer took. Times in seconds, bytes in bytes.
+
+    precision: expert uses by what they ran at: keys '32', '16', '8', '4', '2', 'skipped'.
+    finish: 'stop' (the model ended), 'length' (max_tokens), 'context' (no room left), 'stop_text', 'cancelled'.
+    """
+
+    text: str
+    token_ids: tuple[int, ...]
+    finish: str
+    prompt_tokens: int
+    reused_tokens: int
+    dropped_turns: int
+    prompt_seconds: float
+    decode_seconds: float
+    hits: int
+    misses: int
+    bytes_read: int
+    precision: dict[str, int]
+    peak_rss: int
+
+    @property
+    def decode_tokens_per_second(self) -> float:
+        """Decode speed; the first token belongs to the prompt."""
+        n = len(self.token_ids) - 1
+        return n / self.decode_seconds if n > 0 and self.decode_seconds > 0 else 0.0
+
+    @property
+    def prompt_tokens_per_second(self) -> float:
+        """Prompt speed over the tokens really computed."""
+        n = self.prompt_tokens - self.reused_tokens
+        return n / self.prompt_seconds if n > 0 and self.prompt_seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Telemetry(Event):
+    """A snapshot for the live panels, at most five a second. Counters are since the model was loaded.
+
+    activations: [moe_layers][experts] uses in the current answer. residency: the same shape, tier held in memory
+    (0 none, 2, 4, 8, 16, 32). layer_names: the model's own layer indices of the rows. precision: as in Stats.
+    tokens_per_second: over the last second or so; 0 while idle. why: one sentence on what limits the speed now.
+    """
+
+    activations: tuple[tuple[int, ...], ...]
+    residency: tuple[tuple[int, ...], ...]
+    layer_names: tuple[int, ...]
+    hits: int
+    misses: int
+    bytes_read: int
+    precision: dict[str, int]
+    tokens: int
+    tokens_per_second: float
+    disk_bytes_per_second: float
+    cache_bytes: int
+    cache_capacity: int
+    rss: int
+    generating: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """A model as lists show it. bytes on disk. loaded: it is the current one. note: what the user should know.
+
+    plan: sentences on how it runs here (only when loaded). thinking: its template can switch thinking on and off.
+    """
+
+    name: str
+    title: str
+    family: str
+    path: str
+    parameters: int
+    active_parameters: int
+    disk_bytes: int
+    expert_bytes: int
+    layers: int
+    moe_layers: int
+    experts: int
+    experts_per_token: int
+    context_length: int
+    tiers: tuple[int, ...]
+    backend: str  # 'lean' or 'compatibility'
+    note: str = ""
+    loaded: bool = False
+    plan: tuple[str, ...] = ()
+    thinking: bool = False
+
+
+@dataclass(frozen=True)
+class Done(Event):
+    """Terminal: it worked. result: as the command's docstring says."""
+
+    result: Any = None
+
+
+@dataclass(frozen=True)
+class Cancelled(Event):
+    """Terminal: the user stopped it. result: what there is of it (Stats of a Generate)."""
+
+    result: Any = None
+
+
+@dataclass(frozen=True)
+class Failed(Event):
+    """Terminal: it went wrong. cause: the technical detail, for the log and 'show details'."""
+
+    kind: Kind
+    sentence: str
+    action: str = ""
+    cause: str = ""
+
+
+# ---- the handle ------------------------------------------------------------------------------------------------
+
+
+class Engine(Protocol):
+    """A running engine. Both methods may be called from any thread and never block on the engine's work."""
+
+    def send(self, command: Command) -> None:
+        """Queue a command. Stop, UpdateSettings and Shutdown overtake what is running."""
+
+    def close(self, timeout: float = 10.0) -> None:
+        """Shutdown and wait for the worker to end."""
+
+
+def start(on_event: Callable[[Event], None]) -> Engine:
+    """Start the engine's worker thread. `on_event` is called on threads of the engine: hand over and return.
+
+    torch is loaded on the worker thread at its first need, not here.
+    """
+    from engine.service import Service
+
+    return Service(on_event)

@@ -1,0 +1,1 @@
+"""From chat to tokens and back: templates, sampling, stop rules, incremental detokenizing."""

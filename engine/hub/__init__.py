@@ -1,0 +1,1 @@
+"""Models in: checkpoints, import into a store, the local library."""

@@ -1,0 +1,1 @@
+"""Expert arithmetic from packed planes: native C, and the torch reference that is its oracle."""

@@ -1,0 +1,1 @@
+"""Bit planes and HQQ: weights to codes whose prefixes are coarser codes."""

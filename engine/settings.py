@@ -1,0 +1,138 @@
+"""Every setting, declared once: the dialog, the CLI and the validation are made from this declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+
+Value = bool | int | float | str | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting. kind: 'bool', 'int', 'float', 'choice' or 'text'; low and high are inclusive.
+
+    live: takes effect at once, mid-answer; otherwise at the next load of the model.
+    optional: None is allowed and means "let Underhill choose".
+    """
+
+    name: str
+    kind: str
+    default: Value
+    label: str
+    help: str
+    group: str
+    low: float | None = None
+    high: float | None = None
+    choices: tuple[str, ...] = ()
+    live: bool = True
+    optional: bool = False
+    advanced: bool = False
+
+    def check(self, value: Any) -> Value:
+        """The value as this setting's type, or UnderhillError(BAD_REQUEST) saying what would be allowed."""
+        if value is None and self.optional:
+            return None
+        try:
+            result = self._convert(value)
+        except (TypeError, ValueError):
+            raise self._refuse(value) from None
+        if self.kind in ("int", "float"):
+            number = float(result)  # type: ignore[arg-type]
+            too_low = self.low is not None and number < self.low
+            too_high = self.high is not None and number > self.high
+            if number != number or too_low or too_high:
+                raise self._refuse(value)
+        if self.kind == "choice" and result not in self.choices:
+            raise self._refuse(value)
+        return result
+
+    def _convert(self, value: Any) -> Value:
+        if self.kind == "bool":
+            if isinstance(value, bool):
+                return value
+            text = str(value).strip().lower()
+            if text not in ("true", "false", "on", "off", "yes", "no", "1", "0"):
+                raise ValueError(text)
+            return text in ("true", "on", "yes", "1")
+        if isinstance(value, bool):
+            raise TypeError("a boolean is not a number")
+        if self.kind == "int":
+            number = int(value)
+            if number != float(value):
+                raise ValueError(value)
+            return number
+        return float(value) if self.kind == "float" else str(value)
+
+    def _refuse(self, value: Any) -> UnderhillError:
+        allowed = {
+            "bool": "on or off",
+            "choice": "one of " + ", ".join(self.choices),
+            "text": "text",
+        }.get(self.kind) or f"a {'whole ' if self.kind == 'int' else ''}number from {self.low:g} to {self.high:g}"
+        return UnderhillError(Kind.BAD_REQUEST, f"{self.label} cannot be {value!r}.", f"It takes {allowed}.")
+
+
+SAMPLING = (
+    Setting("temperature", "float", 0.7, "Temperature", "0 always takes the likeliest token; higher is more varied.",
+            "sampling", 0.0, 5.0),
+    Setting("top_p", "float", 0.95, "Top-p", "Keep the likeliest tokens that together reach this probability.",
+            "sampling", 0.0, 1.0),
+    Setting("top_k", "int", 0, "Top-k", "Keep only this many likeliest tokens; 0 keeps all.", "sampling", 0, 100_000),
+    Setting("min_p", "float", 0.0, "Min-p", "Drop tokens less likely than this share of the likeliest.",
+            "sampling", 0.0, 1.0),
+    Setting("repetition_penalty", "float", 1.0, "Repetition penalty",
+            "Above 1 makes tokens already in the chat less likely.", "sampling", 0.5, 3.0),
+    Setting("seed", "int", None, "Seed", "The same seed gives the same answer; empty takes a new one each time.",
+            "sampling", 0, 2**31 - 1, optional=True),
+    Setting("max_tokens", "int", 1024, "Longest answer", "Stop after this many tokens.", "sampling", 1, 1_000_000),
+)  # fmt: skip
+
+ENGINE = (
+    Setting("dial", "choice", "balanced", "Precision dial",
+            "Exact runs every expert at full precision. Balanced and Fast run less important experts coarser "
+            "when they would have to be fetched from disk.", "speed", choices=("exact", "balanced", "fast")),
+    Setting("t1", "float", None, "Threshold T1",
+            "Experts with an unimportance score up to T1 run at full precision.", "speed", 0.0, 1.0,
+            optional=True, advanced=True),
+    Setting("t2", "float", None, "Threshold T2",
+            "Experts above T1 and up to T2 run coarse; above T2 they are skipped.", "speed", 0.0, 1.0,
+            optional=True, advanced=True),
+    Setting("tier", "choice", "top", "Full precision", "Bits of an expert at full precision; top is all that is stored.",
+            "speed", choices=("top", "8", "4", "2"), advanced=True),
+    Setting("cache_fraction", "float", None, "Expert cache",
+            "Share of the model's expert bytes kept in memory; empty lets Underhill choose.", "memory", 0.0, 1.0,
+            optional=True),
+    Setting("memory_gb", "float", None, "Memory ceiling (GB)",
+            "Most memory Underhill may use; empty takes what is free, less a margin.", "memory", 0.5, 4096.0,
+            optional=True, live=False),
+    Setting("policy", "choice", "lru_layer", "Cache policy", "Which expert leaves when room is needed.", "speed",
+            choices=("lru_layer", "lru"), live=False, advanced=True),
+    Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,
+            live=False, advanced=True),
+    Setting("direct_io", "choice", "auto", "Direct I/O", "Read experts past the system's file cache.", "speed",
+            choices=("auto", "on", "off"), live=False, advanced=True),
+    Setting("threads", "int", None, "Compute threads", "Empty takes the physical cores.", "speed", 1, 256,
+            optional=True, live=False, advanced=True),
+    Setting("context_length", "int", None, "Context length",
+            "Most tokens of chat the model sees; empty takes what the model and memory allow.", "memory", 64, 4_194_304,
+            optional=True, live=False),
+    Setting("dense", "choice", "auto", "Other weights", "How attention and the other weights are held in memory.", "memory",
+            choices=("auto", "f32", "bf16", "int8"), live=False, advanced=True),
+    Setting("kernel", "choice", "auto", "Kernels", "Native code, or the slower torch reference.", "speed",
+            choices=("auto", "native", "torch"), live=False, advanced=True),
+)  # fmt: skip
+
+ALL = {s.name: s for s in (*SAMPLING, *ENGINE)}
+
+
+def validated(values: Mapping[str, Any], among: tuple[Setting, ...]) -> dict[str, Value]:
+    """Every setting of `among`, checked, defaults filled in. Unknown names raise UnderhillError(BAD_REQUEST)."""
+    known = {s.name: s for s in among}
+    for name in values:
+        if name not in known:
+            raise UnderhillError(Kind.BAD_REQUEST, f"There is no setting called {name!r}.")
+    return {s.name: s.check(values[s.name]) if s.name in values else s.default for s in among}

@@ -1,0 +1,1 @@
+"""The on-disk expert store: format, writer, reader."""

@@ -1,0 +1,1 @@
+"""Routing recorder, and replay of a recorded trace through any policy."""
