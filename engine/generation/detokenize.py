@@ -1,0 +1,69 @@
+"""Tokens to text as they come, never showing half a character, and stopping at stop texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tokenizers.decoders import DecodeStream
+
+
+class Detokenizer:
+    """Incremental decoding of one answer. `tokenizer` is a tokenizers.Tokenizer."""
+
+    def __init__(self, tokenizer: Any, prefix: Sequence[int] = ()) -> None:
+        """prefix: tokens before the first new one, decoded but not returned (their spacing matters to some)."""
+        self._tokenizer = tokenizer
+        self._stream = DecodeStream(skip_special_tokens=True)
+        self._pending: list[int] = []
+        for token in prefix:
+            self._stream.step(tokenizer, token)
+
+    def add(self, token: int) -> str:
+        """The whole characters that this token completes; empty while a character is unfinished."""
+        self._pending.append(token)
+        text = self._stream.step(self._tokenizer, token)
+        if text is None:
+            return ""
+        self._pending.clear()
+        return str(text)
+
+    def flush(self) -> str:
+        """What an answer cut inside a character leaves over, with the unfinished bytes as U+FFFD."""
+        tail = self._tokenizer.decode(self._pending, skip_special_tokens=True) if self._pending else ""
+        self._pending.clear()
+        return str(tail)
+
+
+class StopTexts:
+    """Watches text for stop strings; holds back what may become one."""
+
+    def __init__(self, stops: Sequence[str]) -> None:
+        self._stops = [s for s in stops if s]
+        self._held = ""
+        self.hit = False
+
+    def add(self, text: str) -> str:
+        """Text that is safe to show. After a stop string is complete `hit` is set and nothing more comes out."""
+        if self.hit or not self._stops:
+            return "" if self.hit else text
+        self._held += text
+        at = [i for i in (self._held.find(s) for s in self._stops) if i >= 0]
+        if at:
+            self.hit = True
+            safe, self._held = self._held[: min(at)], ""
+            return safe
+        keep = max(self._overlap(s) for s in self._stops)
+        safe = self._held[: len(self._held) - keep]
+        self._held = self._held[len(self._held) - keep :]
+        return safe
+
+    def flush(self) -> str:
+        """What was held back and did not become a stop string."""
+        text, self._held = self._held, ""
+        return text
+
+    def _overlap(self, stop: str) -> int:
+        """Length of the longest end of the held text that begins `stop`."""
+        most = min(len(stop) - 1, len(self._held))
+        return next((n for n in range(most, 0, -1) if self._held.endswith(stop[:n])), 0)
