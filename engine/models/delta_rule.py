@@ -1,0 +1,53 @@
+"""The gated delta rule (Yang et al. 2024, Gated Delta Networks): one token at a time, or in chunks.
+
+Per head, with a state S [Dk, Dv], a decay exp(g) and a learning rate beta, every token does::
+
+    S = exp(g) S;   S = S + k (beta (v - k S));   out = q S
+
+The state changes in place and stays in float32: it sums over the whole context.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+CHUNK = 64  # tokens; larger chunks cost more inside (quadratic), smaller ones more passes over the state
+
+
+def delta_step(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor) -> Tensor:
+    """One token. q, k: [H, Dk]. v: [H, Dv]. g, beta: [H]. state: [H, Dk, Dv], updated. Returns [H, Dv]."""
+    decay = g.exp().view(-1, 1, 1)
+    # What key and query read from the old state takes one pass over it; the new state is written in a second one.
+    remembered, read = (torch.bmm(torch.stack((k, q), dim=1), state) * decay).unbind(1)
+    delta = (v - remembered) * beta.unsqueeze(1)
+    state.mul_(decay).baddbmm_(k.unsqueeze(2), delta.unsqueeze(1))
+    return torch.addcmul(read, (q * k).sum(-1, keepdim=True), delta)
+
+
+def delta_chunks(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor, chunk: int = CHUNK) -> Tensor:
+    """Many tokens, `chunk` at a time, equal to delta_step on each (section 3.3 of the paper, the UT transform).
+
+    q, k: [T, H, Dk]. v: [T, H, Dv]. g, beta: [T, H]. state: [H, Dk, Dv], updated. Returns [T, H, Dv].
+    """
+    heads_first = [t.transpose(0, 1) for t in (q, k, v, g, beta)]
+    parts = [_one_chunk(*part, state) for part in zip(*(t.split(chunk, dim=1) for t in heads_first), strict=True)]
+    return torch.cat(parts, dim=1).transpose(0, 1)
+
+
+def _one_chunk(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor) -> Tensor:
+    """q, k: [H, C, Dk]. v: [H, C, Dv]. g, beta: [H, C]. state: [H, Dk, Dv], updated. Returns [H, C, Dv]."""
+    total = g.cumsum(1)  # log of the decay since the chunk began
+    seen = total.exp().unsqueeze(2)
+    pairwise = (total.unsqueeze(2) - total.unsqueeze(1)).tril().exp().tril()  # [H, i, j]: decay between tokens j <= i
+    k_beta = k * beta.unsqueeze(2)
+    # Token i corrects what tokens j < i wrote: a unit lower triangular system, solved for values and for decayed keys.
+    system = k_beta @ k.transpose(1, 2) * pairwise
+    rhs = torch.cat((v * beta.unsqueeze(2), k_beta * seen), dim=2)
+    solved = torch.linalg.solve_triangular(system, rhs, upper=False, unitriangular=True)
+    values, keys = solved.split((v.shape[2], k.shape[2]), dim=2)
+    written = torch.baddbmm(values, keys, state, alpha=-1)
+    out = torch.baddbmm((q * seen) @ state, q @ k.transpose(1, 2) * pairwise, written)
+    remaining = (total[:, -1:] - total).exp().unsqueeze(2)
+    state.mul_(seen[:, -1:]).baddbmm_((k * remaining).transpose(1, 2), written)
+    return out
