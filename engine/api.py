@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
+from engine.hub.card import ModelCard
 
 __all__ = [
     "Cancelled", "Command", "DeleteModel", "Done", "Engine", "Event", "Failed", "Generate", "ImportModel", "Kind",
@@ -169,34 +170,6 @@ class Telemetry(Event):
     rss: int
     generating: bool
     why: str
-
-
-@dataclass(frozen=True)
-class ModelCard:
-    """A model as lists show it. bytes on disk. loaded: it is the current one. note: what the user should know.
-
-    plan: sentences on how it runs here (only when loaded). thinking: its template can switch thinking on and off.
-    """
-
-    name: str
-    title: str
-    family: str
-    path: str
-    parameters: int
-    active_parameters: int
-    disk_bytes: int
-    expert_bytes: int
-    layers: int
-    moe_layers: int
-    experts: int
-    experts_per_token: int
-    context_length: int
-    tiers: tuple[int, ...]
-    backend: str  # 'lean' or 'compatibility'
-    note: str = ""
-    loaded: bool = False
-    plan: tuple[str, ...] = ()
-    thinking: bool = False
 
 
 @dataclass(frozen=True)

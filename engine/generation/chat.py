@@ -45,6 +45,7 @@ class ChatFormat:
         self.tokenizer = self._hf.backend_tokenizer
         self.stop_ids = frozenset(self._stop_ids(directory))
         self.has_template = bool(getattr(self._hf, "chat_template", None))
+        self._control = tuple(t.content for t in self.tokenizer.get_added_tokens_decoder().values() if t.special)
         self.thinking = self.has_template and "enable_thinking" in str(self._hf.chat_template)
 
     def _stop_ids(self, directory: Path) -> set[int]:
@@ -71,6 +72,10 @@ class ChatFormat:
         """Text to ids, as it stands: no special tokens added."""
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
+    def decode(self, ids: Sequence[int]) -> str:
+        """Ids to the text a person sees."""
+        return str(self.tokenizer.decode(list(ids), skip_special_tokens=True))
+
     def prompt(self, messages: Sequence[Message], *, continue_last: bool = False) -> Prompt:
         """Render the chat with the model's template and encode it.
 
@@ -78,7 +83,7 @@ class ChatFormat:
         and then nothing after it could be reused), wherever the template leaves its text untouched.
         """
         with_prompt = self._render(messages, not continue_last, continue_last)
-        ids = self._encode_with_known(messages, with_prompt, continue_last)
+        ids = self._encode_pieces(messages, with_prompt, continue_last)
         if continue_last:
             return Prompt(tuple(ids), len(ids))
         bare = self._render(messages, False, False)
@@ -103,26 +108,44 @@ class ChatFormat:
                 Kind.BAD_REQUEST, f"This model's chat template refuses the chat: {e}", "Try without the system prompt."
             ) from e
 
-    def _encode_with_known(self, messages: Sequence[Message], text: str, continue_last: bool) -> list[int]:
-        known = [
-            i for i, m in enumerate(messages)
-            if m.role == "assistant" and m.token_ids
-            and self.tokenizer.decode(list(m.token_ids), skip_special_tokens=True) == m.content
-        ]  # fmt: skip
-        if known:
-            marks = {i: f"\x02{i}\x03" for i in known}
+    def _encode_pieces(self, messages: Sequence[Message], text: str, continue_last: bool) -> list[int]:
+        """Encode rendered `text`, putting in the pieces whose tokens are already decided.
+
+        Rendered again with marks in place of those contents; where filling the marks does not give `text` back, the
+        template has changed a content on its way (stripped thinking, say) and the text is encoded as it stands.
+        """
+        pieces = {i: ids for i, m in enumerate(messages) if (ids := self._decided(m)) is not None}
+        if pieces:
+            marks = {i: f"\x02{i}\x03" for i in pieces}
             marked = [Message(m.role, marks.get(i, m.content)) for i, m in enumerate(messages)]
             skeleton = self._render(marked, not continue_last, continue_last)
+            once = all(skeleton.count(mark) == 1 for mark in marks.values())
             filled = skeleton
-            for i in known:
-                filled = filled.replace(marks[i], messages[i].content)
-            if filled == text and all(skeleton.count(m) == 1 for m in marks.values()):
+            for i, mark in marks.items():
+                filled = filled.replace(mark, messages[i].content)
+            if once and filled == text:
                 ids: list[int] = []
-                for i in known:
-                    before, skeleton = skeleton.split(marks[i])
-                    ids += self.encode(before) + list(messages[i].token_ids)
+                for i, mark in marks.items():
+                    before, skeleton = skeleton.split(mark)
+                    ids += self.encode(before) + pieces[i]
                 return ids + self.encode(skeleton)
         return self.encode(text)
+
+    def _decided(self, message: Message) -> list[int] | None:
+        """The tokens of a content where they are not simply those of its text, else None.
+
+        An assistant's own tokens; and text that spells a control token, which must not act as one.
+        """
+        if message.role == "assistant":
+            same = message.token_ids and self.decode(message.token_ids) == message.content
+            return list(message.token_ids) if same else None
+        if any(token in message.content for token in self._control):
+            self.tokenizer.encode_special_tokens = True
+            try:
+                return self.encode(message.content)
+            finally:
+                self.tokenizer.encode_special_tokens = False
+        return None
 
 
 def fit(

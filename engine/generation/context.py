@@ -1,0 +1,104 @@
+"""The tokens a model has seen with the state behind them: read a prompt once, reuse what is common, roll back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+
+class State(Protocol):
+    """A decoder's sequence state (models/state.py): length in tokens, exact or nearest-snapshot rollback."""
+
+    @property
+    def length(self) -> int: ...
+    def rollback(self, length: int) -> int: ...
+    def snapshot(self) -> None: ...
+
+
+class Model(Protocol):
+    """A decoder: lean or compatibility."""
+
+    def new_state(self) -> State: ...
+    def forward(self, ids: Tensor, state: State, want: str = "last") -> Tensor: ...
+
+
+class Context:
+    """One sequence. `tokens` are exactly those the state has seen.
+
+    A read that is cut short (Stop, a failed disk) leaves the tokens of the whole chunks read so far.
+    """
+
+    def __init__(self, model: Model, limit: int, chunk: int = 512) -> None:
+        """limit: most tokens. chunk: prompt tokens per forward pass."""
+        self._model = model
+        self._chunk = chunk
+        self.limit = limit
+        self._state = model.new_state()
+        self.tokens: list[int] = []
+
+    @property
+    def room(self) -> int:
+        """Tokens that still fit."""
+        return self.limit - len(self.tokens)
+
+    def reuse(self, ids: Sequence[int]) -> int:
+        """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.
+
+        Returns how many tokens need not be read again.
+        """
+        common = 0
+        for ours, theirs in zip(self.tokens, ids, strict=False):
+            if ours != theirs:
+                break
+            common += 1
+        common = min(common, len(ids) - 1)
+        if common < len(self.tokens):
+            common = self._state.rollback(common)
+            del self.tokens[common:]
+        return common
+
+    def read(
+        self,
+        ids: Sequence[int],
+        marks: Sequence[int] = (),
+        progress: Callable[[int, int], None] = lambda done, total: None,
+        cancelled: Callable[[], bool] = lambda: False,
+    ) -> Tensor | None:
+        """Read a prompt and return the logits [V] after its last token; None if cancelled between chunks.
+
+        marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
+        snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it).
+        """
+        reused = self.reuse(ids)
+        stops = sorted({m for m in (*marks, len(ids) - 1, len(ids)) if reused < m <= len(ids)})
+        logits: Tensor | None = None
+        for stop in stops:
+            while len(self.tokens) < stop:
+                if cancelled():
+                    return None
+                start = len(self.tokens)
+                part = ids[start : min(start + self._chunk, stop)]
+                logits = self._forward(part, "last" if start + len(part) == len(ids) else "none")
+                progress(len(self.tokens), len(ids))
+            if stop < len(ids):
+                self._state.snapshot()
+        return logits
+
+    def step(self, token: int) -> Tensor:
+        """Logits [V] after one more token."""
+        return self._forward([token], "last")
+
+    def _forward(self, ids: Sequence[int], want: str) -> Tensor:
+        try:
+            with torch.inference_mode():
+                logits = self._model.forward(torch.tensor(ids, dtype=torch.long), self._state, want)
+        except BaseException:
+            # Some layers may have seen the tokens and others not. Nothing of the chat is lost, only time.
+            self._state = self._model.new_state()
+            self.tokens.clear()
+            raise
+        self.tokens += ids
+        return logits[-1] if want == "last" else logits

@@ -1,0 +1,159 @@
+"""From machine, model and settings to a plan: where things go, how much, how fast, and why. Pure arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.errors import Kind, UnderhillError
+from engine.hardware.machine import GB, Machine
+
+MARGIN = 2 * GB  # left to the rest of the computer
+WORKSPACE = 300_000_000  # activations, prompt chunks, reader buffers
+SMALLEST_CONTEXT = 512
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
+
+    dense_bytes: everything else, by kind ('f32', 'bf16', 'int8'). kv_bytes: per token of context.
+    """
+
+    name: str
+    expert_bytes: Mapping[int, int]
+    record_bytes: Mapping[int, int]
+    dense_bytes: Mapping[str, int]
+    kv_bytes: int
+    moe_layers: int
+    experts: int
+    experts_per_token: int
+    context_length: int
+
+    @property
+    def tiers(self) -> tuple[int, ...]:
+        """Tiers stored, coarse first."""
+        return tuple(sorted(self.expert_bytes))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done. speed: expected decode tokens per second, (with near-uniform routing, with usual reuse)."""
+
+    mode: str  # 'cpu' until a device pool is planned for
+    tier: int
+    dense: str
+    cache_bytes: int
+    context: int
+    threads: int
+    ceiling: int
+    speed: tuple[float, float]
+    limit: str  # 'memory' or 'disk'
+    sentences: tuple[str, ...]
+
+
+def make_plan(machine: Machine, model: ModelFacts, settings: Mapping[str, object], in_use: int = 0) -> Plan:
+    """The plan for this model here. in_use: bytes this process holds already and that count against a ceiling.
+
+    Raises UnderhillError(OUT_OF_MEMORY) with the figures where it cannot hold, BAD_REQUEST for a tier not stored.
+    """
+    why: list[str] = []
+    tier = _tier(model, str(settings["tier"]))
+    dense = _dense(model, str(settings["dense"]))
+    ceiling = _ceiling(machine, settings["memory_gb"], in_use, why)
+    for_model = ceiling - in_use - WORKSPACE - model.dense_bytes[dense]
+    smallest = min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
+    context = _context(model, settings["context_length"], for_model - smallest, why)
+    room = for_model - context * model.kv_bytes
+    if room < smallest:
+        need = in_use + WORKSPACE + model.dense_bytes[dense] + SMALLEST_CONTEXT * model.kv_bytes + smallest
+        raise UnderhillError(
+            Kind.OUT_OF_MEMORY,
+            f"{model.name} needs {need / GB:.1f} GB of memory at the least, and {ceiling / GB:.1f} GB may be used.",
+            "Close other programs, raise the memory ceiling, or choose a smaller model.",
+        )
+    cache = _cache(model, tier, room, smallest, settings["cache_fraction"], why)
+    threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
+    speed, limit = _speed(machine, model, tier, dense, cache)
+    why.append(_speed_sentence(speed, limit))
+    return Plan("cpu", tier, dense, cache, context, threads, ceiling, speed, limit, tuple(why))
+
+
+def _tier(model: ModelFacts, wanted: str) -> int:
+    tier = max(model.tiers) if wanted == "top" else int(wanted)
+    if tier not in model.tiers:
+        stored = ", ".join(str(t) for t in model.tiers)
+        raise UnderhillError(
+            Kind.BAD_REQUEST, f"{model.name} holds no {tier}-bit experts.", f"It holds these bits: {stored}."
+        )
+    return tier
+
+
+def _dense(model: ModelFacts, wanted: str) -> str:
+    if wanted != "auto":
+        return wanted
+    return "f32" if model.dense_bytes["f32"] <= 64_000_000 else "bf16"
+
+
+def _ceiling(machine: Machine, asked_gb: object, in_use: int, why: list[str]) -> int:
+    """Most bytes for the whole process: what was asked, but never beyond what is free less the margin."""
+    free = machine.ram_free + in_use
+    safe = free - min(MARGIN, free // 4)
+    if asked_gb is None:
+        why.append(
+            f"{machine.ram_free / GB:.1f} GB of memory are free; Underhill may use {safe / GB:.1f} GB in all "
+            "and leaves the rest to other programs."
+        )
+        return safe
+    asked = int(float(str(asked_gb)) * GB)
+    if asked > safe:
+        why.append(f"The ceiling of {asked / GB:.1f} GB is lowered to {safe / GB:.1f} GB: no more is safely free.")
+        return safe
+    why.append(f"The memory ceiling is {asked / GB:.1f} GB.")
+    return asked
+
+
+def _context(model: ModelFacts, asked: object, room: int, why: list[str]) -> int:
+    """Tokens of context: what is asked or the model's own, at most half of the room, at least SMALLEST_CONTEXT."""
+    wanted = min(model.context_length, int(str(asked)) if asked else model.context_length)
+    possible = max(SMALLEST_CONTEXT, room // 2 // max(1, model.kv_bytes))
+    if wanted > possible:
+        why.append(f"The context is {possible:,} tokens instead of {wanted:,}, so that experts have room too.")
+        return possible
+    return wanted
+
+
+def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: object, why: list[str]) -> int:
+    whole = model.expert_bytes[tier]
+    wanted = whole if fraction is None else max(smallest, int(whole * float(str(fraction))))
+    cache = min(wanted, room)
+    if cache >= whole:
+        why.append(f"All {whole / GB:.2f} GB of experts fit in memory at {tier} bits.")
+    else:
+        why.append(
+            f"{cache / GB:.2f} of {whole / GB:.2f} GB of experts ({100 * cache / whole:.0f} %) are kept in memory at "
+            f"{tier} bits; the rest is read from disk when needed."
+        )
+    return cache
+
+
+def _speed(
+    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int
+) -> tuple[tuple[float, float], str]:
+    """Tokens per second if a token costs its bytes: all active ones from memory, the missed ones from disk too.
+
+    The slow end takes uniform routing, where a cache of a share s misses 1 - s. The fast end takes half those misses.
+    """
+    active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
+    from_memory = (active + model.dense_bytes[dense]) / machine.memory_rate
+    share = min(1.0, cache / model.expert_bytes[tier])
+    missed = active * (1 - share) / machine.disk_rate
+    slow, fast = 1 / (from_memory + missed), 1 / (from_memory + missed / 2)
+    return (slow, fast), "disk" if missed > from_memory else "memory"
+
+
+def _speed_sentence(speed: tuple[float, float], limit: str) -> str:
+    what = "reading experts from disk" if limit == "disk" else "reading weights from memory"
+    low, high = (f"{s:.0f}" if s >= 10 else f"{s:.1f}" for s in speed)
+    figure = f"at most {low}" if low == high else f"about {low} to {high}"
+    return f"Expect {figure} tokens a second; {what} sets the pace."

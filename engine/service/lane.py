@@ -1,0 +1,163 @@
+"""A worker thread that takes commands one by one and gives each its one terminal event."""
+
+from __future__ import annotations
+
+import errno
+import threading
+import traceback
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from engine.api import Cancelled, Command, Done, Event, Failed
+from engine.errors import Kind, UnderhillError
+
+
+class CancelledWork(UnderhillError):
+    """The user stopped it; `result` is what there is of it."""
+
+    def __init__(self, result: Any = None) -> None:
+        super().__init__(Kind.CANCELLED, "Stopped.")
+        self.result = result
+
+
+class EngineClosed(RuntimeError):
+    """A command came after Shutdown."""
+
+
+class Lane:
+    """One thread, one queue. `work(command, cancelled)` returns the result of Done, or raises.
+
+    idle: called between commands and every `pulse` seconds while there are none.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[Command, Callable[[], bool]], Any],
+        emit: Callable[[Event], None],
+        idle: Callable[[], None] | None = None,
+        pulse: float | None = None,
+    ) -> None:
+        self._work = work
+        self._emit = emit
+        self._idle = idle
+        self._pulse = pulse
+        self._queue: deque[Command] = deque()
+        self._ready = threading.Condition()
+        self._running: Command | None = None
+        self._cancel = threading.Event()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name=f"underhill-{name}", daemon=True)
+        self._thread.start()
+
+    def put(self, command: Command) -> None:
+        """Queue a command."""
+        with self._ready:
+            if self._closed:
+                raise EngineClosed("the engine has been shut down")
+            self._queue.append(command)
+            self._ready.notify()
+
+    def cancel(self, target: str) -> bool:
+        """Cancel a command, waiting or running. False if it is not (or no longer) here."""
+        with self._ready:
+            if self._running is not None and self._running.id == target:
+                self._cancel.set()
+                return True
+            waiting = next((c for c in self._queue if c.id == target), None)
+            if waiting is None:
+                return False
+            self._queue.remove(waiting)
+        self._emit(Cancelled(target))
+        return True
+
+    def overtake(self, kind: type[Command]) -> None:
+        """Called by the running work, on this thread: do the commands of this kind that wait at the head."""
+        while True:
+            with self._ready:
+                if not self._queue or not isinstance(self._queue[0], kind):
+                    return
+                command = self._queue.popleft()
+            self._emit(self._finish(command))
+
+    def close(self) -> None:
+        """Cancel everything and take nothing more; `join` waits for the end."""
+        with self._ready:
+            self._closed = True
+            waiting = list(self._queue)
+            self._queue.clear()
+            self._cancel.set()
+            self._ready.notify()
+        for command in waiting:
+            self._emit(Cancelled(command.id))
+
+    def join(self, timeout: float | None = None) -> None:
+        """Wait for the thread to end after `close`."""
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while (command := self._next()) is not None:
+            event = self._finish(command)
+            with self._ready:  # from here on Stop finds it no more
+                self._running = None
+            self._emit(event)
+
+    def _next(self) -> Command | None:
+        while True:
+            with self._ready:
+                if not self._queue and not self._closed:
+                    self._ready.wait(self._pulse)
+                if self._closed:
+                    return None
+                if self._queue:
+                    self._running = self._queue.popleft()
+                    self._cancel.clear()
+                    return self._running
+            if self._idle is not None:
+                self._idle()
+
+    def _finish(self, command: Command) -> Event:
+        try:
+            return Done(command.id, self._work(command, self._cancel.is_set))
+        except CancelledWork as e:
+            return Cancelled(command.id, e.result)
+        except UnderhillError as e:
+            if e.kind is Kind.CANCELLED:
+                return Cancelled(command.id)
+            return Failed(command.id, e.kind, e.sentence, e.action, _cause(e))
+        except MemoryError as e:
+            return Failed(
+                command.id,
+                Kind.OUT_OF_MEMORY,
+                "There was not enough memory for this.",
+                "Close other programs or lower the expert cache.",
+                _cause(e),
+            )
+        except OSError as e:
+            return _os_error(command.id, e)
+        except Exception as e:  # a defect of ours: say so, keep the engine alive
+            return Failed(
+                command.id,
+                Kind.INTERNAL,
+                "Something went wrong inside Underhill.",
+                "Your chat is safe. Try again; if it happens again, please report the details.",
+                _cause(e),
+            )
+
+
+def _os_error(command: str, e: OSError) -> Failed:
+    if e.errno == errno.ENOSPC:
+        return Failed(command, Kind.DISK_FULL, "The disk is full.", "Free some space and try again.", _cause(e))
+    where = f" ({e.filename})" if e.filename else ""
+    return Failed(
+        command,
+        Kind.DISK_ERROR,
+        f"The disk refused: {e.strerror or e}{where}.",
+        "Check that the disk is connected and that you may write there.",
+        _cause(e),
+    )
+
+
+def _cause(e: BaseException) -> str:
+    return "".join(traceback.format_exception(e))
