@@ -19,8 +19,9 @@ Parameters of a tile: one line of 64 bytes, 16 float16 scales, then 16 float16 o
     w = unit * (scale * code + offset),  code = the top `tier` bits of the full code
 
 ``unit`` is one float32 per matrix, a power of two that keeps float16 scales out of the subnormal range;
-it stands in the record's 64-byte header line at the start of plane 0 (see `Header`).
-Rows are padded to 16 and columns to ``group`` with zero scale, zero offset and zero codes, so padding computes to 0.
+it stands in the record's 64-byte header line at the start of plane 0 (HEADER_BYTES below); 1 in raw records.
+Rows are padded to 16 with zero scale, offset and codes, so padded rows compute to 0. Columns are padded to ``group``
+with code 0, which decodes to that group's offset: whoever multiplies pads the activation with zeros there.
 """
 
 from __future__ import annotations

@@ -1,0 +1,165 @@
+"""Expert records: matrices to the bytes that engine/store/layout.py describes, and back."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.quantization.tiers import QuantizedMatrix, quantize_matrix
+from engine.quantization.tiles import pack_codes, pack_params, unpack_codes, unpack_params
+from engine.store.layout import (
+    HEADER_BYTES,
+    MAGIC,
+    PLANE_BITS,
+    ExpertSpec,
+    MatrixSpec,
+    Plane,
+    RecordLayout,
+    Section,
+)
+
+Bytes = NDArray[np.uint8]
+Buffer = bytes | bytearray | memoryview | Bytes
+BIAS = "_bias"  # the bias of matrix "gate" travels as "gate_bias"
+
+
+@dataclass(frozen=True)
+class EncodedExpert:
+    """A record, and what it lost: squared_error[tier] and squared_norm are sums over all weights of the expert."""
+
+    record: Bytes
+    squared_error: dict[int, float]
+    squared_norm: float
+
+
+def encode_expert(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert: int) -> Bytes:
+    """The record of one expert, uint8 [spec.layout.nbytes]. See `encode`."""
+    return encode(matrices, spec, layer, expert).record
+
+
+def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert: int) -> EncodedExpert:
+    """Quantize and pack one expert.
+
+    matrices: 'gate' (where spec.has_gate), 'up' [I, H] and 'down' [H, I], and with spec.has_bias 'gate_bias',
+    'up_bias' and 'down_bias', in any floating dtype. Raises UnderhillError(BROKEN_FILE) when a number is not finite.
+    """
+    layout = spec.layout
+    record = torch.zeros(layout.nbytes, dtype=torch.uint8)
+    errors = dict.fromkeys(spec.tiers, 0.0)
+    norm = 0.0
+    units: list[float] = []
+    for m in spec.matrices:
+        w = _checked(matrices, m.name, (m.rows, m.cols), layer, expert)
+        if spec.raw:
+            stored = w.to(torch.bfloat16 if spec.top == 16 else torch.float32).contiguous()
+            _put(record, layout.planes[0], layout.planes[0].codes[m.name], stored)
+            errors[spec.top] += float((stored.float() - w.float()).square().sum(dtype=torch.float64))
+            norm += float(w.float().square().sum(dtype=torch.float64))
+            units.append(1.0)
+            continue
+        quantized = quantize_matrix(w, spec.tiers, spec.group)
+        _put_matrix(record, layout, m, quantized)
+        units.append(quantized.unit)
+        norm += quantized.squared_norm
+        for tier, fit in quantized.fits.items():
+            errors[tier] += fit.squared_error
+    for name, section in layout.planes[0].biases.items():
+        rows = next(m.rows for m in spec.matrices if m.name == name)
+        bias = _checked(matrices, name + BIAS, (rows,), layer, expert).to(torch.float32).contiguous()
+        _put(record, layout.planes[0], section, bias)
+    header = struct.pack(f"<4I{len(units)}f", MAGIC, layer, expert, len(units), *units)
+    record[: len(header)] = torch.frombuffer(bytearray(header), dtype=torch.uint8)
+    return EncodedExpert(record.numpy(), errors, norm)
+
+
+def decode_expert(data: Buffer, spec: ExpertSpec, tier: int) -> dict[str, Tensor]:
+    """The matrices (and biases) of an expert at `tier`, float32; the oracle of the kernels.
+
+    data: the record, or its first spec.layout.prefix_bytes(tier) bytes. Raises UnderhillError(BROKEN_FILE) when
+    it is too short or not a record of this shape.
+    """
+    planes = spec.layout.planes_for(tier)
+    record = np.frombuffer(data, np.uint8)
+    units = _units(record, spec, spec.layout.prefix_bytes(tier))
+    result: dict[str, Tensor] = {}
+    for m, unit in zip(spec.matrices, units, strict=True):
+        if spec.raw:
+            flat = _get(record, planes[0], planes[0].codes[m.name]).view(_raw_dtype(spec))[: m.rows * m.cols]
+            result[m.name] = flat.reshape(m.rows, m.cols).float()
+            continue
+        rows, cols = spec.padded(m)
+        codes = torch.zeros(rows, cols, dtype=torch.uint8)
+        for plane in planes:
+            bits = PLANE_BITS[plane.index]
+            codes = (codes << bits) | unpack_codes(_get(record, plane, plane.codes[m.name]), rows, cols, bits)
+        scale, offset = unpack_params(_get(record, planes[-1], planes[-1].params[m.name]), rows, cols // spec.group)
+        grouped = codes.reshape(rows, -1, spec.group).float()
+        w = torch.addcmul(offset.float().unsqueeze(2), grouped, scale.float().unsqueeze(2)).mul_(unit)
+        result[m.name] = w.reshape(rows, cols)[: m.rows, : m.cols].contiguous()
+    for m in spec.matrices if spec.has_bias else ():
+        result[m.name + BIAS] = _get(record, planes[0], planes[0].biases[m.name]).view(torch.float32)[: m.rows]
+    return result
+
+
+def _raw_dtype(spec: ExpertSpec) -> torch.dtype:
+    return torch.bfloat16 if spec.top == 16 else torch.float32
+
+
+def _put_matrix(record: Tensor, layout: RecordLayout, m: MatrixSpec, quantized: QuantizedMatrix) -> None:
+    """Pack the planes of one matrix into the record, padded with zeros."""
+    spec = layout.spec
+    rows, cols = spec.padded(m)
+    padding = (0, cols - m.cols, 0, rows - m.rows)
+    codes = torch.nn.functional.pad(quantized.codes, padding)
+    for plane in layout.planes:
+        bits, shift = PLANE_BITS[plane.index], spec.top - plane.tier
+        _put(record, plane, plane.codes[m.name], pack_codes(codes, shift, bits, spec.group))
+        fit = quantized.fits[plane.tier]
+        scale, offset = (torch.nn.functional.pad(t, (0, 0, 0, rows - m.rows)) for t in (fit.scale, fit.offset))
+        _put(record, plane, plane.params[m.name], pack_params(scale, offset))
+
+
+def _put(record: Tensor, plane: Plane, section: Section, values: Tensor) -> None:
+    data = values.reshape(-1).view(torch.uint8)
+    start = plane.offset + section.offset
+    record[start : start + len(data)] = data
+
+
+def _get(record: Bytes, plane: Plane, section: Section) -> Tensor:
+    """A copy of a section, uint8."""
+    start = plane.offset + section.offset
+    return torch.from_numpy(record[start : start + section.nbytes].copy())
+
+
+def _checked(matrices: Mapping[str, Tensor], name: str, shape: tuple[int, ...], layer: int, expert: int) -> Tensor:
+    w = matrices[name]
+    if tuple(w.shape) != shape:
+        raise ValueError(f"{name} of expert {expert} in layer {layer} is {tuple(w.shape)}, expected {shape}")
+    if not bool(w.isfinite().all()):
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            f"Layer {layer}, expert {expert}: {name.replace('_', ' ')} holds numbers that are not finite.",
+            "The checkpoint is damaged; download it again.",
+        )
+    return w
+
+
+def _units(record: Bytes, spec: ExpertSpec, needed: int) -> tuple[float, ...]:
+    """The units from the header, after checking that the record is one."""
+    n = len(spec.matrices)
+    if record.nbytes >= needed:
+        magic, _, _, count, *units = struct.unpack_from(f"<4I{n}f", record[:HEADER_BYTES].tobytes())
+        if magic == MAGIC and count == n:
+            return tuple(units)
+    raise UnderhillError(
+        Kind.BROKEN_FILE,
+        f"This is not an expert record of the expected shape ({record.nbytes} bytes, {needed} needed).",
+        "Verify the model, and import it again if it is damaged.",
+    )

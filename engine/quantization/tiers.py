@@ -1,0 +1,89 @@
+"""Coarser codes are the top bits of finer ones; every tier gets the scale and offset that suit its own codes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.quantization import hqq
+
+BLOCK = 65536  # weights per block: half a megabyte of temporaries, what a core's cache holds
+LARGEST = 12  # weights are scaled to at most 2**LARGEST, so that float16 holds steps a millionth of the largest offset
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What decodes the codes of one tier: ``w = unit * (scale * code + offset)``.
+
+    scale, offset: [rows, groups] float16. squared_error: sum of (w - decoded) ** 2 over the matrix.
+    """
+
+    scale: Tensor
+    offset: Tensor
+    squared_error: float
+
+
+@dataclass(frozen=True)
+class QuantizedMatrix:
+    """One matrix as codes [rows, cols] uint8 of the top tier, and a Fit per tier. squared_norm: sum of w ** 2."""
+
+    codes: Tensor
+    unit: float
+    fits: dict[int, Fit]
+    squared_norm: float
+
+
+def quantize_matrix(w: Tensor, tiers: tuple[int, ...], group: int) -> QuantizedMatrix:
+    """Quantize w [rows, cols] in groups of `group` columns; the last group of a row may be narrower.
+
+    tiers: bits per code, coarse first; the last is that of the stored codes. Raises ValueError when w is not finite.
+    """
+    rows, cols = w.shape
+    peak = float(w.abs().amax())
+    if not math.isfinite(peak):
+        raise ValueError("not finite")
+    unit = 2.0 ** max(math.ceil(math.log2(peak)) - LARGEST, -126) if peak > 0 else 1.0
+    groups = -(-cols // group)
+    codes = torch.empty(rows, cols, dtype=torch.uint8)
+    scales = {t: torch.empty(rows, groups, dtype=torch.float16) for t in tiers}
+    offsets = {t: torch.empty(rows, groups, dtype=torch.float16) for t in tiers}
+    errors = dict.fromkeys(tiers, 0.0)
+    norm = 0.0
+    whole = cols - cols % group
+    for left, right, width in ((0, whole, group), (whole, cols, cols - whole)):
+        if left == right:
+            continue
+        first, count = left // group, (right - left) // width
+        step = max(1, BLOCK // (right - left))
+        for top in range(0, rows, step):
+            band = slice(top, min(top + step, rows))
+            block = w[band, left:right].to(torch.float32, copy=True).div_(unit).reshape(-1, width)
+            q, _, _ = hqq.solve(block, tiers[-1], unit)
+            codes[band, left:right] = q.reshape(-1, right - left)
+            norm += float(block.square().sum(dtype=torch.float64))
+            for tier in tiers:
+                coarse = q if tier == tiers[-1] else (q * 0.5 ** (tiers[-1] - tier)).floor_()
+                scale, offset = refit(block, coarse)
+                scales[tier][band, first : first + count] = scale.reshape(-1, count)
+                offsets[tier][band, first : first + count] = offset.reshape(-1, count)
+                residual = torch.addcmul(offset.float(), coarse, scale.float()).sub_(block)
+                errors[tier] += float(residual.square_().sum(dtype=torch.float64))
+    fits = {t: Fit(scales[t], offsets[t], errors[t] * unit * unit) for t in tiers}
+    return QuantizedMatrix(codes, unit, fits, norm * unit * unit)
+
+
+def refit(w: Tensor, codes: Tensor) -> tuple[Tensor, Tensor]:
+    """Least squares per group: scale and offset [N, 1] float16 that bring ``scale * code + offset`` closest to w.
+
+    w, codes: [N, group] float32. The offset is fitted to the rounded scale. A group with one code gets scale 0.
+    """
+    mean_w, mean_code = w.mean(dim=1, keepdim=True), codes.mean(dim=1, keepdim=True)
+    centred = codes - mean_code
+    variance = centred.square().mean(dim=1, keepdim=True)
+    covariance = centred.mul_(w).mean(dim=1, keepdim=True)
+    slope = torch.where(variance > 0, covariance / variance.clamp_min(1e-6), 0.0)
+    scale = slope.to(torch.float16)
+    return scale, torch.addcmul(mean_w, scale.float(), mean_code, value=-1.0).to(torch.float16)
