@@ -1,0 +1,47 @@
+"""The token mixer of a layer: what it promises, and who builds which."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from engine.models.span import Span
+from engine.models.spec import AttentionSpec, DeltaNetSpec, MixerSpec, MlaSpec
+from engine.models.state import RecurrentState, RowsState
+from engine.models.weights import Kind, Weights
+
+MixerState = RowsState | RecurrentState
+
+
+class Mixer(Protocol):
+    """Attention or whatever stands in its place."""
+
+    def forward(self, x: Tensor, span: Span, state: MixerState) -> Tensor:
+        """Mix the tokens of `span`. x: [T, H] float32, normed. Returns [T, H] float32. Appends to `state`."""
+
+    def new_state(self, kv_dtype: torch.dtype) -> MixerState:
+        """Empty state of this layer for a new sequence. kv_dtype: of keys and values; recurrent states stay float32."""
+
+
+def build_mixer(spec: MixerSpec, weights: Weights, hidden: int, kind: Kind) -> Mixer:
+    """The mixer of a spec, its tensors read from `weights`. kind: how its linear layers are held.
+
+    Modules are imported only when a model needs them.
+    """
+    if isinstance(spec, AttentionSpec):
+        from engine.models.attention import Attention
+
+        return Attention(spec, weights, hidden, kind)
+    if isinstance(spec, MlaSpec):
+        from engine.models.mla import Mla
+
+        return Mla(spec, weights, hidden, kind)
+    if isinstance(spec, DeltaNetSpec):
+        from engine.models.deltanet import DeltaNet
+
+        return DeltaNet(spec, weights, hidden, kind)
+    from engine.models.shortconv import ShortConv
+
+    return ShortConv(spec, weights, hidden, kind)

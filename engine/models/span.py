@@ -1,0 +1,50 @@
+"""The tokens of one forward pass: their positions, and what all layers share because it depends on positions alone."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.models.rope import RopeTable, rope_table
+from engine.models.spec import RopeSpec
+
+
+class Span:
+    """Positions start to stop of a sequence.
+
+    horizon: length that the sequence is known to reach (a prompt fed in chunks), at least `stop`; rotary variants that
+    depend on the length of the sequence use it, so that feeding in chunks changes nothing.
+    """
+
+    def __init__(self, start: int, stop: int, horizon: int = 0) -> None:
+        self.start, self.stop = start, stop
+        self.horizon = max(horizon, stop)
+        self._tables: dict[RopeSpec, RopeTable] = {}
+        self._masks: dict[tuple[int, torch.dtype], Tensor] = {}
+
+    @property
+    def length(self) -> int:
+        """Tokens in this span."""
+        return self.stop - self.start
+
+    def rope(self, spec: RopeSpec) -> RopeTable:
+        """Cosines and sines of these positions, computed once for all layers of the same kind."""
+        table = self._tables.get(spec)
+        if table is None:
+            table = self._tables[spec] = rope_table(spec, self.start, self.stop, self.horizon)
+        return table
+
+    def visible_from(self, window: int | None) -> int:
+        """The first position that any token of this span sees."""
+        return 0 if window is None else max(0, self.start - window + 1)
+
+    def window_mask(self, window: int, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Additive mask [T, stop - visible_from(window)]: 0 where seen, -inf where not."""
+        mask = self._masks.get((window, dtype))
+        if mask is None:
+            queries = torch.arange(self.start, self.stop)[:, None]
+            keys = torch.arange(self.visible_from(window), self.stop)[None, :]
+            seen = (keys <= queries) & (keys > queries - window)
+            mask = torch.zeros(seen.shape, dtype=dtype).masked_fill_(~seen, float("-inf"))
+            self._masks[window, dtype] = mask
+        return mask

@@ -1,0 +1,219 @@
+"""What a sequence leaves behind in each layer: KV rows that can be cut, and recurrent states that can be restored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+FIRST_CHUNK = 256  # rows
+LARGEST_CHUNK = 4096  # rows; chunks double the capacity up to here
+
+
+class ChunkedRows:
+    """Rows [heads, length, dim] in chunks that are never moved; each doubles the capacity, up to LARGEST_CHUNK rows."""
+
+    def __init__(self, heads: int, dim: int, dtype: torch.dtype = torch.float32) -> None:
+        self.heads, self.dim, self.dtype = heads, dim, dtype
+        self.length = 0
+        self.capacity = 0
+        self._chunks: list[Tensor] = []  # each [heads, capacity_i, dim]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes allocated."""
+        return sum(chunk.nbytes for chunk in self._chunks)
+
+    def append(self, rows: Tensor) -> None:
+        """Add rows [heads, T, dim] at the end, converted to this buffer's dtype."""
+        count = rows.shape[1]
+        done = 0
+        while done < count:
+            if self.length == self.capacity:
+                self._grow(count - done)
+            chunk = self._chunks[-1]
+            used = chunk.shape[1] - (self.capacity - self.length)
+            fits = min(chunk.shape[1] - used, count - done)
+            chunk[:, used : used + fits].copy_(rows[:, done : done + fits])
+            self.length += fits
+            done += fits
+
+    def _grow(self, wanted: int) -> None:
+        size = max(min(max(self.capacity, FIRST_CHUNK), LARGEST_CHUNK), wanted)
+        self._chunks.append(torch.empty(self.heads, size, self.dim, dtype=self.dtype))
+        self.capacity += size
+
+    def truncate(self, length: int) -> None:
+        """Keep the first `length` rows; chunks that become empty are released."""
+        self.length = min(self.length, length)
+        while self._chunks and self.capacity - self._chunks[-1].shape[1] >= self.length:
+            self.capacity -= self._chunks.pop().shape[1]
+
+    def views(self, start: int = 0, stop: int | None = None) -> list[Tensor]:
+        """Rows start to stop as views [heads, n_i, dim], in order, nothing copied."""
+        stop = self.length if stop is None else min(stop, self.length)
+        found = []
+        at = 0
+        for chunk in self._chunks:
+            low, high = max(start - at, 0), min(stop - at, chunk.shape[1])
+            if low < high:
+                found.append(chunk[:, low:high])
+            at += chunk.shape[1]
+        return found
+
+
+class LayerState(Protocol):
+    """What one layer keeps of a sequence."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes allocated."""
+
+
+class RowsState:
+    """State that is a row per token and buffer (keys and values; or MLA's latent): cutting it is exact."""
+
+    def __init__(self, shapes: Sequence[tuple[int, int]], dtype: torch.dtype = torch.float32) -> None:
+        """shapes: (heads, dim) of each buffer."""
+        self.buffers = tuple(ChunkedRows(heads, dim, dtype) for heads, dim in shapes)
+
+    @property
+    def length(self) -> int:
+        """Tokens held."""
+        return self.buffers[0].length
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes allocated."""
+        return sum(buffer.nbytes for buffer in self.buffers)
+
+    def append(self, *rows: Tensor) -> None:
+        """Add T tokens: rows [heads, T, dim] for each buffer."""
+        for buffer, new in zip(self.buffers, rows, strict=True):
+            buffer.append(new)
+
+    def truncate(self, length: int) -> None:
+        """Keep the first `length` tokens."""
+        for buffer in self.buffers:
+            buffer.truncate(length)
+
+    def views(self, start: int = 0, stop: int | None = None) -> list[tuple[Tensor, ...]]:
+        """Tokens start to stop, piece by piece: one view [heads, n_i, dim] for each buffer."""
+        return list(zip(*(buffer.views(start, stop) for buffer in self.buffers), strict=True))
+
+
+class RecurrentState:
+    """State of fixed size that every token overwrites (DeltaNet, convolutions): only a snapshot brings it back.
+
+    tensors: zeros at the start of a sequence; the mixer may write into them or replace them.
+    """
+
+    def __init__(self, shapes: Sequence[tuple[int, ...]], dtype: torch.dtype = torch.float32) -> None:
+        self._shapes, self._dtype = tuple(shapes), dtype
+        self.reset()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes allocated."""
+        return sum(tensor.nbytes for tensor in self.tensors)
+
+    def reset(self) -> None:
+        """Back to the start of a sequence."""
+        self.tensors = [torch.zeros(shape, dtype=self._dtype) for shape in self._shapes]
+
+    def snapshot(self) -> tuple[Tensor, ...]:
+        """A copy of the tensors."""
+        return tuple(tensor.clone() for tensor in self.tensors)
+
+    def restore(self, snapshot: tuple[Tensor, ...]) -> None:
+        """Put a copy back; the snapshot stays usable."""
+        self.tensors = [tensor.clone() for tensor in snapshot]
+
+
+@dataclass(frozen=True)
+class _Snapshot:
+    length: int
+    layers: dict[int, tuple[Tensor, ...]]  # position among the layers -> tensors
+    nbytes: int
+
+
+class SequenceState:
+    """All a decoder keeps of one sequence. length: tokens whose state every layer holds.
+
+    A forward pass runs between begin() and commit(): if it does not come to its end, rollback puts things right.
+    Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
+    """
+
+    def __init__(
+        self, layers: Sequence[LayerState], max_snapshots: int = 8, max_snapshot_bytes: int = 512 * 2**20
+    ) -> None:
+        self.layers = tuple(layers)
+        self.length = 0
+        self.max_snapshots = max_snapshots
+        self.max_snapshot_bytes = max_snapshot_bytes
+        self._rows = [layer for layer in self.layers if isinstance(layer, RowsState)]
+        self._recurrent = {at: layer for at, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
+        self._snapshots: list[_Snapshot] = []  # in order of length
+        self._partial = False
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes allocated, snapshots included."""
+        return sum(layer.nbytes for layer in self.layers) + sum(snapshot.nbytes for snapshot in self._snapshots)
+
+    @property
+    def snapshot_lengths(self) -> tuple[int, ...]:
+        """The lengths at which there are snapshots, ascending."""
+        return tuple(snapshot.length for snapshot in self._snapshots)
+
+    def begin(self) -> None:
+        """A forward pass starts: the layers will run ahead of `length` one by one."""
+        if self._partial:
+            self.rollback(self.length)
+        self._partial = True
+
+    def commit(self, tokens: int) -> None:
+        """The forward pass over `tokens` tokens went through every layer."""
+        self.length += tokens
+        self._partial = False
+
+    def snapshot(self) -> None:
+        """Remember the recurrent states at this length, so that rollback can come back here."""
+        if not self._recurrent or self._partial or self.length == 0 or self.length in self.snapshot_lengths:
+            return
+        layers = {at: layer.snapshot() for at, layer in self._recurrent.items()}
+        nbytes = sum(tensor.nbytes for tensors in layers.values() for tensor in tensors)
+        self._snapshots.append(_Snapshot(self.length, layers, nbytes))
+        while len(self._snapshots) > self.max_snapshots or (
+            sum(snapshot.nbytes for snapshot in self._snapshots) > self.max_snapshot_bytes
+        ):
+            del self._snapshots[0]
+
+    def rollback(self, length: int) -> int:
+        """Forget what came after the first `length` tokens; returns the length really reached (at most `length`).
+
+        Exact where every layer keeps rows. With recurrent layers it is the nearest snapshot at or below `length`,
+        or 0; the caller feeds the tokens in between again.
+        """
+        reached = min(length, self.length)
+        if self._recurrent and (reached < self.length or self._partial):
+            reached = self._restore(reached)
+        for rows in self._rows:
+            rows.truncate(reached)
+        self.length = reached
+        self._partial = False
+        return reached
+
+    def _restore(self, length: int) -> int:
+        self._snapshots = [snapshot for snapshot in self._snapshots if snapshot.length <= length]
+        if not self._snapshots:
+            for layer in self._recurrent.values():
+                layer.reset()
+            return 0
+        last = self._snapshots[-1]
+        for at, layer in self._recurrent.items():
+            layer.restore(last.layers[at])
+        return last.length
