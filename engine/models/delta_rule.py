@@ -30,8 +30,12 @@ def delta_chunks(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state
 
     q, k: [T, H, Dk]. v: [T, H, Dv]. g, beta: [T, H]. state: [H, Dk, Dv], updated. Returns [T, H, Dv].
     """
-    heads_first = [t.transpose(0, 1) for t in (q, k, v, g, beta)]
-    parts = [_one_chunk(*part, state) for part in zip(*(t.split(chunk, dim=1) for t in heads_first), strict=True)]
+    tokens = q.shape[0]
+    q, k, v, g, beta = (t.transpose(0, 1) for t in (q, k, v, g, beta))
+    parts = []
+    for at in range(0, tokens, chunk):
+        part = slice(at, at + chunk)
+        parts.append(_one_chunk(q[:, part], k[:, part], v[:, part], g[:, part], beta[:, part], state))
     return torch.cat(parts, dim=1).transpose(0, 1)
 
 

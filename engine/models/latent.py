@@ -4,9 +4,13 @@ The cache holds per token only the compressed latent c [R] and one rotary key [D
 keys [W_uk[h] c | rotary key] and values W_uv[h] c. *Absorbed*: the query goes into latent space once (W_uk[h]^T q) and
 attends to the cache as it lies. *Expanded*: keys and values of every cached token are computed, then attended to.
 Absorbed is far cheaper for few queries over a long cache; expanded for many queries, since its heads are narrower.
+
+A cache is a list of pieces [n_i, R + Dr] in order, as a growing buffer has them, of n tokens in all.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -21,54 +25,70 @@ def absorbed_is_cheaper(tokens: int, cached: int, nope: int, rope: int, value: i
     return absorbed <= expanded
 
 
-def absorbed(q: Tensor, q_rope: Tensor, cache: Tensor, w_uk: Tensor, w_uv: Tensor, scaling: float) -> Tensor:
-    """q: [T, Hh, Dn], q_rope: [T, Hh, Dr], of the last T of the n cached tokens. cache: [n, R + Dr].
+def absorbed(q: Tensor, q_rope: Tensor, cache: Sequence[Tensor], w_uk: Tensor, w_uv: Tensor, scaling: float) -> Tensor:
+    """q: [T, Hh, Dn], q_rope: [T, Hh, Dr], of the last T of the n cached tokens. w_uk: [Hh, Dn, R], w_uv: [Hh, Dv, R].
 
-    w_uk: [Hh, Dn, R], w_uv: [Hh, Dv, R]. Returns [T, Hh, Dv] float32. Products run in the dtype of what they read.
+    Returns [T, Hh, Dv] float32. Products run in the dtype of what they read.
     """
     rank = w_uk.shape[2]
+    dtype = cache[0].dtype
     in_latent = torch.bmm(q.transpose(0, 1).to(w_uk.dtype), w_uk).transpose(0, 1)  # [T, Hh, R]
-    query = torch.cat((in_latent.to(cache.dtype), q_rope.to(cache.dtype)), dim=2)
-    latent = torch.cat([_attend_latent(part, seen, rank, scaling) for part, seen in _blocks(query, cache)])
+    query = torch.cat((in_latent.to(dtype), q_rope.to(dtype)), dim=2)
+    latent = _attend(query, cache, [piece[:, :rank] for piece in cache], scaling)
     out = torch.bmm(latent.transpose(0, 1).to(w_uv.dtype), w_uv.transpose(1, 2))
     return out.transpose(0, 1).float()
 
 
-def expanded(q: Tensor, q_rope: Tensor, cache: Tensor, w_uk: Tensor, w_uv: Tensor, scaling: float) -> Tensor:
+def expanded(q: Tensor, q_rope: Tensor, cache: Sequence[Tensor], w_uk: Tensor, w_uv: Tensor, scaling: float) -> Tensor:
     """The same as `absorbed`, by computing every head's keys and values; one head at a time, to bound memory."""
     rank = w_uk.shape[2]
-    latent, k_rope = cache[:, :rank].to(w_uk.dtype), cache[:, rank:].to(w_uk.dtype)
-    out = q.new_empty((q.shape[0], q.shape[1], w_uv.shape[1]), dtype=torch.float32)
+    rows = torch.cat(list(cache)).to(w_uk.dtype)
+    latent, k_rope = rows.split((rank, rows.shape[1] - rank), dim=1)
+    query = torch.cat((q, q_rope), dim=2).to(rows.dtype)
+    heads = []
     for head in range(q.shape[1]):
         key = torch.cat((latent @ w_uk[head].T, k_rope), dim=1)  # [n, Dn + Dr]
         value = latent @ w_uv[head].T  # [n, Dv]
-        query = torch.cat((q[:, head], q_rope[:, head]), dim=1).to(key.dtype).unsqueeze(1)
-        at = 0
-        for part, seen in _blocks(query, key):
-            weights = _softmax(part, seen, scaling)
-            out[at : at + part.shape[0], head] = (weights @ value[: seen.shape[0]]).squeeze(1)
-            at += part.shape[0]
-    return out
+        heads.append(_attend(query[:, head : head + 1], [key], [value], scaling))
+    return torch.cat(heads, dim=1).float()
 
 
-def _blocks(query: Tensor, keys: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """query [T, Hh, D] cut so that scores stay under SCORES_LIMIT; each part with the keys its last token may see."""
+def _attend(query: Tensor, keys: Sequence[Tensor], values: Sequence[Tensor], scaling: float) -> Tensor:
+    """Causal attention of query [T, Hh, D], the last T tokens, to keys [n_i, D] and values [n_i, Dv] of all heads.
+
+    In blocks of queries, so that scores stay under SCORES_LIMIT. Returns [T, Hh, Dv].
+    """
     tokens, heads, _ = query.shape
-    step = max(1, SCORES_LIMIT // (heads * keys.shape[0]))
-    past = keys.shape[0] - tokens
-    return [(query[at : at + step], keys[: past + min(at + step, tokens)]) for at in range(0, tokens, step)]
+    cached = sum(piece.shape[0] for piece in keys)
+    step = max(1, SCORES_LIMIT // (heads * cached))
+    blocks = []
+    for at in range(0, tokens, step):
+        block = query[at : at + step]
+        visible = cached - tokens + at + block.shape[0]
+        blocks.append(_attend_block(block, _first(keys, visible), _first(values, visible), scaling))
+    return torch.cat(blocks)
 
 
-def _softmax(query: Tensor, keys: Tensor, scaling: float) -> Tensor:
-    """Causal attention weights of query [T, Hh, D], the last T tokens of keys [n, D]: [T, Hh, n], in keys' dtype."""
+def _first(pieces: Sequence[Tensor], rows: int) -> list[Tensor]:
+    """The pieces that make the first `rows` rows."""
+    found = []
+    for piece in pieces:
+        found.append(piece[:rows])
+        rows -= piece.shape[0]
+        if rows <= 0:
+            break
+    return found
+
+
+def _attend_block(query: Tensor, keys: Sequence[Tensor], values: Sequence[Tensor], scaling: float) -> Tensor:
     tokens, heads, width = query.shape
-    scores = (query.reshape(-1, width) @ keys.T).float().mul_(scaling).view(tokens, heads, -1)
+    flat = query.reshape(-1, width)
+    scores = torch.cat([flat @ key.T for key in keys], dim=1).float().mul_(scaling)
     if tokens > 1:
         future = torch.ones(tokens, tokens, dtype=torch.bool, device=scores.device).triu(1)
-        scores[:, :, -tokens:].masked_fill_(future.unsqueeze(1), float("-inf"))
-    return scores.softmax(-1).to(keys.dtype)
-
-
-def _attend_latent(query: Tensor, cache: Tensor, rank: int, scaling: float) -> Tensor:
-    """query: [T, Hh, R + Dr]. Returns the mean latent each query sees: [T, Hh, R]."""
-    return (_softmax(query, cache, scaling).flatten(0, 1) @ cache[:, :rank]).unflatten(0, query.shape[:2])
+        scores[:, -tokens:].view(tokens, heads, tokens).masked_fill_(future.unsqueeze(1), float("-inf"))
+    weights = scores.softmax(-1).to(query.dtype).split([value.shape[0] for value in values], dim=1)
+    out = weights[0] @ values[0]
+    for weight, value in zip(weights[1:], values[1:], strict=True):
+        out.addmm_(weight, value)
+    return out.view(tokens, heads, -1)

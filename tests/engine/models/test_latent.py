@@ -16,7 +16,7 @@ def _case(tokens: int, cached: int, dtype: torch.dtype = torch.float32):
     return (
         torch.randn(tokens, HEADS, NOPE, generator=g),
         torch.randn(tokens, HEADS, ROPE, generator=g),
-        torch.randn(cached, RANK + ROPE, generator=g),
+        list(torch.randn(cached, RANK + ROPE, generator=g).split(12)),
         torch.randn(HEADS, NOPE, RANK, generator=g).to(dtype) * 0.5,
         torch.randn(HEADS, VALUE, RANK, generator=g).to(dtype) * 0.5,
         0.3,
@@ -24,7 +24,7 @@ def _case(tokens: int, cached: int, dtype: torch.dtype = torch.float32):
 
 
 def _definition(q, q_rope, cache, w_uk, w_uv, scaling):
-    q, q_rope, cache, w_uk, w_uv = (t.double() for t in (q, q_rope, cache, w_uk, w_uv))
+    q, q_rope, cache, w_uk, w_uv = (t.double() for t in (q, q_rope, torch.cat(cache), w_uk, w_uv))
     tokens, cached = q.shape[0], cache.shape[0]
     keys = torch.cat(
         (torch.einsum("nr,hdr->nhd", cache[:, :RANK], w_uk), cache[:, None, RANK:].expand(-1, HEADS, -1)), dim=2
@@ -53,7 +53,7 @@ def test_blocks_of_queries_change_nothing(form, monkeypatch):
 @pytest.mark.parametrize("form", [absorbed, expanded])
 def test_half_precision_weights_and_cache_stay_near(form):
     q, q_rope, cache, w_uk, w_uv, scaling = _case(5, 30, torch.bfloat16)
-    got = form(q, q_rope, cache.bfloat16(), w_uk, w_uv, scaling)
+    got = form(q, q_rope, [piece.bfloat16() for piece in cache], w_uk, w_uv, scaling)
     want = _definition(q, q_rope, cache, w_uk, w_uv, scaling)
     assert got.dtype == torch.float32
     assert (got.double() - want).norm() / want.norm() < 0.02

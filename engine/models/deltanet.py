@@ -1,0 +1,88 @@
+"""Gated DeltaNet linear attention (Qwen3-Next, Qwen3.5): a state of fixed size instead of a growing cache."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.models.conv import causal_conv
+from engine.models.delta_rule import delta_chunks, delta_step
+from engine.models.span import Span
+from engine.models.spec import DeltaNetSpec
+from engine.models.state import RecurrentState
+from engine.models.weights import Kind, Linear, Weights, fetch, load_linear, vector
+
+QK_EPS = 1e-6  # added to the squared length of queries and keys
+
+
+class DeltaNet:
+    """The token mixer of one layer. Its state: the convolution's last inputs, and one matrix per value head."""
+
+    def __init__(self, spec: DeltaNetSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+        self.spec = spec
+        self._repeat = spec.v_heads // spec.k_heads
+        self._sizes = (spec.k_heads * spec.k_dim, spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim)
+        qkvz, ba = _grouped(spec, weights) if spec.fused else _separate(spec, weights)
+        self._qkvz = Linear(qkvz, None, kind)
+        # Decay and learning rate act on everything that the state remembers: small, and kept exact.
+        self._ba = Linear(ba, None, "f32")
+        self._taps = fetch(weights, f"{spec.prefix}.conv1d.weight").float().squeeze(1).T.contiguous()
+        self._rate = -vector(weights, f"{spec.prefix}.A_log").exp()
+        self._dt_bias = vector(weights, f"{spec.prefix}.dt_bias")
+        self._unit = torch.full((spec.k_dim,), spec.k_dim**-0.5)
+        self._norm = vector(weights, f"{spec.prefix}.norm.weight")
+        self._out = load_linear(weights, f"{spec.prefix}.out_proj", kind=kind)
+
+    def new_state(self, kv_dtype: torch.dtype) -> RecurrentState:
+        """Empty state, always float32: the convolution's inputs [K - 1, C] and the matrices [Hv, Dk, Dv]."""
+        spec = self.spec
+        return RecurrentState([(spec.kernel - 1, sum(self._sizes)), (spec.v_heads, spec.k_dim, spec.v_dim)])
+
+    def forward(self, x: Tensor, span: Span, state: RecurrentState) -> Tensor:
+        """x: [T, H] float32, normed. Returns [T, H] float32; `state` moves on by T tokens."""
+        spec = self.spec
+        history, memory = state.tensors
+        mixed, z = self._qkvz(x).split((sum(self._sizes), self._sizes[2]), dim=1)
+        q, k, v = F.silu(causal_conv(mixed, history, self._taps)).split(self._sizes, dim=1)
+        q, k = self._unit_heads(q) * spec.k_dim**-0.5, self._unit_heads(k)
+        v = v.unflatten(1, (spec.v_heads, spec.v_dim))
+        b, a = self._ba(x).chunk(2, dim=1)
+        beta, g = b.sigmoid(), self._rate * F.softplus(a + self._dt_bias)
+        if span.length == 1:
+            out = delta_step(q[0], k[0], v[0], g[0], beta[0], memory).unsqueeze(0)
+        else:
+            out = delta_chunks(q, k, v, g, beta, memory)
+        out = torch.rms_norm(out, (spec.v_dim,), self._norm, spec.norm_eps).flatten(1)
+        return self._out(out.mul_(F.silu(z)))
+
+    def _unit_heads(self, x: Tensor) -> Tensor:
+        """x [T, Hk * Dk] as heads of length 1, each repeated for the value heads that share it: [T, Hv, Dk]."""
+        # x / sqrt(sum x^2 + eps), as an RMS norm whose scale takes the mean back to the sum
+        heads = x.unflatten(1, (-1, self.spec.k_dim))
+        unit = torch.rms_norm(heads, (self.spec.k_dim,), self._unit, QK_EPS / self.spec.k_dim)
+        return unit if self._repeat == 1 else unit.repeat_interleave(self._repeat, dim=1)
+
+
+def _separate(spec: DeltaNetSpec, weights: Weights) -> tuple[Tensor, Tensor]:
+    """Qwen3.5's layout, stacked: rows of [q | k | v | z] and of [b | a]."""
+
+    def stacked(*names: str) -> Tensor:
+        return torch.cat([fetch(weights, f"{spec.prefix}.{name}.weight") for name in names])
+
+    return stacked("in_proj_qkv", "in_proj_z"), stacked("in_proj_b", "in_proj_a")
+
+
+def _grouped(spec: DeltaNetSpec, weights: Weights) -> tuple[Tensor, Tensor]:
+    """Qwen3-Next's layout, [q | k | v | z] and [b | a] inside each key head, put in the order of `_separate`."""
+    share = spec.v_heads // spec.k_heads
+
+    def ungrouped(name: str, sizes: tuple[int, ...]) -> Tensor:
+        groups = fetch(weights, f"{spec.prefix}.{name}.weight").unflatten(0, (spec.k_heads, -1))
+        return torch.cat([part.flatten(0, 1) for part in groups.split(sizes, dim=1)])
+
+    values = share * spec.v_dim
+    return (
+        ungrouped("in_proj_qkvz", (spec.k_dim, spec.k_dim, values, values)),
+        ungrouped("in_proj_ba", (share, share)),
+    )

@@ -1,0 +1,32 @@
+"""The gated short convolution of LFM2, a token mixer that sees only the last few tokens."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.models.conv import causal_conv
+from engine.models.span import Span
+from engine.models.spec import ShortConvSpec
+from engine.models.state import RecurrentState
+from engine.models.weights import Kind, Weights, fetch, load_linear, vector
+
+
+class ShortConv:
+    """The token mixer of one layer. Its state: the convolution's last kernel - 1 inputs."""
+
+    def __init__(self, spec: ShortConvSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+        self.spec = spec
+        self._in = load_linear(weights, f"{spec.prefix}.in_proj", kind=kind, bias=spec.bias)
+        self._taps = fetch(weights, f"{spec.prefix}.conv.weight").float().squeeze(1).T.contiguous()
+        self._bias = vector(weights, f"{spec.prefix}.conv.bias") if spec.bias else None
+        self._out = load_linear(weights, f"{spec.prefix}.out_proj", kind=kind, bias=spec.bias)
+
+    def new_state(self, kv_dtype: torch.dtype) -> RecurrentState:
+        """Empty state, always float32: [kernel - 1, hidden]."""
+        return RecurrentState([(self.spec.kernel - 1, self.spec.hidden)])
+
+    def forward(self, x: Tensor, span: Span, state: RecurrentState) -> Tensor:
+        """x: [T, H] float32, normed. Returns [T, H] float32; `state` moves on by T tokens."""
+        before, after, value = self._in(x).chunk(3, dim=1)
+        return self._out(causal_conv(before * value, state.tensors[0], self._taps, self._bias).mul_(after))
