@@ -1,0 +1,76 @@
+"""The dense weights of a store: every tensor that is not an expert, read on demand into anonymous memory."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.store import dtypes
+from engine.store.disk import open_file
+from engine.store.manifest import DenseTensor, Manifest
+from engine.store.problems import broken, unreadable
+
+CHUNK = 8 << 20  # bytes per read, so that checksums are taken while the bytes are still in the cache
+
+
+class DenseWeights:
+    """Tensors by name, as they were in the checkpoint. Thread-safe."""
+
+    def __init__(self, path: Path, manifest: Manifest) -> None:
+        """Raises UnderhillError(MISSING_FILE, DISK_ERROR or BROKEN_FILE)."""
+        self._tensors = {t.name: t for t in manifest.dense}
+        self._path = path / manifest.dense_file
+        try:
+            self._file = open_file(self._path, direct=False)
+        except OSError as cause:
+            raise unreadable(self._path, cause) from cause
+        if any(t.offset + t.nbytes > self._file.size for t in manifest.dense):
+            self.close()
+            raise broken(f"{self._path.name} is cut short")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __len__(self) -> int:
+        return len(self._tensors)
+
+    def has(self, name: str) -> bool:
+        """True if there is such a tensor."""
+        return name in self._tensors
+
+    def entry(self, name: str) -> DenseTensor:
+        """Type, shape and length of a tensor, without reading it."""
+        return self._tensors[name]
+
+    def get(self, name: str) -> Tensor:
+        """A fresh tensor in anonymous memory, in the stored type.
+
+        Raises KeyError; UnderhillError(BROKEN_FILE naming the tensor, or DISK_ERROR).
+        """
+        entry = self._tensors[name]
+        tensor = torch.empty(entry.shape, dtype=dtypes.TORCH[entry.dtype])
+        if entry.nbytes:
+            self._fill(entry, memoryview(tensor.reshape(-1).view(torch.uint8).numpy().data))
+        return tensor
+
+    def _fill(self, entry: DenseTensor, view: memoryview) -> None:
+        crc = 0
+        for at in range(0, entry.nbytes, CHUNK):
+            part = view[at : at + CHUNK]
+            try:
+                got = self._file.read(entry.offset + at, [part])
+            except OSError as cause:
+                raise unreadable(self._path, cause) from cause
+            if got != part.nbytes:
+                raise broken(f"tensor {entry.name} is cut short")
+            crc = zlib.crc32(part, crc)
+        if crc != entry.crc:
+            raise broken(f"tensor {entry.name} does not match its checksum")
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()

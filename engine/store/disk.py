@@ -1,0 +1,82 @@
+"""Positional reads straight into caller's memory: direct I/O where it works, buffered where asked for. POSIX."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from engine.store.layout import ALIGN
+
+IOV_MAX = 1024
+
+
+class DataFile(Protocol):
+    """An open, read-only data file. read() may be called from many threads at once."""
+
+    size: int
+    direct: bool
+
+    def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
+        """Fill the buffers in turn with the bytes from `offset` on; returns how many there were.
+
+        Direct files want offset, lengths and addresses to be multiples of 4096. Raises OSError.
+        """
+
+    def close(self) -> None:
+        """Release the descriptor. Closing twice is allowed."""
+
+
+class PosixFile:
+    """preadv on one descriptor; O_DIRECT when `direct`."""
+
+    def __init__(self, path: Path, direct: bool) -> None:
+        """Raises OSError; with `direct`, errno EINVAL when the file system does not do direct I/O."""
+        flags = os.O_RDONLY | os.O_CLOEXEC
+        if direct:
+            if not hasattr(os, "O_DIRECT"):
+                raise OSError(errno.EINVAL, "no direct I/O on this system")
+            flags |= os.O_DIRECT
+        self.direct = direct
+        self._fd = os.open(path, flags)
+        try:
+            self.size = os.fstat(self._fd).st_size
+            if direct and self.size >= ALIGN:
+                # Some file systems take the flag and refuse the read.
+                with mmap.mmap(-1, ALIGN) as page, memoryview(page) as view:
+                    self.read(0, [view])
+        except OSError:
+            self.close()
+            raise
+
+    def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
+        wanted = [b for b in buffers if b.nbytes]
+        done = 0
+        while wanted:
+            n = os.preadv(self._fd, wanted[:IOV_MAX], offset + done)
+            if n == 0:
+                break
+            done += n
+            while wanted and n >= wanted[0].nbytes:
+                n -= wanted.pop(0).nbytes
+            if n:
+                wanted[0] = wanted[0][n:]
+        return done
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
+def open_file(path: Path, direct: bool) -> DataFile:
+    """The data file at `path`, by the means of this system. Raises OSError as PosixFile does."""
+    if sys.platform == "win32":
+        from engine.store.disk_windows import WindowsFile
+
+        return WindowsFile(path, direct)
+    return PosixFile(path, direct)

@@ -1,0 +1,85 @@
+"""Reading untrusted JSON: every value is checked for type and range before it is believed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from engine.store.problems import broken
+
+
+class Fields:
+    """A JSON object whose values are taken out by name, type and range; `where` names it in error messages."""
+
+    def __init__(self, value: Any, where: str) -> None:
+        if not isinstance(value, Mapping):
+            raise broken(f"{where} is not a JSON object")
+        self._values = value
+        self.where = where
+
+    def _take(self, name: str) -> Any:
+        if name not in self._values:
+            raise broken(f"{self.where} lacks {name!r}")
+        return self._values[name]
+
+    def integer(self, name: str, low: int = 0, high: int = 2**62) -> int:
+        """A whole number from low to high."""
+        return whole(self._take(name), f"{name!r} in {self.where}", low, high)
+
+    def number(self, name: str) -> float:
+        """A finite number of at least 0."""
+        value = self._take(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300:
+            raise broken(f"{name!r} in {self.where} is not a number in range")
+        return float(value)
+
+    def text(self, name: str) -> str:
+        """A string."""
+        value = self._take(name)
+        if not isinstance(value, str):
+            raise broken(f"{name!r} in {self.where} is not text")
+        return value
+
+    def file_name(self, name: str) -> str:
+        """The name of a file in the store's own directory: no separators, nothing that leads elsewhere."""
+        value = self.text(name)
+        if not value or value.startswith(".") or any(c in value for c in "/\\:\0"):
+            raise broken(f"{name!r} in {self.where} is not a plain file name")
+        return value
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self._take(name)
+        if not isinstance(value, bool):
+            raise broken(f"{name!r} in {self.where} is not true or false")
+        return value
+
+    def array(self, name: str, longest: int = 1_000_000) -> list[Any]:
+        """A list of at most `longest` items."""
+        value = self._take(name)
+        if not isinstance(value, list) or len(value) > longest:
+            raise broken(f"{name!r} in {self.where} is not a list of at most {longest} items")
+        return value
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """A JSON object, taken as it is."""
+        value = self._take(name)
+        if not isinstance(value, dict):
+            raise broken(f"{name!r} in {self.where} is not a JSON object")
+        return value
+
+
+def whole(value: Any, what: str, low: int = 0, high: int = 2**62) -> int:
+    """`value` as a whole number from low to high, or UnderhillError(BROKEN_FILE) naming it."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise broken(f"{what} is not a whole number from {low} to {high}")
+    return value
+
+
+def parse(text: bytes, where: str) -> Any:
+    """JSON of untrusted text; raises UnderhillError(BROKEN_FILE)."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as cause:
+        raise broken(f"{where} is not readable JSON") from cause

@@ -1,0 +1,210 @@
+"""The manifest of a store: what it holds, where, and the checksums that prove it; to JSON and back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+from engine.store import dtypes
+from engine.store.fields import Fields, parse, whole
+from engine.store.layout import ALIGN, ExpertSpec
+from engine.store.problems import broken
+
+NAME = "manifest.json"
+FORMAT = "underhill-store"
+VERSION = 1
+LONGEST = 1 << 30  # bytes; no manifest of a real model comes near
+WIDEST = 1 << 24  # most rows or columns of a matrix
+LAYERS = 1 << 14
+EXPERTS = 1 << 16
+
+
+@dataclass(frozen=True)
+class FileHash:
+    """A file beside the data (or of the source): its length and SHA-256, in hexadecimal."""
+
+    name: str
+    nbytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the weights came from. repo and revision are empty when they are not known."""
+
+    path: str
+    repo: str
+    revision: str
+    files: tuple[FileHash, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One expert: index into Manifest.specs, offset in the layer's file, CRC-32 of each plane."""
+
+    spec: int
+    offset: int
+    crcs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One MoE layer: the model's own layer index, its data file, a record per expert."""
+
+    index: int
+    file: str
+    records: tuple[Record, ...]
+
+
+@dataclass(frozen=True)
+class DenseTensor:
+    """One tensor of the dense file. dtype as in safetensors ('BF16'); offset from the start of the file."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    offset: int
+    nbytes: int
+    crc: int
+
+
+@dataclass(frozen=True)
+class TierQuality:
+    """What a tier costs over all experts: bits per weight on disk, and |w - stored| / |w| (Frobenius norms)."""
+
+    tier: int
+    bits_per_weight: float
+    relative_error: float
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """Everything about a store but its bytes. config: the model's config.json as it was."""
+
+    source: Source
+    architecture: str
+    config: dict[str, Any]
+    specs: tuple[ExpertSpec, ...]
+    layers: tuple[Layer, ...]
+    dense_file: str
+    dense: tuple[DenseTensor, ...]
+    files: tuple[FileHash, ...]
+    quality: tuple[TierQuality, ...]
+
+
+def dumps(manifest: Manifest) -> bytes:
+    """The manifest as JSON, one line per record, with its own checksum at the end."""
+    body: dict[str, Any] = {"format": FORMAT, "version": VERSION, **asdict(manifest)}
+    body["layers"] = [
+        {"index": x.index, "file": x.file, "records": [[r.spec, r.offset, *r.crcs] for r in x.records]}
+        for x in manifest.layers
+    ]
+    body["checksum"] = _checksum(body)
+    return json.dumps(body, ensure_ascii=False, indent=None, separators=(",", ":")).encode()
+
+
+def loads(text: bytes) -> Manifest:
+    """The manifest in `text`, every number checked. Raises UnderhillError(BROKEN_FILE or UNSUPPORTED_MODEL)."""
+    body = parse(text, "its manifest")
+    top = Fields(body, "its manifest")
+    if top.text("format") != FORMAT:
+        raise broken("its manifest is not one of an expert store")
+    version = top.integer("version", 1)
+    if version != VERSION:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"This model is in store format {version}; this version of Underhill reads format {VERSION}.",
+            "Update Underhill, or import the model again.",
+        )
+    if top.text("checksum") != _checksum({k: v for k, v in body.items() if k != "checksum"}):
+        raise broken("its manifest does not match its own checksum")
+    specs = tuple(_spec(Fields(x, f"spec {i}")) for i, x in enumerate(top.array("specs")))
+    layers = tuple(_layer(Fields(x, f"layer entry {i}"), specs) for i, x in enumerate(top.array("layers", LAYERS)))
+    dense = tuple(_dense(Fields(x, f"dense tensor {i}")) for i, x in enumerate(top.array("dense")))
+    files = tuple(_file(Fields(x, f"file entry {i}")) for i, x in enumerate(top.array("files")))
+    for what, names in (
+        ("layer", [x.index for x in layers]),
+        ("tensor", [x.name for x in dense]),
+        ("file", [*(x.file for x in layers), *(x.name for x in files), top.file_name("dense_file")]),
+    ):
+        if len(set(names)) != len(names):
+            raise broken(f"its manifest names a {what} twice")
+    _no_overlap(((x.offset, x.nbytes, f"tensor {x.name}") for x in dense), "dense weights")
+    return Manifest(
+        source=_source(Fields(top.mapping("source"), "its source")),
+        architecture=top.text("architecture"),
+        config=top.mapping("config"),
+        specs=specs,
+        layers=layers,
+        dense_file=top.file_name("dense_file"),
+        dense=dense,
+        files=files,
+        quality=tuple(_quality(Fields(x, "its quality table")) for x in top.array("quality")),
+    )
+
+
+def _checksum(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def _spec(f: Fields) -> ExpertSpec:
+    values = {n: f.integer(n, 1, WIDEST) for n in ("hidden", "intermediate", "top", "group")}
+    try:
+        return ExpertSpec(**values, has_gate=f.flag("has_gate"), has_bias=f.flag("has_bias"))
+    except ValueError as cause:
+        raise broken(f"{f.where} is impossible ({cause})") from cause
+
+
+def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> Layer:
+    index = f.integer("index", 0, LAYERS)
+    records = tuple(
+        _record(x, specs, f"expert {e} of layer {index}") for e, x in enumerate(f.array("records", EXPERTS))
+    )
+    _no_overlap(
+        ((r.offset, specs[r.spec].layout.nbytes, f"expert {e}") for e, r in enumerate(records)), f"layer {index}"
+    )
+    return Layer(index, f.file_name("file"), records)
+
+
+def _record(value: Any, specs: tuple[ExpertSpec, ...], where: str) -> Record:
+    if not isinstance(value, list) or len(value) < 2:
+        raise broken(f"the entry of {where} is not a list")
+    spec = whole(value[0], f"the spec of {where}", 0, len(specs) - 1)
+    offset = whole(value[1], f"the offset of {where}")
+    crcs = tuple(whole(x, f"a checksum of {where}", 0, 2**32 - 1) for x in value[2:])
+    if offset % ALIGN or len(crcs) != len(specs[spec].layout.planes):
+        raise broken(f"the entry of {where} is impossible")
+    return Record(spec, offset, crcs)
+
+
+def _dense(f: Fields) -> DenseTensor:
+    name, dtype = f.text("name"), f.text("dtype")
+    shape = tuple(whole(n, f"a dimension of {name}", 0, 2**40) for n in f.array("shape", 16))
+    if dtype not in dtypes.TORCH or dtypes.nbytes(dtype, shape) != f.integer("nbytes"):
+        raise broken(f"the size of tensor {name} is impossible")
+    return DenseTensor(name, dtype, shape, f.integer("offset"), f.integer("nbytes"), f.integer("crc", 0, 2**32 - 1))
+
+
+def _file(f: Fields) -> FileHash:
+    return FileHash(f.file_name("name"), f.integer("nbytes"), f.text("sha256"))
+
+
+def _source(f: Fields) -> Source:
+    files = tuple(_file(Fields(x, f"source file {i}")) for i, x in enumerate(f.array("files")))
+    return Source(f.text("path"), f.text("repo"), f.text("revision"), files)
+
+
+def _quality(f: Fields) -> TierQuality:
+    return TierQuality(f.integer("tier", 1, 64), f.number("bits_per_weight"), f.number("relative_error"))
+
+
+def _no_overlap(spans: Iterable[tuple[int, int, str]], where: str) -> None:
+    end, before = 0, ""
+    for offset, size, name in sorted(spans):
+        if offset < end:
+            raise broken(f"{before} and {name} overlap in {where}")
+        end, before = offset + size, name

@@ -1,0 +1,21 @@
+"""What can be wrong with a store, as errors a person can act on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+
+
+def broken(what: str) -> UnderhillError:
+    """BROKEN_FILE; `what` is a clause without a full stop that names the damaged part."""
+    return UnderhillError(Kind.BROKEN_FILE, f"The model is damaged: {what}.", "Import it again.")
+
+
+def unreadable(path: Path, cause: OSError) -> UnderhillError:
+    """MISSING_FILE or DISK_ERROR for a file of the store that could not be opened or read."""
+    if isinstance(cause, FileNotFoundError):
+        return UnderhillError(Kind.MISSING_FILE, f"{path.name} is missing from the model.", "Import it again.")
+    return UnderhillError(
+        Kind.DISK_ERROR, f"{path} cannot be read ({cause.strerror or cause}).", "Check the disk and its permissions."
+    )

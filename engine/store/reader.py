@@ -1,0 +1,164 @@
+"""An expert store opened for reading: records straight into cache slots, dense tensors into anonymous memory."""
+
+from __future__ import annotations
+
+import errno
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+from engine.store import manifest as manifests
+from engine.store.dense import DenseWeights
+from engine.store.disk import DataFile, open_file
+from engine.store.layout import ExpertSpec
+from engine.store.manifest import Layer, Manifest, Record
+from engine.store.problems import broken, unreadable
+
+
+class Store:
+    """A complete store. Every method may be called from many threads at once.
+
+    io_mode: 'direct' or 'buffered', how records are really read. io_note: why, when direct I/O was wanted in vain.
+    """
+
+    def __init__(self, path: Path, manifest: Manifest, direct: str) -> None:
+        self.path = path
+        self.manifest = manifest
+        self.io_note = ""
+        self._layers = {layer.index: layer for layer in manifest.layers}
+        self._files: dict[int, DataFile] = {}
+        self._dense: DenseWeights | None = None
+        try:
+            for layer in manifest.layers:
+                self._files[layer.index] = self._open(layer, direct)
+            self._dense = DenseWeights(path, manifest)
+        except BaseException:
+            self.close()
+            raise
+        self.io_mode = "direct" if all(f.direct for f in self._files.values()) else "buffered"
+
+    @classmethod
+    def open(cls, path: Path | str, direct: str = "auto") -> Store:
+        """Open the store at `path`. direct: 'auto' falls back to buffered reads and says so; 'on'; 'off'.
+
+        Raises UnderhillError: NOT_A_MODEL when there is no manifest, BROKEN_FILE, MISSING_FILE, UNSUPPORTED_MODEL,
+        DISK_ERROR when a file cannot be opened or direct='on' is not possible here.
+        """
+        path = Path(path)
+        return cls(path, load_manifest(path), direct)
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The MoE layers, by the model's own layer index, ascending."""
+        return tuple(self._layers)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The model's config.json."""
+        return self.manifest.config
+
+    @property
+    def dense(self) -> DenseWeights:
+        """Every tensor that is not an expert, by its name in the checkpoint."""
+        assert self._dense is not None
+        return self._dense
+
+    def experts(self, layer: int) -> int:
+        """How many experts a layer has."""
+        return len(self._layers[layer].records)
+
+    def spec(self, layer: int, expert: int = 0) -> ExpertSpec:
+        """Shape, encoding and layout of an expert."""
+        return self.manifest.specs[self._record(layer, expert).spec]
+
+    def expert_bytes(self, tier: int | None = None) -> int:
+        """Bytes of all experts at `tier` (each at its best where it has no such tier); None: everything stored."""
+        total = 0
+        for layer in self.manifest.layers:
+            for record in layer.records:
+                spec = self.manifest.specs[record.spec]
+                total += spec.layout.prefix_bytes(tier if tier in spec.tiers else spec.top)
+        return total
+
+    def read_planes(self, layer: int, expert: int, first_plane: int, buffers: Sequence[memoryview]) -> None:
+        """Read planes first_plane, first_plane + 1, ... of one expert, one into each buffer, with a single read.
+
+        buffers: writable, as long as their planes; for direct I/O they start on multiples of 4096.
+        Every plane is checked against its checksum. Raises UnderhillError: BROKEN_FILE naming the expert when it is
+        truncated or damaged, DISK_ERROR when the device says no. The buffers' content is then undefined.
+        """
+        record = self._record(layer, expert)
+        planes = self.manifest.specs[record.spec].layout.planes[first_plane : first_plane + len(buffers)]
+        views = [memoryview(b).cast("B") for b in buffers]
+        if not views or [v.nbytes for v in views] != [p.nbytes for p in planes]:
+            raise ValueError(f"buffers of {[v.nbytes for v in views]} bytes for planes {first_plane}.. of {planes}")
+        name = f"expert {expert} of layer {layer}"
+        try:
+            got = self._files[layer].read(record.offset + planes[0].offset, views)
+        except OSError as cause:
+            raise UnderhillError(
+                Kind.DISK_ERROR, f"The disk could not read {name} ({cause.strerror or cause}).", "Check the disk."
+            ) from cause
+        if got != sum(p.nbytes for p in planes):
+            raise broken(f"{name} is cut short")
+        for plane, view in zip(planes, views):
+            if zlib.crc32(view) != record.crcs[plane.index]:
+                raise broken(f"{name} (plane {plane.index}) does not match its checksum")
+
+    def close(self) -> None:
+        """Release all files. Reading afterwards fails."""
+        for file in self._files.values():
+            file.close()
+        if self._dense is not None:
+            self._dense.close()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _record(self, layer: int, expert: int) -> Record:
+        return self._layers[layer].records[expert]
+
+    def _open(self, layer: Layer, direct: str) -> DataFile:
+        path = self.path / layer.file
+        try:
+            try:
+                file = open_file(path, direct != "off")
+            except OSError as cause:
+                if direct == "off" or cause.errno not in (errno.EINVAL, errno.EOPNOTSUPP):
+                    raise
+                if direct == "on":
+                    raise UnderhillError(
+                        Kind.DISK_ERROR, "This disk does not do direct I/O.", "Switch it to auto or off."
+                    ) from cause
+                self.io_note = f"This disk does not do direct I/O ({cause.strerror}), so the system's cache is used."
+                file = open_file(path, False)
+        except OSError as cause:
+            raise unreadable(path, cause) from cause
+        last = max(layer.records, key=lambda r: r.offset, default=None)
+        if last is not None and last.offset + self.manifest.specs[last.spec].layout.nbytes > file.size:
+            file.close()
+            raise broken(f"{layer.file} is cut short")
+        return file
+
+
+def load_manifest(path: Path) -> Manifest:
+    """The manifest of the store at `path`, validated. Raises UnderhillError as Store.open does."""
+    file = path / manifests.NAME
+    try:
+        if file.stat().st_size > manifests.LONGEST:
+            raise broken("its manifest is impossibly long")
+        text = file.read_bytes()
+    except (FileNotFoundError, NotADirectoryError) as cause:
+        raise UnderhillError(
+            Kind.NOT_A_MODEL,
+            f"There is no imported model at {path}.",
+            "Choose a model from the library, or import one.",
+        ) from cause
+    except OSError as cause:
+        raise unreadable(file, cause) from cause
+    return manifests.loads(text)
