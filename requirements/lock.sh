@@ -5,3 +5,4 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 uv pip compile --quiet "$@" pyproject.toml requirements/torch.in -o requirements/runtime.txt
 uv pip compile --quiet "$@" --group dev -c requirements/runtime.txt -o requirements/dev.txt
+echo uv | uv pip compile --quiet "$@" - -o requirements/uv.txt

@@ -1,0 +1,102 @@
+# Finding Python, and filling an environment with it: torch first, then everything else from the lock.
+# shellcheck shell=bash
+
+find_python() { # sets PYTHON to one that Underhill runs on, or ends here
+    local candidate version found=""
+    for candidate in ${UNDERHILL_PYTHON:+"$UNDERHILL_PYTHON"} python3.11 python3.12 python3.13 python3 python; do
+        version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
+        case "$version" in
+            3.11 | 3.12 | 3.13) ;;
+            *) found="$version" && continue ;;
+        esac
+        "$candidate" -c 'import venv, sys; sys.exit(sys.maxsize < 2**32)' 2>/dev/null || continue
+        PYTHON=$(command -v "$candidate")
+        "$PYTHON" -c 'import ensurepip' 2>/dev/null || "$PYTHON" -m pip --version >/dev/null 2>&1 ||
+            die "$PYTHON has no pip. Install it with: $(install_hint python3-pip)"
+        return
+    done
+    die "Python 3.11, 3.12 or 3.13 (64 bit) is needed and none was found${found:+; there is Python $found}." \
+        "Install one, or set UNDERHILL_PYTHON to its path."
+}
+
+make_environment() { # FOLDER: an empty virtual environment with pip in it
+    if "$PYTHON" -c 'import ensurepip' 2>/dev/null; then
+        "$PYTHON" -m venv "$1"
+    else # Debian without python3-venv
+        "$PYTHON" -m venv --without-pip "$1" && "$PYTHON" -m pip --python "$1/bin/python" install pip
+    fi
+}
+
+torch_version() {
+    sed -n 's/^ *"torch==\(.*\)",$/\1/p' "$ROOT/pyproject.toml"
+}
+
+torch_kind() { # cpu or gpu; UNDERHILL_TORCH overrules what the computer has
+    if [ -n "${UNDERHILL_TORCH:-}" ]; then
+        echo "$UNDERHILL_TORCH"
+    elif has_nvidia_gpu; then
+        echo gpu
+    else
+        echo cpu
+    fi
+}
+
+install_torch() { # ENVIRONMENT KIND
+    local pip=("$1/bin/python" -m pip --no-input install) version
+    version=$(torch_version)
+    if [ "$2" = cpu ]; then
+        # A +cpu file is at hand where pip was told of one. Its own requirements are in the lock.
+        step "Installing torch $version for the CPU (about 200 MB)" \
+            "${pip[@]}" --no-deps "torch==$version+cpu" && return
+    fi
+    # uv knows where PyTorch keeps its builds; it is used for this one package and removed again.
+    if step "Getting uv, which knows torch's builds" \
+        "${pip[@]}" --no-deps --require-hashes --target "$1/uv" -r "$ROOT/requirements/uv.txt"; then
+        local uv=("$1/uv/bin/uv" pip install --python "$1/bin/python" --no-cache "torch==$version")
+        if [ "$2" = cpu ]; then
+            step "Installing torch $version for the CPU (about 200 MB)" "${uv[@]}" --no-deps --torch-backend=cpu
+        else
+            step "Installing torch $version for the GPU (about 3 GB)" "${uv[@]}" --torch-backend=auto
+        fi && rm -rf "$1/uv" && return
+        rm -rf "$1/uv"
+    fi
+    [ "$2" = gpu ] || say "The CPU build of torch cannot be reached. The general one works too, but takes about 3 GB."
+    need_disk 12000
+    step "Installing torch $version (about 3 GB)" "${pip[@]}" "torch==$version" || failed "Installing torch"
+    touch "$1/general-torch"
+}
+
+install_runtime() { # ENVIRONMENT
+    _install_locked "$1" runtime "Installing the libraries (about 250 MB)"
+}
+
+install_dev() { # ENVIRONMENT
+    _install_locked "$1" dev "Installing the test tools (about 40 MB)"
+}
+
+_install_locked() { # ENVIRONMENT PART TEXT: exactly what the lock says, and nothing that it does not name
+    step "$3" "$1/bin/python" -m pip --no-input install --no-deps --require-hashes -r "$ROOT/requirements/$2.txt" ||
+        failed "$3"
+}
+
+install_project() { # ENVIRONMENT: the commands underhill and underhill-cli, running the checkout's own files
+    step "Installing Underhill itself" "$1/bin/python" -m pip --no-input install --no-deps --no-build-isolation \
+        --config-settings=wheel.cmake=false -e "$ROOT" || failed "Installing Underhill itself"
+}
+
+check_environment() { # ENVIRONMENT KIND: it is whole, torch runs, and no CUDA came where there is no GPU for it
+    step "Checking" "$1/bin/python" - "$2" <<'EOP' || failed "The check of what was installed"
+import re, sys
+from importlib.metadata import distributions
+from pathlib import Path
+
+import numpy, safetensors, tokenizers, torch
+
+cuda = sorted(d.name for d in distributions() if re.match(r"(?i)nvidia|triton|cuda", d.name))
+if sys.argv[1] == "cpu" and cuda and not (Path(sys.prefix) / "general-torch").exists():
+    sys.exit(f"CUDA packages came in although there is no NVIDIA GPU: {', '.join(cuda)}")
+torch.ones(2).sum()
+EOP
+    step "Checking that everything fits together" "$1/bin/python" -m pip check ||
+        failed "The check of what was installed"
+}

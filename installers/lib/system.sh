@@ -1,0 +1,88 @@
+# The computer: GPU, disk, display, and what only the system's package manager can bring.
+# shellcheck shell=bash
+
+# Debian's names of what Qt's window needs. Whether anything is missing is asked of the linker, not of this list.
+QT_PACKAGES=(libglib2.0-0 libgl1 libegl1 libdbus-1-3 libfontconfig1 libxkbcommon0 libxkbcommon-x11-0
+    libxcb-cursor0 libxcb-icccm4 libxcb-keysyms1 libxcb-shape0)
+
+has() { # COMMAND
+    command -v "$1" >/dev/null 2>&1
+}
+
+has_nvidia_gpu() {
+    has nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU'
+}
+
+free_megabytes() { # FOLDER
+    df -Pm "$1" | awk 'NR == 2 { print $4 }'
+}
+
+need_disk() { # MEGABYTES: end here unless the checkout's disk has them
+    local free
+    free=$(free_megabytes "$ROOT")
+    [ "$free" -ge "$1" ] ||
+        die "the disk is too full: the set-up needs $1 MB in $ROOT, and $free MB are free."
+}
+
+can_apt() {
+    has apt-get && [ "$(id -u)" = 0 ]
+}
+
+apt_install() { # PACKAGE...: by root, on Debian and its kin. False when it did not work
+    local options=(-y -q --no-install-recommends --no-upgrade -o DPkg::Lock::Timeout=120)
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get install "${options[@]}" "$@" </dev/null && return
+    apt-get update -q </dev/null # the lists of a fresh system are empty
+    apt-get install "${options[@]}" "$@" </dev/null
+}
+
+install_hint() { # PACKAGE...: how a person installs these Debian packages, or what they are called elsewhere
+    if has apt-get; then
+        echo "sudo apt-get install $*"
+    elif has dnf; then
+        echo "the packages of your distribution that correspond to Debian's $* (Fedora: sudo dnf install" \
+            "gcc libglvnd-glx libglvnd-egl fontconfig libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-keysyms)"
+    elif has pacman; then
+        echo "the packages of your distribution that correspond to Debian's $* (Arch: sudo pacman -S" \
+            "gcc libglvnd fontconfig libxkbcommon-x11 xcb-util-cursor xcb-util-wm xcb-util-keysyms)"
+    else
+        echo "the packages of your distribution that correspond to Debian's $*"
+    fi
+}
+
+compiler() { # the C compiler's path, or nothing
+    command -v cc || command -v gcc || command -v clang || true
+}
+
+need_compiler() { # try to have one; going on without is fine
+    [ -z "$(compiler)" ] || return 0
+    if can_apt && step "Installing a C compiler" apt_install gcc libc6-dev; then
+        return
+    fi
+    say "There is no C compiler, so Underhill uses its slower kernels. For the fast ones: $(install_hint gcc)"
+}
+
+missing_qt_libraries() { # ENVIRONMENT: file names of the shared libraries that Qt asks for and the system lacks
+    local qt
+    for qt in "$1"/lib/python3*/site-packages/PySide6; do
+        ldd "$qt"/Qt{Core,Gui,Widgets}.abi3.so "$qt"/Qt/plugins/platforms/libqxcb.so 2>/dev/null
+    done | awk '/not found/ { print $1 }' | sort -u
+}
+
+need_qt_libraries() { # ENVIRONMENT: false, with a sentence, when some are missing and cannot be installed
+    local missing
+    missing=$(missing_qt_libraries "$1")
+    [ -n "$missing" ] || return 0
+    if can_apt && step "Installing the system libraries of the window" apt_install "${QT_PACKAGES[@]}"; then
+        missing=$(missing_qt_libraries "$1")
+        [ -n "$missing" ] || return 0
+    fi
+    say "The window needs system libraries that are not here: ${missing//$'\n'/, }"
+    say "To install them: $(install_hint "${QT_PACKAGES[@]}")"
+    return 1
+}
+
+window_can_open() { # ENVIRONMENT: whether Qt reaches a display
+    [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || return 1
+    "$1/bin/python" -c 'from PySide6.QtGui import QGuiApplication; QGuiApplication([])' >/dev/null 2>&1
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# Sets up what the tests need, in this folder, and runs all checks and tests. Needs neither a GPU nor a display.
+#
+#   bash installers/test.sh             everything: style, types, import contracts, tests, coverage of the engine
+#   bash installers/test.sh --quick     the same without slow tests and without coverage
+#   bash installers/test.sh ARGS...     only pytest ARGS..., for example: tests/engine -k cache
+set -uo pipefail
+# shellcheck source=installers/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+MIN_ENGINE_COVERAGE=85
+FAILED=()
+
+check() { # NAME COMMAND...: run it, remember whether it failed
+    printf '\n---- %s\n' "$1"
+    "${@:2}" || FAILED+=("$1")
+}
+
+quick=no
+case "${1:-}" in
+    -h | --help)
+        sed -n '2,6s/^#  \{0,1\}//p' "${BASH_SOURCE[0]}"
+        exit
+        ;;
+    --quick) quick=yes && shift ;;
+esac
+
+set_up dev
+need_qt_libraries "$ENVIRONMENT" || say "Tests of the window may fail without them."
+has Xvfb || { can_apt && step "Installing Xvfb, a display for tests" apt_install xvfb; } ||
+    say "Tests on a real display are left out: there is no Xvfb. To have it: $(install_hint xvfb)"
+
+cd "$ROOT" || exit
+unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those that need a display start their own
+export LANG=C.UTF-8
+bin="$ENVIRONMENT/bin"
+[ $# = 0 ] || exec "$bin/python" -m pytest "$@"
+
+check "ruff: style" "$bin/ruff" check .
+check "ruff: format" "$bin/ruff" format --check .
+check "mypy: types" "$bin/mypy"
+check "import-linter: the order of the rooms" "$bin/lint-imports" --no-logo
+if [ "$quick" = yes ]; then
+    check "pytest" "$bin/python" -m pytest -m "not slow"
+else
+    rm -f .coverage .coverage.*
+    check "pytest" "$bin/python" -m pytest --cov --cov-report=
+    check "coverage of the engine, at least $MIN_ENGINE_COVERAGE %" \
+        "$bin/coverage" report --include='engine/*' --fail-under="$MIN_ENGINE_COVERAGE"
+fi
+
+[ ${#FAILED[@]} = 0 ] && exit
+printf '\nFailed: %s\n' "${FAILED[@]}" >&2
+exit 1
