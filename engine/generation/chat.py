@@ -29,7 +29,9 @@ class ChatFormat:
         from transformers import AutoTokenizer
 
         try:
-            self._hf: Any = AutoTokenizer.from_pretrained(str(directory), trust_remote_code=False, local_files_only=True)
+            self._hf: Any = AutoTokenizer.from_pretrained(
+                str(directory), trust_remote_code=False, local_files_only=True
+            )
         except Exception as e:  # the library raises almost anything on bad files
             raise UnderhillError(
                 Kind.BROKEN_FILE,
@@ -114,7 +116,7 @@ class ChatFormat:
         Rendered again with marks in place of those contents; where filling the marks does not give `text` back, the
         template has changed a content on its way (stripped thinking, say) and the text is encoded as it stands.
         """
-        pieces = {i: ids for i, m in enumerate(messages) if (ids := self._decided(m)) is not None}
+        pieces = {i: known for i, m in enumerate(messages) if (known := self._decided(m)) is not None}
         if pieces:
             marks = {i: f"\x02{i}\x03" for i in pieces}
             marked = [Message(m.role, marks.get(i, m.content)) for i, m in enumerate(messages)]
@@ -137,7 +139,7 @@ class ChatFormat:
         An assistant's own tokens; and text that spells a control token, which must not act as one.
         """
         if message.role == "assistant":
-            same = message.token_ids and self.decode(message.token_ids) == message.content
+            same = message.token_ids and self.decode(message.token_ids).lstrip() == message.content.lstrip()
             return list(message.token_ids) if same else None
         if any(token in message.content for token in self._control):
             self.tokenizer.encode_special_tokens = True

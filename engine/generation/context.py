@@ -22,7 +22,7 @@ class Model(Protocol):
     """A decoder: lean or compatibility."""
 
     def new_state(self) -> State: ...
-    def forward(self, ids: Tensor, state: State, want: str = "last") -> Tensor: ...
+    def forward(self, ids: Tensor, state: State, want: str = "last", horizon: int = 0) -> Tensor | None: ...
 
 
 class Context:
@@ -81,7 +81,7 @@ class Context:
                     return None
                 start = len(self.tokens)
                 part = ids[start : min(start + self._chunk, stop)]
-                logits = self._forward(part, "last" if start + len(part) == len(ids) else "none")
+                logits = self._forward(part, "last" if start + len(part) == len(ids) else "none", len(ids))
                 progress(len(self.tokens), len(ids))
             if stop < len(ids):
                 self._state.snapshot()
@@ -89,16 +89,36 @@ class Context:
 
     def step(self, token: int) -> Tensor:
         """Logits [V] after one more token."""
-        return self._forward([token], "last")
+        logits = self._forward([token], "last")
+        assert logits is not None
+        return logits
 
-    def _forward(self, ids: Sequence[int], want: str) -> Tensor:
+    def score(self, ids: Sequence[int], *, one_by_one: bool) -> Tensor:
+        """Logits [T, V] after each of the tokens of a new sequence, in chunks or one token at a time."""
+        self.clear()
+        step = 1 if one_by_one else self._chunk
+        parts = []
+        for start in range(0, len(ids), step):
+            with torch.inference_mode():
+                part = torch.tensor(ids[start : start + step], dtype=torch.long)
+                logits = self._model.forward(part, self._state, "all", len(ids))
+            assert logits is not None
+            parts.append(logits)
+        self.clear()
+        return torch.cat(parts)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._state = self._model.new_state()
+        self.tokens.clear()
+
+    def _forward(self, ids: Sequence[int], want: str, horizon: int = 0) -> Tensor | None:
         try:
             with torch.inference_mode():
-                logits = self._model.forward(torch.tensor(ids, dtype=torch.long), self._state, want)
+                logits = self._model.forward(torch.tensor(ids, dtype=torch.long), self._state, want, horizon)
         except BaseException:
-            # Some layers may have seen the tokens and others not. Nothing of the chat is lost, only time.
-            self._state = self._model.new_state()
-            self.tokens.clear()
+            # Some layers may have seen the tokens and others not: back to where all of them agree.
+            del self.tokens[self._state.rollback(len(self.tokens)) :]
             raise
         self.tokens += ids
-        return logits[-1] if want == "last" else logits
+        return None if logits is None else logits[-1]

@@ -137,9 +137,7 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
     return cache
 
 
-def _speed(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int
-) -> tuple[tuple[float, float], str]:
+def _speed(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int) -> tuple[tuple[float, float], str]:
     """Tokens per second if a token costs its bytes: all active ones from memory, the missed ones from disk too.
 
     The slow end takes uniform routing, where a cache of a share s misses 1 - s. The fast end takes half those misses.

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.service.lane import CancelledWork, EngineClosed, Lane
 
 if TYPE_CHECKING:
+    from engine.pool.pool import Pool
     from engine.session import Session
 
 PULSE = 0.2  # seconds between telemetry snapshots
@@ -30,7 +32,7 @@ class Service:
         self._on_event = on_event
         self._emitting = threading.Lock()
         self._session: Session | None = None
-        self._settings: dict[str, Any] = {}
+        self._pool: Pool | None = None
         self._model = Lane("model", self._on_model, self._emit)
         self._library = Lane("library", self._on_library, self._emit)
         self._control = Lane("control", self._on_control, self._emit, idle=self._pulse, pulse=PULSE)
@@ -76,14 +78,16 @@ class Service:
         return None
 
     def _list(self) -> tuple[api.ModelCard, ...]:
-        from engine.catalogue import cards
+        from engine.hub import library
 
-        return cards(self._session.card if self._session else None)
+        session = self._session
+        current = session.card.name if session is not None else None
+        return tuple(dataclasses.replace(card, loaded=card.name == current) for card in library.cards())
 
     def _pulse(self) -> None:
         session = self._session
-        if session is not None and (telemetry := session.telemetry()) is not None:
-            self._emit(telemetry)
+        if session is not None and (snapshot := session.snapshot()) is not None:
+            self._emit(api.Telemetry("", **vars(snapshot)))
 
     # ---- the model --------------------------------------------------------------------------------------------
 
@@ -94,7 +98,96 @@ class Service:
             case api.UnloadModel():
                 return self._release()
             case api.UpdateSettings():
-                return self._apply(command)
+                return self._loaded().update(command.settings)
             case api.Generate():
                 return self._generate(command, cancelled)
         return None
+
+    def _loaded(self) -> Session:
+        if self._session is None:
+            raise UnderhillError(Kind.BAD_REQUEST, "No model is loaded.", "Choose a model first.")
+        return self._session
+
+    def _load(self, command: api.LoadModel, cancelled: Callable[[], bool]) -> api.ModelCard:
+        from engine.pool.pool import Pool
+
+        chosen = settings.validated(command.settings, settings.ENGINE)
+        if self._pool is None:
+            self._pool = Pool()
+        self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
+        self._session = self._pool.acquire(command.model, chosen, self._reporter(command, cancelled))
+        return dataclasses.replace(self._session.card, loaded=True)
+
+    def _release(self) -> None:
+        self._session = None
+        if self._pool is not None:
+            self._pool.close()
+
+    def _generate(self, command: api.Generate, cancelled: Callable[[], bool]) -> api.Stats:
+        from engine.generation.sampling import Sampling
+
+        session = self._loaded()
+        sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
+        follower = _Follower(command.id, self._emit, cancelled, lambda: self._model.overtake(api.UpdateSettings))
+        stats = session.generate(
+            command.messages, sampling, command.stop, follower, continue_last=command.continue_last
+        )
+        if stats.finish == "cancelled":
+            raise CancelledWork(stats)
+        return stats
+
+    # ---- the library ------------------------------------------------------------------------------------------
+
+    def _on_library(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+        from engine.hub import library
+
+        match command:
+            case api.ImportModel():
+                report = self._reporter(command, cancelled)
+                path = library.add(Path(command.path), command.name, command.top, report)
+                return library.card(path)
+            case api.DeleteModel():
+                session = self._session
+                if session is not None and session.card.name == command.name:
+                    raise UnderhillError(
+                        Kind.BUSY, f"{command.name} is loaded.", "Choose another model first, then delete it."
+                    )
+                library.delete(command.name)
+        return None
+
+    def _reporter(self, command: api.Command, cancelled: Callable[[], bool]) -> Callable[[str, int, int], None]:
+        """Progress of something long, as events; where the user has stopped it, it ends here."""
+
+        def report(text: str, done: int, total: int) -> None:
+            if cancelled():
+                raise CancelledWork()
+            self._emit(api.Progress(command.id, text, done, total, "bytes"))
+
+        return report
+
+
+class _Follower:
+    """Listener of an answer: turns what happens into events, and lets live settings in between tokens."""
+
+    def __init__(
+        self,
+        command: str,
+        emit: Callable[[api.Event], None],
+        cancelled: Callable[[], bool],
+        between: Callable[[], None],
+    ) -> None:
+        self._id, self._emit, self._cancelled, self._between = command, emit, cancelled, between
+        self.dropped = 0
+
+    def turns_dropped(self, count: int) -> None:
+        self.dropped = count
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None:
+        self._emit(api.PromptRead(self._id, done, total, reused, self.dropped))
+
+    def text(self, text: str, token_ids: Sequence[int]) -> None:
+        self._emit(api.TextDelta(self._id, text, tuple(token_ids)))
+
+    def cancelled(self) -> bool:
+        self._between()
+        return self._cancelled()

@@ -62,8 +62,7 @@ def test_tokens_that_are_not_those_of_the_text_are_not_used(chat: ChatFormat) ->
 
 def test_a_template_that_rewrites_old_answers_has_the_last_word(tmp_path: Path) -> None:
     strips = (
-        "{% for m in messages %}<|im_start|>{{ m.role }}\n"
-        "{{ m.content.split('</think>')[-1] }}<|im_end|>\n{% endfor %}"
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content.split('</think>')[-1] }}<|im_end|>\n{% endfor %}"
     )
     chat = copy_with(tmp_path, chat_template=strips)
     text = "<think>hm</think>Yes."

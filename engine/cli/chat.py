@@ -1,0 +1,169 @@
+"""`underhill-cli chat`: one prompt for scripts, or a conversation in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+
+from engine import settings
+from engine.cli.main import given
+from engine.cli.output import ProgressBar, say
+from engine.errors import Kind, UnderhillError
+from engine.generation.messages import Message, Stats
+from engine.generation.sampling import Sampling
+from engine.session import Session
+
+HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
+
+
+class Terminal:
+    """Shows an answer as it comes; Ctrl+C stops the answer, not the program."""
+
+    def __init__(self, *, show: bool, progress: bool) -> None:
+        self._show = show
+        self._bar = ProgressBar(progress)
+        self._stop = False
+
+    def __enter__(self) -> Terminal:
+        self._before = signal.signal(signal.SIGINT, self._interrupted)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+        self._bar.close()
+
+    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+        self._stop = True
+
+    def turns_dropped(self, count: int) -> None:
+        """Listener."""
+        if count:
+            say(f"[the {count} oldest turns no longer fit and are left out]")
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None:
+        """Listener."""
+        self._bar.show("Reading", done - reused, total - reused, "tokens")
+        if done >= total:
+            self._bar.close()
+
+    def text(self, text: str, token_ids: Sequence[int]) -> None:
+        """Listener."""
+        if self._show:
+            print(text, end="", flush=True)
+
+    def cancelled(self) -> bool:
+        """Listener."""
+        return self._stop
+
+
+def run(args: argparse.Namespace) -> int:
+    """Load the model and answer."""
+    if args.json and args.prompt is None:
+        raise UnderhillError(Kind.BAD_REQUEST, "--json answers one prompt.", "Add --prompt TEXT.")
+    sampling = given(args, settings.SAMPLING)
+    if args.greedy:
+        sampling["temperature"] = 0.0
+    bar = ProgressBar(sys.stderr.isatty())
+    with Session.open(args.model, given(args, settings.ENGINE), bar.report) as session:
+        bar.close()
+        system = [Message("system", args.system)] if args.system else []
+        if args.prompt is not None:
+            return _once(session, args, system, Sampling(**sampling))  # type: ignore[arg-type]
+        return _converse(session, args, system, Sampling(**sampling))  # type: ignore[arg-type]
+
+
+def _once(session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling) -> int:
+    prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
+    with Terminal(show=not args.json, progress=sys.stderr.isatty()) as terminal:
+        stats = session.generate((*system, Message("user", prompt)), sampling, tuple(args.stop), terminal)
+    if args.json:
+        print(json.dumps(as_json(stats), ensure_ascii=False))
+    else:
+        print()
+    return 130 if stats.finish == "cancelled" else 0
+
+
+def _converse(session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling) -> int:
+    card = session.card
+    say(f"{card.title}: {card.parameters / 1e6:,.0f} M parameters, {card.experts} experts in {card.moe_layers} layers.")
+    for sentence in (card.note, *card.plan):
+        if sentence:
+            say(sentence)
+    say(HELP)
+    messages = list(system)
+    stats: Stats | None = None
+    while True:
+        try:
+            line = input("\nyou> ").strip() if sys.stdin.isatty() else input().strip()
+        except EOFError:
+            return 0
+        if line in ("/exit", "/quit"):
+            return 0
+        if line == "/new":
+            messages = list(system)
+            say("A new chat.")
+        elif line == "/stats":
+            say("\n".join(summary(stats)) if stats else "No answer yet.")
+        elif line.startswith("/"):
+            say(HELP)
+        elif line:
+            messages.append(Message("user", line))
+            stats = _turn(session, args, messages, sampling)
+
+
+def _turn(
+    session: Session, args: argparse.Namespace, messages: list[Message], sampling: Sampling
+) -> Stats | None:
+    print(f"\n{session.card.title}> " if sys.stdin.isatty() else "", end="", flush=True)
+    try:
+        with Terminal(show=True, progress=False) as terminal:
+            stats = session.generate(tuple(messages), sampling, tuple(args.stop), terminal)
+    except UnderhillError as e:
+        messages.pop()
+        say(f"{e.sentence} {e.action}")
+        return None
+    print(flush=True)
+    messages.append(Message("assistant", stats.text, stats.token_ids))
+    if stats.finish == "context":
+        say("[the context is full; /new starts over]")
+    return stats
+
+
+def as_json(stats: Stats) -> dict[str, object]:
+    """What scripts rely on: text, token_ids, stats."""
+    return {
+        "text": stats.text,
+        "token_ids": list(stats.token_ids),
+        "stats": {
+            "finish": stats.finish,
+            "prompt_tokens": stats.prompt_tokens,
+            "reused_tokens": stats.reused_tokens,
+            "dropped_turns": stats.dropped_turns,
+            "decode_tokens": len(stats.token_ids),
+            "prompt_seconds": stats.prompt_seconds,
+            "decode_seconds": stats.decode_seconds,
+            "prompt_tokens_per_second": stats.prompt_tokens_per_second,
+            "decode_tokens_per_second": stats.decode_tokens_per_second,
+            "hits": stats.hits,
+            "misses": stats.misses,
+            "bytes_read": stats.bytes_read,
+            "precision": stats.precision,
+            "peak_rss": stats.peak_rss,
+        },
+    }
+
+
+def summary(stats: Stats) -> list[str]:
+    """The same in words."""
+    used = ", ".join(f"{count} {kind}" for kind, count in stats.precision.items() if count)
+    return [
+        f"prompt {stats.prompt_tokens} tokens ({stats.reused_tokens} reused), "
+        f"{stats.prompt_tokens_per_second:.1f} tokens/s; answer {len(stats.token_ids)} tokens, "
+        f"{stats.decode_tokens_per_second:.1f} tokens/s",
+        f"expert cache: {stats.hits} hits, {stats.misses} misses, {stats.bytes_read / 1e6:.1f} MB read; "
+        f"expert uses by bits: {used}; memory at most {stats.peak_rss / 1e9:.2f} GB",
+    ]

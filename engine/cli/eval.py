@@ -1,0 +1,48 @@
+"""`underhill-cli eval`: what a dial or a tier costs, against Exact at the top tier."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from engine import settings
+from engine.cli.main import given
+from engine.cli.output import ProgressBar
+from engine.session import Session
+from engine.session.evaluate import evaluate, sequences
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print perplexity, kl_to_exact and tokens."""
+    chosen = given(args, settings.ENGINE)
+    reference = {**chosen, "dial": "exact", "tier": "top", "t1": None, "t2": None, "cache_fraction": None}
+    bar = ProgressBar(sys.stderr.isatty())
+    with Session.open(args.model, reference, bar.report) as exact:
+        windows = sequences(exact.chat, Path(args.text), min(args.window, exact.context.limit), args.max_tokens)
+        with Session.open(args.model, chosen, bar.report) as tested:
+            result = evaluate(exact, tested, windows, lambda done, total: bar.show("Scoring", done, total, "tokens"))
+            before = tested.counters()
+    bar.close()
+    found = {
+        "model": args.model,
+        "dial": chosen["dial"],
+        "tier": chosen["tier"],
+        "cache_fraction": chosen["cache_fraction"],
+        "thresholds": list(tested.thresholds),
+        "perplexity": result.perplexity,
+        "kl_to_exact": result.kl_to_exact,
+        "tokens": result.tokens,
+        "exact_perplexity": result.exact_perplexity,
+        "precision": before.precision,
+        "hits": before.hits,
+        "misses": before.misses,
+    }
+    if args.json:
+        print(json.dumps(found))
+    else:
+        rise = 100 * (result.perplexity / result.exact_perplexity - 1)
+        print(f"perplexity {result.perplexity:.4f} ({rise:+.2f} % against Exact), KL to Exact {result.kl_to_exact:.5f}")
+        print(f"over {result.tokens} tokens; expert uses by bits {before.precision}")
+    return 0

@@ -1,0 +1,130 @@
+"""Commands, options and exit codes of `underhill-cli`."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+
+from engine import settings
+from engine.errors import Kind, UnderhillError
+
+OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command. Exit codes: 0 it worked, 1 it could not be done (the sentence says why), 2 wrong usage,
+    130 interrupted."""
+    args = parser().parse_args(argv)
+    try:
+        return int(args.run(args) or OK)
+    except UnderhillError as e:
+        return _failed(args, e)
+    except KeyboardInterrupt:
+        print("\nInterrupted. Nothing is lost; run the same command again to go on.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of our output has gone, as in `| head`
+        sys.stderr.close()
+        return FAILED
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line; a command's module is only imported once it runs."""
+    top = argparse.ArgumentParser(
+        prog="underhill-cli", description="Run Mixture-of-Experts chat models bigger than this computer's memory."
+    )
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
+    _import(commands.add_parser("import", help="quantize a checkpoint folder into the library"))
+    _list(commands.add_parser("list", help="the models in the library"))
+    _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
+    _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
+    _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
+    _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2 on calibration text"))
+    return top
+
+
+def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_json: bool = True) -> None:
+    if model:
+        p.add_argument("model", metavar="MODEL", help="a path, a name from the library, or builtin")
+    if as_json:
+        p.add_argument("--json", action="store_true", help="print one JSON object and nothing else on standard output")
+
+    def run(args: argparse.Namespace) -> int:
+        return int(importlib.import_module(f"engine.cli.{module}").run(args) or OK)
+
+    p.set_defaults(run=run)
+
+
+def _settings(p: argparse.ArgumentParser, among: tuple[settings.Setting, ...]) -> None:
+    """Options from the declaration, so that the terminal and the window offer the same."""
+    for s in among:
+        shown = "" if s.default is None else f" (default: {s.default})"
+        choices = f" One of: {', '.join(s.choices)}." if s.choices else ""
+        p.add_argument(
+            "--" + s.name.replace("_", "-"),
+            default=None,
+            metavar=s.kind.upper(),
+            help=(s.help + choices + shown).replace("%", "%%"),
+        )
+
+
+def given(args: argparse.Namespace, among: tuple[settings.Setting, ...]) -> dict[str, settings.Value]:
+    """The settings named on the command line, checked, the others at their defaults."""
+    named = {s.name: getattr(args, s.name) for s in among if getattr(args, s.name) is not None}
+    return settings.validated(named, among)
+
+
+def _chat(p: argparse.ArgumentParser) -> None:
+    _command(p, "chat", model=False)
+    p.add_argument("model", metavar="MODEL", nargs="?", default="builtin", help="a path, a name, or builtin (default)")
+    p.add_argument("--prompt", metavar="TEXT", help="answer this one prompt and leave ('-' reads standard input)")
+    p.add_argument("--system", metavar="TEXT", help="system prompt")
+    p.add_argument("--greedy", action="store_true", help="always the likeliest token (temperature 0)")
+    p.add_argument("--stop", metavar="TEXT", action="append", default=[], help="stop at this text; may be repeated")
+    _settings(p, settings.SAMPLING)
+    _settings(p, settings.ENGINE)
+
+
+def _import(p: argparse.ArgumentParser) -> None:
+    _command(p, "import_", model=False)
+    p.add_argument("path", metavar="FOLDER", help="a Hugging Face checkpoint: config.json and safetensors files")
+    p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the folder's)")
+    p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
+
+
+def _list(p: argparse.ArgumentParser) -> None:
+    _command(p, "list", model=False)
+
+
+def _info(p: argparse.ArgumentParser) -> None:
+    _command(p, "info", model=False)
+    p.add_argument("model", metavar="MODEL", nargs="?", default=None, help="a path, a name, or builtin")
+
+
+def _eval(p: argparse.ArgumentParser) -> None:
+    _command(p, "eval")
+    p.add_argument("--text", metavar="FILE", required=True, help="text, or JSON lines of chats (.jsonl)")
+    p.add_argument("--window", type=int, default=512, metavar="N", help="tokens seen at a time (default: 512)")
+    p.add_argument("--max-tokens", type=int, default=None, metavar="N", help="score at most so many tokens")
+    _settings(p, settings.ENGINE)
+
+
+def _plan(p: argparse.ArgumentParser) -> None:
+    _command(p, "plan")
+    _settings(p, settings.ENGINE)
+
+
+def _calibrate(p: argparse.ArgumentParser) -> None:
+    _command(p, "calibrate")
+
+
+def _failed(args: argparse.Namespace, e: UnderhillError) -> int:
+    if getattr(args, "json", False):
+        print(json.dumps({"error": {"kind": str(e.kind), "sentence": e.sentence, "action": e.action}}))
+    print(f"underhill-cli: {e.sentence}", file=sys.stderr)
+    if e.action:
+        print(e.action, file=sys.stderr)
+    return USAGE if e.kind is Kind.BAD_REQUEST else FAILED

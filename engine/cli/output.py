@@ -1,0 +1,63 @@
+"""What the commands print: notes and progress on standard error, results on standard output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tqdm import tqdm
+
+
+def say(text: str) -> None:
+    """A note for the person; never mixed into results."""
+    print(text, file=sys.stderr, flush=True)
+
+
+class ProgressBar:
+    """One bar at a time on standard error; a new phrase starts a new bar."""
+
+    def __init__(self, enabled: bool) -> None:
+        self._enabled = enabled
+        self._bar: Any = None
+        self._phrase = ""
+
+    def report(self, phrase: str, done: int, total: int) -> None:
+        """Progress in bytes."""
+        self.show(phrase, done, total, "B")
+
+    def show(self, phrase: str, done: int, total: int, unit: str) -> None:
+        """done of total units; total 0: not known."""
+        if not self._enabled or total <= 0:
+            return
+        if self._bar is None or phrase != self._phrase:
+            self.close()
+            scale = unit == "B"
+            self._bar = tqdm(total=total, desc=phrase, unit=unit, unit_scale=scale, file=sys.stderr, leave=False)
+            self._phrase = phrase
+        self._bar.total = total
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """Take the bar off the screen."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def table(rows: Iterable[Sequence[str]], header: Sequence[str]) -> str:
+    """Plain columns, the first left-aligned, numbers right-aligned."""
+    lines = [header, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            cell.ljust(w) if i == 0 or not cell[:1].isdigit() else cell.rjust(w)
+            for i, (cell, w) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    )
+
+
+def gb(n: int) -> str:
+    """Bytes for people."""
+    return f"{n / 1e9:.2f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"

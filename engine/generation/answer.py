@@ -1,0 +1,103 @@
+"""The decode loop: one prompt in, tokens and text out, until the model, the limit or the user says stop."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from engine.generation.chat import ChatFormat, Prompt
+from engine.generation.context import Context
+from engine.generation.detokenize import Detokenizer, StopTexts
+from engine.generation.sampling import Sampler, Sampling
+
+
+class Listener(Protocol):
+    """Who follows an answer as it comes."""
+
+    def turns_dropped(self, count: int) -> None:
+        """Said once before reading: so many of the oldest turns did not fit (0: all fit)."""
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None:
+        """So many prompt tokens are read."""
+
+    def text(self, text: str, token_ids: Sequence[int]) -> None:
+        """New whole characters, and the tokens behind them."""
+
+    def cancelled(self) -> bool:
+        """Asked before every token and prompt chunk; True ends the answer there."""
+
+
+@dataclass
+class Answer:
+    """An answer as far as it has come. Seconds; finish as in messages.Stats."""
+
+    text: str = ""
+    token_ids: list[int] = field(default_factory=list)
+    finish: str = "cancelled"
+    reused: int = 0
+    prompt_seconds: float = 0.0
+    decode_seconds: float = 0.0
+
+
+def answer(
+    context: Context,
+    chat: ChatFormat,
+    prompt: Prompt,
+    sampling: Sampling,
+    stop_texts: Sequence[str],
+    listener: Listener,
+    token_done: Callable[[], None] = lambda: None,
+) -> Answer:
+    """Read the prompt, then decode. What was generated stays in the context, ready for the next turn.
+
+    A stop token is neither shown nor kept. The token that completes a stop text is kept, its text cut.
+    token_done: called after every token decoded.
+    """
+    result = Answer()
+    shown = Detokenizer(chat.tokenizer, prompt.ids[-8:])
+    stops = StopTexts(stop_texts)
+    start = time.perf_counter()
+    result.reused = context.reuse(prompt.ids)
+    logits = context.read(
+        prompt.ids,
+        (prompt.history,),
+        lambda done, total: listener.prompt_read(done, total, result.reused),
+        listener.cancelled,
+    )
+    result.prompt_seconds = time.perf_counter() - start
+    sampler = Sampler(sampling, prompt.ids)
+    waiting: list[int] = []  # tokens whose text is not shown yet
+    start = time.perf_counter()
+    while logits is not None:
+        if len(result.token_ids) >= sampling.max_tokens:
+            result.finish = "length"
+            break
+        if listener.cancelled():
+            break
+        token = sampler.next(logits)
+        if token in chat.stop_ids:
+            result.finish = "stop"
+            break
+        result.token_ids.append(token)
+        waiting.append(token)
+        text = stops.add(shown.add(token))
+        if text:
+            result.text += text
+            listener.text(text, tuple(waiting))
+            waiting.clear()
+        if stops.hit:
+            result.finish = "stop_text"
+            break
+        if context.room < 1:
+            result.finish = "context"
+            break
+        logits = context.step(token)
+        result.decode_seconds = time.perf_counter() - start
+        token_done()
+    tail = "" if stops.hit else stops.add(shown.flush()) + stops.flush()
+    if tail or waiting:
+        result.text += tail
+        listener.text(tail, tuple(waiting))
+    return result

@@ -1,0 +1,104 @@
+"""What a precision costs: perplexity on a text, and KL divergence against Exact."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.generation.chat import ChatFormat
+from engine.generation.messages import Message
+from engine.session.session import Session
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """perplexity: exp of the mean negative log-likelihood over `tokens` tokens.
+
+    kl_to_exact: mean over positions of KL(Exact || this), in nats.
+    """
+
+    perplexity: float
+    kl_to_exact: float
+    tokens: int
+    exact_perplexity: float
+
+
+def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> list[list[int]]:
+    """The token windows of a file: each chat of a .jsonl file, or plain text cut every `window` tokens.
+
+    Raises UnderhillError(MISSING_FILE or BAD_REQUEST).
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError as e:
+        raise UnderhillError(Kind.MISSING_FILE, f"There is no file {file}.", "Check the path.") from e
+    except (OSError, UnicodeDecodeError) as e:
+        raise UnderhillError(Kind.BROKEN_FILE, f"{file} cannot be read as text.", "Give a UTF-8 text file.") from e
+    if file.suffix == ".jsonl":
+        chats = [_messages(line, file) for line in text.splitlines() if line.strip()]
+        found = [list(chat.prompt(messages).ids)[:window] for messages in chats]
+    else:
+        ids = chat.encode(text)
+        found = [ids[i : i + window] for i in range(0, len(ids), window)]
+    found = [ids for ids in found if len(ids) > 1]
+    if limit is not None:
+        found = _first(found, limit)
+    if not found:
+        raise UnderhillError(Kind.BAD_REQUEST, f"{file} holds less than two tokens.", "Give a longer text.")
+    return found
+
+
+def _messages(line: str, file: Path) -> list[Message]:
+    try:
+        return [Message(m["role"], m["content"]) for m in json.loads(line)["messages"]]
+    except (ValueError, KeyError, TypeError) as e:
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{file} has a line that is not a chat.", 'Each line: {"messages": [{"role", "content"}]}.'
+        ) from e
+
+
+def _first(found: list[list[int]], limit: int) -> list[list[int]]:
+    kept, left = [], limit
+    for ids in found:
+        if left < 1:
+            break
+        kept.append(ids[: left + 1])
+        left -= len(kept[-1]) - 1
+    return [ids for ids in kept if len(ids) > 1]
+
+
+def evaluate(
+    exact: Session,
+    tested: Session,
+    windows: Sequence[Sequence[int]],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Evaluation:
+    """Score the windows with both sessions.
+
+    Where the tested session's dial is not Exact, its tokens go through one by one: precision is chosen per token, and
+    a batch of tokens would hide what an unimportant expert costs.
+    """
+    nll = exact_nll = divergence = 0.0
+    count, total = 0, sum(len(w) - 1 for w in windows)
+    for ids in windows:
+        reference = exact.logits(ids, one_by_one=False)
+        logits = tested.logits(ids, one_by_one=not tested.exact)
+        target = torch.tensor(ids[1:])
+        log_p, log_q = (torch.log_softmax(x[:-1].double(), -1) for x in (reference, logits))
+        exact_nll -= _sum_of(log_p, target)
+        nll -= _sum_of(log_q, target)
+        divergence += float((log_p.exp() * (log_p - log_q)).sum())
+        count += len(target)
+        progress(count, total)
+    return Evaluation(math.exp(nll / count), divergence / count, count, math.exp(exact_nll / count))
+
+
+def _sum_of(log_probabilities: Tensor, target: Tensor) -> float:
+    return float(log_probabilities.gather(1, target[:, None]).sum())

@@ -1,0 +1,132 @@
+"""The plan on simulated laptops: never beyond what is free, never slower with more memory, and honest sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.errors import Kind, UnderhillError
+from engine.hardware.machine import GB, Machine
+from engine.hardware.plan import WORKSPACE, ModelFacts, Plan, make_plan
+from engine.settings import ENGINE, validated
+
+DEFAULTS = validated({}, ENGINE)
+
+
+def laptop(ram_gb: float, disk: float = 3e9) -> Machine:
+    return Machine(
+        cores=8,
+        ram_limit=int(ram_gb * GB),
+        ram_free=int(ram_gb * 0.7 * GB),
+        memory_rate=40e9,
+        disk_rate=disk,
+        disk_free=200 * GB,
+    )
+
+
+def thirty_b() -> ModelFacts:
+    """Qwen3-30B-A3B's shape at 8 bits on disk."""
+    weights = 3 * 768 * 2048
+    per = {2: 2.5, 4: 5.0, 8: 9.5}
+    record = {t: int(weights * bits / 8) for t, bits in per.items()}
+    return ModelFacts(
+        name="Thirty",
+        expert_bytes={t: b * 128 * 48 for t, b in record.items()},
+        record_bytes=record,
+        dense_bytes={"f32": 6_160_000_000, "bf16": 3_080_000_000, "int8": 1_560_000_000},
+        kv_bytes=2 * 48 * 4 * 128 * 2,
+        moe_layers=48,
+        experts=128,
+        experts_per_token=8,
+        context_length=32768,
+    )
+
+
+def with_settings(**changes: object) -> dict[str, object]:
+    return {**DEFAULTS, **validated(changes, ENGINE), **changes}
+
+
+def total(plan: Plan, model: ModelFacts) -> int:
+    return plan.cache_bytes + plan.context * model.kv_bytes + model.dense_bytes[plan.dense] + WORKSPACE
+
+
+@given(
+    ram=st.sampled_from([8, 16, 32, 64, 128]),
+    fraction=st.none() | st.floats(0, 1),
+    tier=st.sampled_from(["top", "8", "4", "2"]),
+    in_use=st.integers(0, 2 * GB),
+)
+def test_a_plan_never_takes_more_than_is_free_less_the_margin(
+    ram: int, fraction: float | None, tier: str, in_use: int
+) -> None:
+    machine, model = laptop(ram), thirty_b()
+    try:
+        plan = make_plan(machine, model, with_settings(cache_fraction=fraction, tier=tier), in_use)
+    except UnderhillError as e:
+        assert e.kind is Kind.OUT_OF_MEMORY
+        return
+    assert in_use + total(plan, model) <= plan.ceiling
+    assert plan.ceiling <= machine.ram_free + in_use
+    assert plan.cache_bytes >= model.record_bytes[plan.tier] * model.experts_per_token
+
+
+def test_more_memory_is_never_slower() -> None:
+    speeds = [make_plan(laptop(ram), thirty_b(), with_settings(tier="4")).speed for ram in (12, 16, 24, 32, 64, 128)]
+    assert speeds == sorted(speeds)
+    assert speeds[0][0] < speeds[-1][0]
+
+
+def test_a_faster_disk_is_faster_only_while_experts_are_missing() -> None:
+    slow, fast = (make_plan(laptop(16, d), thirty_b(), with_settings(tier="4")) for d in (0.5e9, 7e9))
+    assert fast.speed > slow.speed
+    assert slow.limit == "disk"
+    slow, fast = (make_plan(laptop(128, d), thirty_b(), with_settings(tier="4")) for d in (0.5e9, 7e9))
+    assert fast.speed == slow.speed
+    assert slow.limit == "memory"
+    assert slow.cache_bytes == thirty_b().expert_bytes[4]
+
+
+def test_too_little_memory_is_refused_with_both_figures() -> None:
+    with pytest.raises(UnderhillError, match=r"needs .* GB of memory at the least, and .* GB may be used") as error:
+        make_plan(laptop(4), thirty_b(), DEFAULTS)
+    assert error.value.kind is Kind.OUT_OF_MEMORY
+
+
+def test_the_users_ceiling_is_a_ceiling_on_the_whole_process() -> None:
+    plan = make_plan(laptop(64), thirty_b(), with_settings(memory_gb=10.0, tier="4"), in_use=1 * GB)
+    assert plan.ceiling == 10 * GB
+    assert 1 * GB + total(plan, thirty_b()) <= 10 * GB
+
+
+def test_a_ceiling_beyond_what_is_free_is_lowered_and_said() -> None:
+    plan = make_plan(laptop(16), thirty_b(), with_settings(memory_gb=100.0, tier="4"))
+    assert plan.ceiling < 16 * GB
+    assert any("lowered" in s for s in plan.sentences)
+
+
+def test_a_cache_fraction_is_kept_to() -> None:
+    plan = make_plan(laptop(64), thirty_b(), with_settings(cache_fraction=0.25, tier="4"))
+    assert plan.cache_bytes == pytest.approx(0.25 * thirty_b().expert_bytes[4], rel=1e-6)
+
+
+def test_a_tier_that_is_not_stored_is_refused_and_the_stored_ones_named() -> None:
+    model = dataclasses.replace(thirty_b(), expert_bytes={2: 1, 4: 2}, record_bytes={2: 1, 4: 2})
+    with pytest.raises(UnderhillError, match=r"no 8-bit experts.*2, 4"):
+        make_plan(laptop(64), model, with_settings(tier="8"))
+
+
+def test_context_gives_way_to_experts_and_says_so() -> None:
+    model = dataclasses.replace(thirty_b(), context_length=1_000_000)
+    plan = make_plan(laptop(32), model, with_settings(tier="4"))
+    assert plan.context < 1_000_000
+    assert any("context" in s for s in plan.sentences)
+
+
+def test_the_expected_speed_is_the_bytes_over_the_rates() -> None:
+    machine, model = laptop(128), thirty_b()
+    plan = make_plan(machine, model, with_settings(tier="4", dense="bf16"))
+    active = 8 * 48 * model.record_bytes[4] + model.dense_bytes["bf16"]
+    assert plan.speed[0] == pytest.approx(machine.memory_rate / active)

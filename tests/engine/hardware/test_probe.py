@@ -1,0 +1,71 @@
+"""The probe: memory within control groups of both versions, rates that are rates, processes that weigh something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine.hardware import probe
+
+V1 = {"memory.limit_in_bytes": "1000000", "memory.usage_in_bytes": "700000", "memory.stat": "total_inactive_file 100000\n"}
+V2 = {"memory.max": "1000000", "memory.current": "700000", "memory.stat": "anon 5\ninactive_file 100000\n"}
+UNLIMITED = {"memory.max": "max\n", "memory.current": "700000"}
+
+
+def group(folder: Path, files: dict[str, str]) -> Path:
+    folder.mkdir(parents=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("files", [V1, V2])
+def test_a_control_groups_limit_is_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, files: dict[str, str]) -> None:
+    folder = group(tmp_path / "mine", files)
+    names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if files is V1 else ("memory.max", "memory.current")
+    monkeypatch.setattr(probe, "_cgroup_folders", lambda: [(folder, names)])
+    assert probe.memory() == (1_000_000, 400_000)  # limit - used + what the kernel can drop
+
+
+def test_no_limit_means_the_machines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = group(tmp_path / "mine", UNLIMITED)
+    monkeypatch.setattr(probe, "_cgroup_folders", lambda: [(folder, ("memory.max", "memory.current"))])
+    limit, free = probe.memory()
+    assert limit == psutil.virtual_memory().total
+    assert 0 < free <= limit
+
+
+def test_outer_groups_count_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    outer = group(tmp_path / "a", V2)
+    inner = group(tmp_path / "a" / "b", {"memory.max": "5000000", "memory.current": "100"})
+    names = ("memory.max", "memory.current")
+    monkeypatch.setattr(probe, "_cgroup_folders", lambda: [(inner, names), (outer, names)])
+    assert probe.memory()[0] == 1_000_000
+
+
+def test_the_disk_rate_of_a_real_file_is_measured_and_a_small_one_guessed(tmp_path: Path) -> None:
+    big = tmp_path / "big"
+    big.write_bytes(b"x" * (20 << 20))
+    assert probe.measure_disk(big) > 1e6
+    small = tmp_path / "small"
+    small.write_bytes(b"x")
+    assert probe.measure_disk(small) == probe.measure_disk(tmp_path) == 500e6
+
+
+def test_a_machine_adds_up(tmp_path: Path) -> None:
+    machine = probe.probe(tmp_path, isa="avx2")
+    assert machine.cores >= 1
+    assert machine.memory_rate > 1e8
+    assert 0 < machine.ram_free <= machine.ram_limit
+    assert machine.disk_free > 0
+    assert machine.isa == "avx2"
+
+
+def test_what_this_process_weighs_grows_with_what_it_holds() -> None:
+    before = probe.rss()
+    held = bytearray(b"1" * (64 << 20))
+    assert probe.rss() - before > 48 << 20
+    assert probe.peak_rss() >= before + (48 << 20)
+    del held

@@ -1,0 +1,155 @@
+"""One terminal event for every command, whatever happens to it."""
+
+from __future__ import annotations
+
+import errno
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from engine.api import Cancelled, Command, Done, Event, Failed
+from engine.errors import Kind, UnderhillError
+from engine.service.lane import CancelledWork, EngineClosed, Lane
+
+
+class Harness:
+    """A lane whose work is chosen by the command's id, and the events it gave."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.started = threading.Event()
+        self.lane = Lane("test", self.work, self.events.append)
+
+    def work(self, command: Command, cancelled: Callable[[], bool]) -> Any:
+        self.started.set()
+        if command.id.startswith("wait"):
+            while not cancelled():
+                self.lane.overtake(Live)
+                time.sleep(0.002)
+            raise CancelledWork("half")
+        match command.id:
+            case "sentence":
+                raise UnderhillError(Kind.BUSY, "No.", "Later.") from ValueError("deep")
+            case "cancelled kind":
+                raise UnderhillError(Kind.CANCELLED, "Stopped.")
+            case "defect":
+                raise ZeroDivisionError("oops")
+            case "memory":
+                raise MemoryError
+            case "full":
+                raise OSError(errno.ENOSPC, "No space left on device")
+            case "disk":
+                raise OSError(errno.EIO, "Input/output error", "/some/file")
+        return command.id.upper()
+
+    def of(self, command: str, timeout: float = 5.0) -> Event:
+        """The one terminal event of a command."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            found = [e for e in self.events if e.id == command]
+            if found:
+                assert len(found) == 1
+                return found[0]
+            time.sleep(0.002)
+        raise AssertionError(f"no event for {command}")
+
+
+class Live(Command):
+    """A command that may overtake."""
+
+
+@pytest.fixture
+def harness() -> Iterator[Harness]:
+    h = Harness()
+    yield h
+    h.lane.close()
+    h.lane.join(5)
+
+
+def test_done_carries_the_result(harness: Harness) -> None:
+    harness.lane.put(Command("a"))
+    assert harness.of("a") == Done("a", "A")
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("sentence", Kind.BUSY),
+        ("defect", Kind.INTERNAL),
+        ("memory", Kind.OUT_OF_MEMORY),
+        ("full", Kind.DISK_FULL),
+        ("disk", Kind.DISK_ERROR),
+    ],
+)
+def test_every_failure_is_told_and_the_lane_goes_on(harness: Harness, command: str, kind: Kind) -> None:
+    harness.lane.put(Command(command))
+    event = harness.of(command)
+    assert isinstance(event, Failed)
+    assert event.kind is kind
+    assert event.sentence
+    assert event.action
+    assert "Error" in event.cause
+    harness.lane.put(Command("after"))
+    assert harness.of("after") == Done("after", "AFTER")
+
+
+def test_the_cause_of_a_cause_is_in_the_details(harness: Harness) -> None:
+    harness.lane.put(Command("sentence"))
+    event = harness.of("sentence")
+    assert isinstance(event, Failed)
+    assert "deep" in event.cause
+
+
+def test_running_work_is_cancelled_with_what_there_is(harness: Harness) -> None:
+    harness.lane.put(Command("wait"))
+    assert harness.started.wait(5)
+    assert harness.lane.cancel("wait")
+    assert harness.of("wait") == Cancelled("wait", "half")
+    assert not harness.lane.cancel("wait")
+
+
+def test_waiting_work_is_cancelled_without_ever_starting(harness: Harness) -> None:
+    harness.lane.put(Command("wait"))
+    assert harness.started.wait(5)
+    harness.lane.put(Command("b"))
+    assert harness.lane.cancel("b")
+    assert harness.of("b") == Cancelled("b")
+    harness.lane.cancel("wait")
+    harness.of("wait")
+    assert [e.id for e in harness.events] == ["b", "wait"]
+
+
+def test_a_cancel_does_not_reach_the_next_command(harness: Harness) -> None:
+    harness.lane.put(Command("wait"))
+    assert harness.started.wait(5)
+    harness.lane.put(Command("c"))
+    harness.lane.cancel("wait")
+    assert harness.of("c") == Done("c", "C")
+
+
+def test_live_commands_overtake_running_work_but_not_their_forerunners(harness: Harness) -> None:
+    harness.lane.put(Command("wait"))
+    assert harness.started.wait(5)
+    harness.lane.put(Live("now"))
+    assert harness.of("now") == Done("now", "NOW")
+    harness.lane.put(Command("first"))
+    harness.lane.put(Live("second"))
+    time.sleep(0.05)
+    assert [e.id for e in harness.events] == ["now"]
+    harness.lane.cancel("wait")
+    harness.of("second")
+    assert [e.id for e in harness.events] == ["now", "wait", "first", "second"]
+
+
+def test_closing_cancels_what_waits_and_takes_nothing_more(harness: Harness) -> None:
+    harness.lane.put(Command("wait"))
+    assert harness.started.wait(5)
+    harness.lane.put(Command("never"))
+    harness.lane.close()
+    harness.lane.join(5)
+    assert {e.id: type(e) for e in harness.events} == {"wait": Cancelled, "never": Cancelled}
+    with pytest.raises(EngineClosed):
+        harness.lane.put(Command("late"))
