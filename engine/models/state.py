@@ -143,7 +143,7 @@ class _Snapshot:
 class SequenceState:
     """All a decoder keeps of one sequence. length: tokens whose state every layer holds.
 
-    A forward pass runs between begin() and commit(): if it does not come to its end, rollback puts things right.
+    A forward pass runs between begin() and commit(); one that does not come to its end must be followed by rollback().
     Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
     """
 
@@ -171,8 +171,6 @@ class SequenceState:
 
     def begin(self) -> None:
         """A forward pass starts: the layers will run ahead of `length` one by one."""
-        if self._partial:
-            self.rollback(self.length)
         self._partial = True
 
     def commit(self, tokens: int) -> None:

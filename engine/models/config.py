@@ -1,0 +1,231 @@
+"""Reading a parsed config.json: typed values, both generations of rotary settings, and refusal of what is not known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+from engine.models.spec import ActivationKind, ActivationSpec, RopeScaling, RopeSpec
+
+# transformers gives the same setting several names, and renames it when it saves
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+_EXPERTS_PER_TOKEN = ("num_experts_per_tok", "moe_k", "moe_topk")
+
+_ACTIVATIONS: dict[str, ActivationKind] = {
+    "silu": "silu",
+    "swish": "silu",
+    "gelu": "gelu",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_new": "gelu_tanh",
+    "relu": "relu",
+}
+
+
+def unsupported(sentence: str) -> UnderhillError:
+    """The error for a model that could only be opened by guessing."""
+    return UnderhillError(Kind.UNSUPPORTED_MODEL, sentence, "Choose another model, or another version of this one.")
+
+
+class Config:
+    """A config.json as typed values. Text models inside a bigger one (`text_config`) are read from there."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        nested = raw.get("text_config")
+        self.raw: dict[str, Any] = {**raw, **nested} if isinstance(nested, Mapping) else dict(raw)
+
+    @property
+    def family(self) -> str:
+        """The model_type, '' if there is none."""
+        return str(self.raw.get("model_type") or "")
+
+    def has(self, key: str) -> bool:
+        """Whether the key is there and not null."""
+        return self.raw.get(key) is not None
+
+    def integer(self, key: str, default: int | None = None) -> int:
+        """A whole number >= 0 (or -1, which some keys use for 'the last')."""
+        value = self._value(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < -1:
+            raise _broken(key, value, "a whole number")
+        return int(value)
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """A finite number."""
+        return _number(key, self._value(key, default))
+
+    def flag(self, key: str, default: bool | None = None) -> bool:
+        """True or false."""
+        value = self._value(key, default)
+        if not isinstance(value, bool):
+            raise _broken(key, value, "true or false")
+        return value
+
+    def per_layer(self, key: str, layers: int, default: int | None = None) -> tuple[int, ...]:
+        """A whole number for each layer, given as one for all or as a list."""
+        value = self._value(key, default)
+        if not isinstance(value, list):
+            return (self.integer(key, default),) * layers
+        if len(value) < layers or not all(isinstance(entry, int) for entry in value):
+            raise _broken(key, value, f"a whole number, or a list of {layers}")
+        return tuple(value[:layers])
+
+    def integers(self, key: str) -> tuple[int, ...]:
+        """A list of whole numbers; empty if the key is not there."""
+        value = self.raw.get(key) or []
+        if not isinstance(value, list) or not all(isinstance(entry, int) for entry in value):
+            raise _broken(key, value, "a list of whole numbers")
+        return tuple(value)
+
+    def experts(self) -> tuple[int, int]:
+        """(routed experts of a layer, experts that compute a token), under any of their names."""
+        count, top_k = (next((k for k in keys if self.has(k)), keys[0]) for keys in (_EXPERTS, _EXPERTS_PER_TOKEN))
+        return self.integer(count), self.integer(top_k)
+
+    def layer_types(self, layers: int, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
+        """`layer_types`, one of `known` for each layer; `default` where the config has none."""
+        value = self.raw.get("layer_types") or list(default)
+        if not isinstance(value, list) or len(value) < layers:
+            raise _broken("layer_types", value, f"a list of {layers}")
+        for kind in value:
+            if kind not in known:
+                raise unsupported(f"This {self.family} model has layers that Underhill does not know: {kind!r}.")
+        return tuple(str(kind) for kind in value[:layers])
+
+    def expect(self, key: str, value: Any, default: Any = None) -> None:
+        """Refuse the model if a setting that changes the arithmetic is not the one that Underhill computes."""
+        found = self.raw.get(key, default)
+        if found is not None and found != value:
+            raise unsupported(f"This {self.family} model has {key} = {found!r}, which Underhill cannot compute yet.")
+
+    def activation(self, key: str = "hidden_act", default: str = "silu") -> ActivationSpec:
+        """The activation of gated MLPs and experts."""
+        name = self.raw.get(key) or default
+        if name not in _ACTIVATIONS:
+            raise unsupported(f"This {self.family} model uses the activation {name!r}, which Underhill does not know.")
+        return ActivationSpec(_ACTIVATIONS[name])
+
+    def heads(self) -> tuple[int, int, int]:
+        """(query heads, key heads, head_dim), head_dim from the hidden size where it is not given."""
+        heads = self.integer("num_attention_heads")
+        kv_heads = self.integer("num_key_value_heads", heads)
+        head_dim = self.integer("head_dim", self.integer("hidden_size") // max(heads, 1))
+        if not heads or not kv_heads or heads % kv_heads:
+            raise _broken("num_key_value_heads", kv_heads, f"a divisor of the {heads} heads")
+        return heads, kv_heads, head_dim
+
+    def rope(
+        self,
+        head_dim: int,
+        theta: float = 10000.0,
+        partial: float = 1.0,
+        interleaved: bool = False,
+        layer_type: str | None = None,
+    ) -> RopeSpec:
+        """Rotary settings, from `rope_parameters` (per layer type, where nested) or `rope_theta` and `rope_scaling`.
+
+        theta, partial: what the family takes where the config does not say.
+        """
+        settings = self.rope_settings(layer_type)
+        theta = _number("rope_theta", settings.get("rope_theta") or self.raw.get("rope_theta") or theta)
+        given = settings.get("partial_rotary_factor", self.raw.get("partial_rotary_factor"))
+        share = partial if given is None else _number("partial_rotary_factor", given)
+        kind = self.rope_kind(settings)
+        if kind == "proportional":
+            factor = _number("factor", settings.get("factor", 1.0))
+            scaling = None if factor == 1.0 else RopeScaling("linear", factor=factor)
+            return RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2))
+        dim = int(head_dim * share)
+        return RopeSpec(dim, theta, interleaved, self._scaling(kind, settings, dim))
+
+    def rope_settings(self, layer_type: str | None = None) -> dict[str, Any]:
+        """The dictionary of rotary settings; empty if the config has none."""
+        found = self.raw.get("rope_scaling") or self.raw.get("rope_parameters") or {}
+        if layer_type is not None and isinstance(found.get(layer_type), Mapping):
+            found = found[layer_type]
+        return dict(found)
+
+    def rope_kind(self, settings: Mapping[str, Any]) -> str:
+        """The variant's name; mrope (several axes for images) is the plain one where there is only text."""
+        kind = str(settings.get("rope_type") or settings.get("type") or "default")
+        return {"mrope": "default", "su": "longrope"}.get(kind, kind)
+
+    def _scaling(self, kind: str, settings: Mapping[str, Any], dim: int) -> RopeScaling | None:
+        def setting(key: str, default: float | None = None) -> float:
+            value = settings.get(key)
+            return _number(f"rope {key}", default if value is None else value)
+
+        if kind == "default":
+            return None
+        if kind == "linear":
+            return RopeScaling("linear", factor=setting("factor"))
+        positions = self.integer("max_position_embeddings")
+        if kind == "dynamic":
+            return RopeScaling("dynamic", factor=setting("factor"), max_position=positions)
+        outside = self.raw.get("original_max_position_embeddings")
+        original = int(outside or setting("original_max_position_embeddings", positions))
+        if kind == "llama3":
+            low, high = setting("low_freq_factor"), setting("high_freq_factor")
+            return RopeScaling("llama3", factor=setting("factor"), original=original, low_freq=low, high_freq=high)
+        factor = setting("factor", positions / original)
+        if kind == "yarn":
+            return RopeScaling(
+                "yarn",
+                factor=factor,
+                original=original,
+                attention_factor=setting("attention_factor", _yarn_attention(factor, settings)),
+                beta_fast=setting("beta_fast", 32.0),
+                beta_slow=setting("beta_slow", 1.0),
+                truncate=bool(settings.get("truncate", True)),
+            )
+        if kind == "longrope":
+            usual = 1.0 if factor <= 1 else math.sqrt(1 + math.log(factor) / math.log(original))
+            scale = setting("attention_factor", usual)
+            return RopeScaling(
+                "longrope",
+                original=original,
+                short=_frequencies(settings, "short_factor", dim),
+                long=_frequencies(settings, "long_factor", dim),
+                short_mscale=setting("short_mscale", scale),
+                long_mscale=setting("long_mscale", scale),
+            )
+        raise unsupported(f"This {self.family} model uses the rotary variant {kind!r}, which Underhill does not know.")
+
+    def _value(self, key: str, default: Any) -> Any:
+        value = self.raw.get(key)
+        if value is None:
+            value = default
+        if value is None:
+            raise UnderhillError(Kind.BROKEN_FILE, f"The model's config.json does not say {key}.", "Download it again.")
+        return value
+
+
+def yarn_mscale(factor: float, mscale: float = 1.0) -> float:
+    """YaRN's magnitude correction (arXiv 2309.00071, eq. 22, with DeepSeek's coefficient)."""
+    return 1.0 if factor <= 1 else 0.1 * mscale * math.log(factor) + 1.0
+
+
+def _yarn_attention(factor: float, settings: Mapping[str, Any]) -> float:
+    mscale, all_dim = settings.get("mscale"), settings.get("mscale_all_dim")
+    if mscale and all_dim:
+        return yarn_mscale(factor, mscale) / yarn_mscale(factor, all_dim)
+    return yarn_mscale(factor)
+
+
+def _frequencies(settings: Mapping[str, Any], key: str, dim: int) -> tuple[float, ...]:
+    value = settings.get(key)
+    if not isinstance(value, list) or len(value) != dim // 2:
+        raise _broken(f"rope {key}", value, f"a list of {dim // 2} numbers")
+    return tuple(_number(f"rope {key}", entry) for entry in value)
+
+
+def _number(key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise _broken(key, value, "a number")
+    return float(value)
+
+
+def _broken(key: str, value: Any, wanted: str) -> UnderhillError:
+    text = f"The model's config.json is wrong: {key} is {value!r} where {wanted} is needed."
+    return UnderhillError(Kind.BROKEN_FILE, text, "Download it again.")

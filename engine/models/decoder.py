@@ -1,0 +1,123 @@
+"""The lean decoder: one model of any family that a spec describes, one sequence at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from engine.experts.backend import ExpertBackend
+from engine.models.feed_forward import build_feed_forward
+from engine.models.mixer import build_mixer
+from engine.models.norms import build_norm
+from engine.models.router import Router
+from engine.models.span import Span
+from engine.models.spec import DecoderSpec, LayerSpec
+from engine.models.state import LayerState, RecurrentState, RowsState, SequenceState
+from engine.models.weights import Kind, Linear, Weights, fetch, vector
+
+
+class Layer:
+    """One decoder layer: see LayerSpec for the formula."""
+
+    def __init__(self, spec: LayerSpec, weights: Weights, hidden: int, kind: Kind, experts: ExpertBackend) -> None:
+        self.mixer = build_mixer(spec.mixer, weights, hidden, kind)
+        self.feed_forward = build_feed_forward(spec.mlp, weights, hidden, kind, spec.index, experts)
+        self._before_mixer = build_norm(spec.before_mixer, weights, hidden)
+        self._before_mlp = build_norm(spec.before_mlp, weights, hidden)
+        self._after_mixer = None if spec.after_mixer is None else build_norm(spec.after_mixer, weights, hidden)
+        self._after_mlp = None if spec.after_mlp is None else build_norm(spec.after_mlp, weights, hidden)
+        self._multiplier = spec.residual_multiplier
+        self._scalar = None if spec.scalar is None else float(vector(weights, spec.scalar)[0])
+
+    def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
+        """x: [T, H] float32, the residual stream, written over. Returns it."""
+        assert isinstance(state, RowsState | RecurrentState)
+        h = self.mixer.forward(self._before_mixer(x), span, state)
+        x.add_(h if self._after_mixer is None else self._after_mixer(h), alpha=self._multiplier)
+        h = self.feed_forward.forward(self._before_mlp(x), x)
+        x.add_(h if self._after_mlp is None else self._after_mlp(h), alpha=self._multiplier)
+        return x if self._scalar is None else x.mul_(self._scalar)
+
+
+class Decoder:
+    """A causal language model. The residual stream is float32 whatever the weights are held as."""
+
+    def __init__(
+        self,
+        spec: DecoderSpec,
+        weights: Weights,
+        experts: ExpertBackend,
+        dense: Kind = "f32",
+        kv_dtype: torch.dtype = torch.float32,
+    ) -> None:
+        """dense: how linear layers and the head are held. kv_dtype: float32 or bfloat16."""
+        self.spec = spec
+        self.kv_dtype = kv_dtype
+        embedding = fetch(weights, f"{spec.embedding}.weight")
+        if spec.head is None:
+            self._head = self._embedding = Linear(embedding, _head_bias(spec, weights), dense)
+        else:
+            # rows that are only looked up cost no time; bf16 is what checkpoints store
+            self._embedding = Linear(embedding, None, "f32" if dense == "f32" else "bf16")
+            self._head = Linear(fetch(weights, f"{spec.head}.weight"), _head_bias(spec, weights), dense)
+        del embedding
+        self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
+        self._norm = build_norm(spec.norm, weights, spec.hidden)
+
+    @property
+    def routers(self) -> dict[int, Router]:
+        """Routers by the model's own layer index, for whoever wants to know early which experts are coming."""
+        built = zip(self.spec.layers, self.layers, strict=True)
+        found = ((spec.index, layer.feed_forward.router) for spec, layer in built)
+        return {index: router for index, router in found if router is not None}
+
+    def new_state(self) -> SequenceState:
+        """An empty sequence."""
+        return SequenceState([layer.mixer.new_state(self.kv_dtype) for layer in self.layers])
+
+    @torch.inference_mode()
+    def forward(
+        self,
+        ids: Sequence[int] | Tensor,
+        state: SequenceState,
+        want: Literal["last", "all", "none"] = "last",
+        horizon: int = 0,
+    ) -> Tensor | None:
+        """Feed tokens that follow what `state` holds.
+
+        ids: T >= 1 token ids. want: logits of the 'last' token [1, V], of 'all' [T, V], or 'none' (None is returned).
+        horizon: length the sequence is known to reach, when a prompt is fed in chunks (see Span).
+        Whatever is raised on the way (a read that failed, a cancellation) leaves `state` usable: its length tells how
+        much it still holds, which is all of it but for recurrent layers, that go back to their last snapshot.
+        """
+        tokens = torch.as_tensor(ids, dtype=torch.int64)
+        span = Span(state.length, state.length + len(tokens), horizon)
+        x = self._embedding.rows(tokens)
+        if self.spec.embedding_multiplier != 1.0:
+            x = x * self.spec.embedding_multiplier
+        state.begin()
+        try:
+            for layer, layer_state in zip(self.layers, state.layers, strict=True):
+                x = layer.forward(x, span, layer_state)
+        except BaseException:
+            state.rollback(span.start)
+            raise
+        state.commit(span.length)
+        if want == "none":
+            return None
+        return self._logits(x if want == "all" else x[-1:])
+
+    def _logits(self, x: Tensor) -> Tensor:
+        logits = self._head(self._norm(x))
+        if self.spec.logit_multiplier != 1.0:
+            logits = logits * self.spec.logit_multiplier
+        if self.spec.logit_softcap is not None:
+            logits = torch.tanh(logits / self.spec.logit_softcap) * self.spec.logit_softcap
+        return logits
+
+
+def _head_bias(spec: DecoderSpec, weights: Weights) -> Tensor | None:
+    return fetch(weights, f"{spec.head or spec.embedding}.bias") if spec.head_bias else None

@@ -1,0 +1,64 @@
+"""The families the lean decoder knows: model_type of a config -> the module whose `spec` describes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from engine.models.config import Config, unsupported
+from engine.models.spec import DecoderSpec
+
+FAMILIES: dict[str, str] = {
+    "deepseek_v2": "deepseek_v2",
+    "deepseek_v3": "deepseek_v3",
+    "ernie4_5_moe": "ernie4_5_moe",
+    "gemma4": "gemma4",
+    "gemma4_text": "gemma4",
+    "glm4_moe": "glm4_moe",
+    "glm4_moe_lite": "glm4_moe_lite",
+    "gpt_oss": "gpt_oss",
+    "granitemoe": "granitemoe",
+    "hunyuan_v1_moe": "hunyuan_v1_moe",
+    "lfm2_moe": "lfm2_moe",
+    "minimax_m2": "minimax_m2",
+    "mixtral": "mixtral",
+    "olmoe": "olmoe",
+    "phimoe": "phimoe",
+    "qwen2_moe": "qwen2_moe",
+    "qwen3_5_moe": "qwen3_5_moe",
+    "qwen3_5_moe_text": "qwen3_5_moe",
+    "qwen3_moe": "qwen3_moe",
+    "qwen3_next": "qwen3_next",
+}
+
+
+def is_known(config: Mapping[str, Any]) -> bool:
+    """Whether the lean decoder has a file for this config's family."""
+    return str(config.get("model_type")) in FAMILIES
+
+
+def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
+    """The decoder that a parsed config.json describes.
+
+    UnderhillError(UNSUPPORTED_MODEL) for families without a file, dense models, and settings nobody taught Underhill.
+    """
+    family = str(config.get("model_type") or "")
+    if family not in FAMILIES:
+        raise unsupported(
+            f"Underhill has no decoder of its own for {family!r} models."
+            if family
+            else "The model's config.json does not say which family it belongs to (model_type)."
+        )
+    spec: DecoderSpec = import_module(f"{__name__}.{FAMILIES[family]}").spec(dict(config))
+    if not spec.moe_layers:
+        raise unsupported(f"This {family} model is dense: it has no experts, which is all that Underhill is made for.")
+    _check_choices(spec, Config(config))
+    return spec
+
+
+def _check_choices(spec: DecoderSpec, config: Config) -> None:
+    for moe in spec.moe_layers.values():
+        k, experts, groups = moe.router.top_k, moe.router.experts, moe.router.groups
+        if not 0 < k <= experts or experts % groups:
+            raise unsupported(f"This {config.family} model asks for {k} of {experts} experts in {groups} groups.")

@@ -1,0 +1,27 @@
+"""DeepSeek-V3 and R1: latent attention, sigmoid router with correction bias and expert groups, a shared expert."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.models.config import Config
+from engine.models.families.deepseek_parts import latent_attention, moe_with_shared, sigmoid_router
+from engine.models.families.parts import causal_lm, dense_mlp, llama_layer
+from engine.models.spec import DecoderSpec, MlpSpec
+
+
+def spec(config: dict[str, Any]) -> DecoderSpec:
+    """The first first_k_dense_replace layers are dense. The checkpoint's layers for multi-token prediction are left out."""
+    c = Config(config)
+    c.expect("moe_layer_freq", 1)
+    eps, dense = c.number("rms_norm_eps", 1e-6), c.integer("first_k_dense_replace", 3)
+    groups, top_groups = c.integer("n_group", 8), c.integer("topk_group", 4)
+    layers = []
+    for i in range(c.integer("num_hidden_layers")):
+        prefix = f"model.layers.{i}"
+        mixer = latent_attention(c, f"{prefix}.self_attn", interleaved=c.flag("rope_interleave", True))
+        mlp: MlpSpec = dense_mlp(c, f"{prefix}.mlp")
+        if i >= dense:
+            mlp = moe_with_shared(c, f"{prefix}.mlp", sigmoid_router(c, f"{prefix}.mlp", groups, top_groups))
+        layers.append(llama_layer(i, mixer, mlp, eps))
+    return causal_lm(c, layers, eps)

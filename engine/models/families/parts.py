@@ -1,0 +1,80 @@
+"""What most families' specs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.models.config import Config
+from engine.models.spec import (
+    DecoderSpec,
+    DenseMlpSpec,
+    ExpertsSpec,
+    LayerSpec,
+    MixerSpec,
+    MlpSpec,
+    MoeSpec,
+    NormKind,
+    NormSpec,
+    RouterSpec,
+    SharedExpertSpec,
+)
+
+
+def norm(name: str, eps: float, kind: NormKind = "rms") -> NormSpec:
+    """A norm with a learned scale."""
+    return NormSpec(name, eps, kind)
+
+
+def llama_layer(
+    index: int, mixer: MixerSpec, mlp: MlpSpec, eps: float, kind: NormKind = "rms", residual_multiplier: float = 1.0
+) -> LayerSpec:
+    """A pre-norm layer with the names that Llama gave its norms."""
+    prefix = f"model.layers.{index}"
+    return LayerSpec(
+        index, mixer, mlp,
+        before_mixer=norm(f"{prefix}.input_layernorm", eps, kind),
+        before_mlp=norm(f"{prefix}.post_attention_layernorm", eps, kind),
+        residual_multiplier=residual_multiplier,
+    )  # fmt: skip
+
+
+def dense_mlp(c: Config, prefix: str, intermediate: int | None = None, bias: bool = False) -> DenseMlpSpec:
+    """A gated MLP of gate_proj, up_proj and down_proj."""
+    size = c.integer("intermediate_size") if intermediate is None else intermediate
+    return DenseMlpSpec(prefix, size, c.activation(), bias)
+
+
+def plain_moe(c: Config, router: RouterSpec, intermediate: int, shared: SharedExpertSpec | None = None) -> MoeSpec:
+    """Routed experts without biases, of the config's activation."""
+    return MoeSpec(router, ExpertsSpec(router.experts, c.integer("hidden_size"), intermediate, c.activation()), shared)
+
+
+def causal_lm(
+    c: Config,
+    layers: Sequence[LayerSpec],
+    eps: float,
+    kind: NormKind = "rms",
+    *,
+    prefix: str = "model",
+    final_norm: str = "norm",
+    tied: bool = False,
+    head_bias: bool = False,
+    embedding_multiplier: float = 1.0,
+    logit_multiplier: float = 1.0,
+    logit_softcap: float | None = None,
+) -> DecoderSpec:
+    """A decoder under `prefix` with lm_head beside it. tied: what the family takes where the config does not say."""
+    return DecoderSpec(
+        family=c.family,
+        hidden=c.integer("hidden_size"),
+        vocab=c.integer("vocab_size"),
+        max_positions=c.integer("max_position_embeddings"),
+        layers=tuple(layers),
+        norm=norm(f"{prefix}.{final_norm}", eps, kind),
+        embedding=f"{prefix}.embed_tokens",
+        head=None if c.flag("tie_word_embeddings", tied) else "lm_head",
+        head_bias=head_bias,
+        embedding_multiplier=embedding_multiplier,
+        logit_multiplier=logit_multiplier,
+        logit_softcap=logit_softcap,
+    )  # fmt: skip

@@ -1,0 +1,113 @@
+"""What follows the mixer in a layer: a dense MLP, a MoE block, or both side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.experts.backend import ExpertBackend
+from engine.models.norms import build_norm
+from engine.models.router import Router
+from engine.models.spec import ActivationSpec, DenseMlpSpec, MlpSpec, MoeSpec, ParallelMlpSpec
+from engine.models.weights import Kind, Linear, Weights, load_linear
+
+_GATED: dict[str, Callable[[Tensor], Tensor]] = {
+    "silu": F.silu,
+    "gelu": F.gelu,
+    "gelu_tanh": partial(F.gelu, approximate="tanh"),
+    "relu": F.relu,
+}
+
+
+def gated(spec: ActivationSpec, gate: Tensor, up: Tensor) -> Tensor:
+    """act(gate) * up."""
+    if spec.kind == "clamped_swiglu":
+        gate, up = gate.clamp(max=spec.limit), up.clamp(-spec.limit, spec.limit)
+        return (up + 1) * gate * torch.sigmoid(spec.alpha * gate)
+    return _GATED[spec.kind](gate).mul_(up)
+
+
+class FeedForward(Protocol):
+    """The second half of a layer. router: of its MoE block, None if it has none."""
+
+    router: Router | None
+
+    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
+        """h: [T, H] float32, normed; residual: what it was normed from. Returns [T, H]."""
+
+
+class DenseMlp:
+    """down(act(gate x) * up x), gate and up in one product."""
+
+    router = None
+
+    def __init__(self, spec: DenseMlpSpec, weights: Weights, kind: Kind) -> None:
+        self._activation = spec.activation
+        names = (spec.up,) if spec.fused else (spec.gate, spec.up)
+        self._gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), kind=kind, bias=spec.bias)
+        self._down: Linear = load_linear(weights, f"{spec.prefix}.{spec.down}", kind=kind, bias=spec.bias)
+
+    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
+        """h: [T, H] float32, normed; the residual is not looked at."""
+        gate, up = self._gate_up(h).chunk(2, -1)
+        return self._down(gated(self._activation, gate, up))
+
+
+class MoeBlock:
+    """Router, routed experts in the backend, shared expert."""
+
+    def __init__(
+        self, spec: MoeSpec, weights: Weights, hidden: int, kind: Kind, layer: int, experts: ExpertBackend
+    ) -> None:
+        self.router: Router | None = Router(spec.router, weights, hidden)
+        self._route = self.router
+        self._layer = layer
+        self._experts = experts
+        self._shared = self._shared_gate = None
+        if spec.shared is not None:
+            self._shared = DenseMlp(spec.shared.mlp, weights, kind)
+            if spec.shared.gate is not None:
+                self._shared_gate = load_linear(weights, spec.shared.gate, kind="f32")
+
+    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
+        """h: [T, H] float32, the input of experts and router; a router that norms for itself reads the residual."""
+        ids, weights = self._route(h if self._route.spec.input_norm_eps is None else residual)
+        out = self._experts.moe(self._layer, h, ids, weights)
+        if self._shared is not None:  # after the request for the experts, so that it can be computed while they load
+            shared = self._shared.forward(h, residual)
+            out = out + (shared if self._shared_gate is None else shared * self._shared_gate(h).sigmoid())
+        return out
+
+
+class ParallelMlp:
+    """A dense MLP and a MoE block side by side (gemma4); the MoE half reads the residual."""
+
+    def __init__(
+        self, spec: ParallelMlpSpec, weights: Weights, hidden: int, kind: Kind, layer: int, experts: ExpertBackend
+    ) -> None:
+        self._moe = MoeBlock(spec.moe, weights, hidden, kind, layer, experts)
+        self._dense = DenseMlp(spec.dense, weights, kind)
+        self._before_moe = build_norm(spec.before_moe, weights, hidden)
+        self._after_dense = build_norm(spec.after_dense, weights, hidden)
+        self._after_moe = build_norm(spec.after_moe, weights, hidden)
+        self.router = self._moe.router
+
+    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
+        """h: [T, H] float32, normed."""
+        moe = self._after_moe(self._moe.forward(self._before_moe(residual), residual))
+        return moe + self._after_dense(self._dense.forward(h, residual))
+
+
+def build_feed_forward(
+    spec: MlpSpec, weights: Weights, hidden: int, kind: Kind, layer: int, experts: ExpertBackend
+) -> FeedForward:
+    """The feed-forward of a spec. layer: the model's own index, which the backend is called with."""
+    if isinstance(spec, DenseMlpSpec):
+        return DenseMlp(spec, weights, kind)
+    block = MoeBlock if isinstance(spec, MoeSpec) else ParallelMlp
+    return block(spec, weights, hidden, kind, layer, experts)  # type: ignore[arg-type]

@@ -1,0 +1,87 @@
+"""Routers: which experts compute a token, and with what weights. Everything in float32."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.models.spec import RouterSpec
+from engine.models.weights import Weights, fetch, vector
+
+
+class Router:
+    """The router of one MoE block. weight: [E, H] float32, also what predictors of coming experts multiply with."""
+
+    def __init__(self, spec: RouterSpec, weights: Weights, hidden: int) -> None:
+        self.spec = spec
+        self.weight = fetch(weights, f"{spec.weight}.weight").float()
+        self.bias = vector(weights, f"{spec.weight}.bias") if spec.bias else None
+        self._choice_bias = None if spec.choice_bias is None else vector(weights, spec.choice_bias)
+        self._expert_scale = None if spec.expert_scale is None else vector(weights, spec.expert_scale)
+        self._input_scale = None
+        if spec.input_scale is not None:
+            self._input_scale = vector(weights, spec.input_scale) * hidden**-0.5
+
+    def logits(self, x: Tensor) -> Tensor:
+        """x: [T, H] float32, the router's input. Returns [T, E]."""
+        if self.spec.input_norm_eps is not None:
+            x = torch.rms_norm(x, (x.shape[-1],), self._input_scale, self.spec.input_norm_eps)
+        return F.linear(x, self.weight, self.bias)
+
+    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """x: [T, H] float32. Returns ids [T, K] int64 and final weights [T, K] float32."""
+        ids, weights = choose(self.spec, self.logits(x), self._choice_bias)
+        if self._expert_scale is not None:
+            weights = weights * self._expert_scale[ids]
+        return ids, weights
+
+
+def choose(spec: RouterSpec, logits: Tensor, choice_bias: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """Experts and weights from router logits [T, E]: (ids [T, K], weights [T, K])."""
+    if spec.score == "sparsemixer":
+        return _sparsemixer(logits, spec.jitter)
+    if spec.score == "topk_softmax":
+        top, ids = logits.topk(spec.top_k, -1)
+        return ids, _finished(spec, top.softmax(-1))
+    scores = logits.sigmoid() if spec.score == "sigmoid" else logits.softmax(-1)
+    if choice_bias is None and spec.groups == 1:
+        weights, ids = scores.topk(spec.top_k, -1)
+        return ids, _finished(spec, weights)
+    choice = scores if choice_bias is None else scores + choice_bias
+    if spec.groups > 1:
+        choice = _best_groups(spec, choice)
+    ids = choice.topk(spec.top_k, -1).indices
+    return ids, _finished(spec, scores.gather(-1, ids))
+
+
+def _finished(spec: RouterSpec, weights: Tensor) -> Tensor:
+    if spec.normalize:
+        total = weights.sum(-1, keepdim=True) + spec.normalize_eps
+        weights = weights / (total.clamp_(min=spec.normalize_min) if spec.normalize_min else total)
+    return weights if spec.scale == 1.0 else weights * spec.scale
+
+
+def _best_groups(spec: RouterSpec, choice: Tensor) -> Tensor:
+    """Choice scores [T, E] with those outside the best groups replaced by masked_score (DeepSeek-V2 and V3)."""
+    grouped = choice.unflatten(-1, (spec.groups, -1))  # [T, G, E / G]
+    rating = grouped.amax(-1) if spec.group_score == "max" else grouped.topk(2, -1).values.sum(-1)
+    lost = torch.ones_like(rating, dtype=torch.bool).scatter_(-1, rating.topk(spec.top_groups, -1).indices, False)
+    return grouped.masked_fill(lost[..., None], spec.masked_score).flatten(-2)
+
+
+def _sparsemixer(logits: Tensor, jitter: float) -> tuple[Tensor, Tensor]:
+    """Top 1, then top 1 of the rest; each weighs its softmax among the logits near it (arXiv 2409.12136, at inference).
+
+    Near: (best - logit) / max(|logit|, best) <= 2 jitter.
+    """
+    ids, weights = [], []
+    rest = logits
+    for _ in range(2):
+        best, top = rest.max(-1, keepdim=True)
+        far = (best - logits) / logits.abs().maximum(best) > 2 * jitter
+        near = rest.masked_fill(far, float("-inf"))
+        weights.append(near.softmax(-1).gather(-1, top))
+        ids.append(top)
+        rest = rest.scatter(-1, top, float("-inf"))
+    return torch.cat(ids, -1), torch.cat(weights, -1)

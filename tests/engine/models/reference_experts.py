@@ -1,0 +1,27 @@
+"""An expert backend for tests that runs the experts of a transformers model as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+class ReferenceExperts:
+    """Calls the experts module of each layer; `calls` remembers which layers were asked, in order."""
+
+    def __init__(self, model: Any) -> None:
+        self._modules: dict[int, Any] = {}
+        for name, module in model.named_modules():
+            parts = name.split(".")
+            if parts[-1] == "experts" and "layers" in parts:
+                self._modules[int(parts[parts.index("layers") + 1])] = module
+        self.calls: list[int] = []
+
+    def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        """Weighted sum over the selected experts: x [T, H], ids and weights [T, K]."""
+        self.calls.append(layer)
+        with torch.no_grad():
+            out: Tensor = self._modules[layer](x, ids, weights)
+        return out
