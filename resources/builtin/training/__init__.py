@@ -1,0 +1,1 @@
+"""How the built-in model is made: text, tokenizer, training and export."""
