@@ -1,0 +1,44 @@
+"""Making files and directories durable, and putting a finished directory in place in one step."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+
+
+def sync_file(path: Path) -> None:
+    """Bring a file's bytes to the disk. Raises OSError."""
+    fd = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def sync_directory(path: Path) -> None:
+    """Bring a directory's entries to the disk; Windows does so by itself. Raises OSError."""
+    if sys.platform == "win32":
+        return
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def put_in_place(finished: Path, destination: Path) -> None:
+    """Rename the directory `finished` to `destination`, replacing what is there. Raises OSError.
+
+    Whoever looks sees the old directory, for a moment none, or the new one; never a mixture.
+    """
+    old = destination.with_name(destination.name + ".old")
+    if old.exists():
+        shutil.rmtree(old)
+    if destination.exists():
+        destination.rename(old)
+    finished.rename(destination)
+    sync_directory(destination.parent)
+    if old.exists():
+        shutil.rmtree(old)

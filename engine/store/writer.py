@@ -1,0 +1,221 @@
+"""Writing a store: under a temporary name, in parts that survive an interruption, and renamed when whole."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import zlib
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.store import journal as journals
+from engine.store import manifest as manifests
+from engine.store.atomic import put_in_place, sync_directory, sync_file
+from engine.store.datafile import FilePlan, TensorShape, in_file_order, plan_dense, plan_records
+from engine.store.journal import Journal
+from engine.store.layout import ExpertSpec
+from engine.store.lock import FileLock
+from engine.store.manifest import DenseTensor, FileHash, Layer, Manifest, Record, Source, TierQuality
+from engine.store.output import OutputFiles, disk_full, writing
+
+PARTIAL = ".partial"
+BATCH = 64 << 20  # bytes between syncs: what an interruption may cost
+SPARE = 4 << 20  # bytes wanted free beyond the data: manifest, journal, directories
+
+
+@dataclass(frozen=True)
+class LayerShape:
+    """A MoE layer to be written: the model's own layer index, number of experts, their spec."""
+
+    index: int
+    experts: int
+    spec: ExpertSpec
+
+
+@dataclass(frozen=True)
+class Description:
+    """What the manifest says beyond the data itself. copies: small files taken along (tokenizer, templates)."""
+
+    source: Source
+    architecture: str
+    config: dict[str, Any]
+    copies: tuple[Path, ...]
+    quality: tuple[TierQuality, ...]
+
+
+class StoreWriter:
+    """``with StoreWriter(...) as w:`` write every part that w.done() does not know, then w.finish(...).
+
+    Leaving without finish() keeps what is done, and the next writer with the same `identity` continues there.
+    Every method raises UnderhillError(DISK_FULL or DISK_ERROR) when the disk does not take it.
+    """
+
+    def __init__(
+        self, destination: Path, identity: str, layers: Sequence[LayerShape], dense: Sequence[TensorShape]
+    ) -> None:
+        """identity: the same for two imports exactly if they would write the same bytes."""
+        self.destination = destination
+        self.partial = destination.with_name(destination.name + PARTIAL)
+        self._identity = identity
+        self._layers = {x.index: x for x in layers}
+        self._plans = {x.index: plan_records(x.index, [x.spec] * x.experts) for x in layers}
+        self._dense = {t.name: t for t in in_file_order(dense)}
+        self._dense_plan = plan_dense(list(self._dense.values()))
+        self._dense_offsets = dict(zip(self._dense, self._dense_plan.offsets, strict=True))
+        self._files = OutputFiles(self.partial)
+        self._pending: dict[str, Any] = {}  # finished parts that are not yet synced
+        self._pending_bytes = 0
+        self._stack = ExitStack()
+
+    def __enter__(self) -> StoreWriter:
+        """Raises UnderhillError: BUSY while another import of this store goes on, DISK_FULL, DISK_ERROR."""
+        with ExitStack() as stack, writing(self.partial):
+            self.destination.parent.mkdir(parents=True, exist_ok=True)
+            lock = self.partial.with_name(self.partial.name + ".lock")
+            stack.enter_context(FileLock(lock, f"An import of {self.destination.name}"))
+            self.partial.mkdir(exist_ok=True)
+            self._journal = Journal(self.partial / journals.NAME, self._identity)
+            stack.callback(self._journal.close)
+            if not self._journal.resumed:
+                self._remove_leftovers()
+            self._check_space()
+            stack.callback(self._files.close)
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: TracebackType | None) -> None:
+        with self._stack:
+            if error is not None and not isinstance(error.__cause__, OSError):
+                self._commit()  # cancelled: what is done need not be done again
+
+    def done(self, key: str) -> Any:
+        """What is noted about a finished part; None if it is not finished. Keys: record_key, dense_key, own ones."""
+        return self._pending[key] if key in self._pending else self._journal.entries.get(key)
+
+    def write_record(self, layer: int, expert: int, record: NDArray[np.uint8], note: Any) -> None:
+        """Write one expert. note: JSON that done() gives back beside the checksums: [crcs, note]."""
+        plan, layout = self._plans[layer], self._layers[layer].spec.layout
+        view = record.data
+        if view.nbytes != layout.nbytes:
+            raise ValueError(f"a record of {view.nbytes} bytes for layer {layer}, expected {layout.nbytes}")
+        crcs = [zlib.crc32(view[p.offset : p.offset + p.nbytes]) for p in layout.planes]
+        with writing(self.partial):
+            self._files.write(plan.name, plan.offsets[expert], view)
+            self._finished(record_key(layer, expert), [crcs, note], view.nbytes)
+
+    def write_dense(self, name: str, chunks: Iterable[memoryview]) -> None:
+        """Write one dense tensor from its bytes, in pieces."""
+        at = self._dense_offsets[name]
+        end, crc = at + self._dense[name].nbytes, 0
+        for chunk in chunks:
+            with writing(self.partial):
+                self._files.write(self._dense_plan.name, at, chunk)
+            at, crc = at + chunk.nbytes, zlib.crc32(chunk, crc)
+        if at != end:
+            raise ValueError(f"{name} is {end - at} bytes short")
+        self.note(dense_key(name), crc, self._dense[name].nbytes)
+
+    def note(self, key: str, value: Any, nbytes: int = 0) -> None:
+        """Note a finished part: a result that a resumed import need not compute again."""
+        with writing(self.partial):
+            self._finished(key, value, nbytes)
+
+    def finish(self, description: Description) -> Path:
+        """Copy the small files, write the manifest, and put the store in place. Every part must have been written."""
+        with writing(self.partial):
+            for plan in (*self._plans.values(), self._dense_plan):
+                self._files.write(plan.name, 0, memoryview(plan.header))
+                self._files.set_length(plan.name, plan.nbytes)
+            self._commit()
+            text = manifests.dumps(self._manifest(description))
+            manifests.loads(text)  # what would be refused when opened is not put in place
+            self._write_small(manifests.NAME, text)
+            sync_directory(self.partial)
+            self._journal.close()
+            put_in_place(self.partial, self.destination)
+            (self.destination / journals.NAME).unlink()
+        return self.destination
+
+    def _manifest(self, d: Description) -> Manifest:
+        files = []
+        for path in d.copies:
+            data = path.read_bytes()
+            self._write_small(path.name, data)
+            files.append(FileHash(path.name, len(data), hashlib.sha256(data).hexdigest()))
+        specs = list(dict.fromkeys(x.spec for x in self._layers.values()))
+        layers = []
+        for x in self._layers.values():
+            plan, spec = self._plans[x.index], specs.index(x.spec)
+            crcs = (self.done(record_key(x.index, e))[0] for e in range(x.experts))
+            records = tuple(Record(spec, at, tuple(c)) for at, c in zip(plan.offsets, crcs))
+            layers.append(Layer(x.index, plan.name, records))
+        dense = tuple(
+            DenseTensor(t.name, t.dtype, t.shape, self._dense_offsets[t.name], t.nbytes, self.done(dense_key(t.name)))
+            for t in self._dense.values()
+        )
+        return Manifest(
+            d.source, d.architecture, d.config, tuple(specs), tuple(layers), self._dense_plan.name, dense,
+            tuple(files), d.quality,
+        )  # fmt: skip
+
+    def _write_small(self, name: str, data: bytes) -> None:
+        (self.partial / name).write_bytes(data)
+        sync_file(self.partial / name)
+
+    def _finished(self, key: str, value: Any, nbytes: int) -> None:
+        self._pending[key] = value
+        self._pending_bytes += nbytes
+        if self._pending_bytes >= BATCH:
+            self._commit()
+
+    def _commit(self) -> None:
+        """Sync the data, then note it as finished."""
+        with writing(self.partial):
+            self._files.sync()
+            self._journal.append(self._pending)
+            self._pending, self._pending_bytes = {}, 0
+
+    def _remove_leftovers(self) -> None:
+        """Remove what another import left in the partial directory."""
+        for path in self.partial.iterdir():
+            if path.name != journals.NAME:
+                path.unlink()
+
+    def _check_space(self) -> None:
+        """Refuse to begin what cannot end."""
+        plans: list[FilePlan] = [*self._plans.values(), self._dense_plan]
+        needed = sum(p.nbytes for p in plans) + SPARE
+        for x in self._layers.values():
+            needed -= x.spec.layout.nbytes * sum(
+                self.done(record_key(x.index, e)) is not None for e in range(x.experts)
+            )
+        needed -= sum(t.nbytes for t in self._dense.values() if self.done(dense_key(t.name)) is not None)
+        free = shutil.disk_usage(self.partial).free
+        if free < needed:
+            raise disk_full(self.partial, needed - free)
+
+
+def record_key(layer: int, expert: int) -> str:
+    """The journal's key of an expert."""
+    return f"record {layer} {expert}"
+
+
+def dense_key(name: str) -> str:
+    """The journal's key of a dense tensor."""
+    return f"dense {name}"
+
+
+def remove_partial(destination: Path) -> None:
+    """Forget an interrupted import of `destination`. Raises UnderhillError(BUSY) while it goes on."""
+    partial = destination.with_name(destination.name + PARTIAL)
+    with FileLock(partial.with_name(partial.name + ".lock"), f"An import of {destination.name}"):
+        if partial.exists():
+            with writing(partial):
+                shutil.rmtree(partial)
