@@ -1,1 +1,1 @@
-"""Expert arithmetic from packed planes: native C, and the torch reference that is its oracle."""
+"""One call runs one layer's experts from packed planes: native C, with a torch reference as oracle and fallback."""

@@ -1,0 +1,65 @@
+/* Activations of 16 values, compiled once per instruction set: define UH_TARGET, include, and use uh_activate16.
+ * Loops have fixed length and no contraction (-ffp-contract=off), so a value's result does not depend on its lane. */
+#include <math.h>
+#include <string.h>
+
+#include "rows.h"
+
+/* e^x to about 1e-7: x = n ln 2 + r, polynomial in r (the classical Cephes coefficients), times 2^n. */
+UH_TARGET static inline float uh_exp(float x) {
+    const float magic = 12582912.0f; /* 1.5 * 2^23: adding it rounds to an integer that stands in the low bits */
+    x = x < -87.0f ? -87.0f : x;     /* NaN passes both */
+    x = x > 88.0f ? 88.0f : x;
+    float shifted = x * 1.44269504f + magic;
+    float n = shifted - magic;
+    float r = x - n * 0.693359375f;
+    r = r - n * -2.12194440e-4f;
+    float p = 1.9875691500e-4f;
+    p = p * r + 1.3981999507e-3f;
+    p = p * r + 8.3334519073e-3f;
+    p = p * r + 4.1665795894e-2f;
+    p = p * r + 1.6666665459e-1f;
+    p = p * r + 5.0000001201e-1f;
+    p = p * r * r + r + 1.0f;
+    uint32_t bits;
+    memcpy(&bits, &shifted, 4);
+    bits = (bits + 127u) << 23; /* the magic's own bits fall out at the top */
+    float power;
+    memcpy(&power, &bits, 4);
+    return p * power;
+}
+
+UH_TARGET static inline float uh_sigmoid(float x) { return 1.0f / (1.0f + uh_exp(-x)); }
+
+UH_TARGET static void uh_activate16(const uh_layout *layout, const float *gate, const float *up, float *h) {
+    const float *a = gate ? gate : up;
+    float alpha = layout->alpha, limit = layout->limit;
+    switch (layout->activation) {
+    case UH_SILU:
+        for (int i = 0; i < UH_ROWS; i++) h[i] = a[i] * uh_sigmoid(a[i]);
+        break;
+    case UH_GELU:
+        for (int i = 0; i < UH_ROWS; i++) h[i] = 0.5f * a[i] * erfcf(a[i] * -0.70710678f);
+        break;
+    case UH_GELU_TANH: /* 0.5 (1 + tanh u) = sigmoid(2u) */
+        for (int i = 0; i < UH_ROWS; i++)
+            h[i] = a[i] * uh_sigmoid(1.59576912f * (a[i] + 0.044715f * a[i] * a[i] * a[i]));
+        break;
+    case UH_RELU:
+        for (int i = 0; i < UH_ROWS; i++) h[i] = a[i] < 0.0f ? 0.0f : a[i];
+        break;
+    case UH_RELU2:
+        for (int i = 0; i < UH_ROWS; i++) h[i] = a[i] < 0.0f ? 0.0f : a[i] * a[i];
+        break;
+    default: /* UH_CLAMPED_SWIGLU; it has always a gate and holds `up` itself */
+        for (int i = 0; i < UH_ROWS; i++) {
+            float g = gate[i] > limit ? limit : gate[i];
+            float u = up[i] > limit ? limit : up[i];
+            u = u < -limit ? -limit : u;
+            h[i] = (u + 1.0f) * (g * uh_sigmoid(alpha * g));
+        }
+        return;
+    }
+    if (gate)
+        for (int i = 0; i < UH_ROWS; i++) h[i] *= up[i];
+}

@@ -1,0 +1,16 @@
+/* A pool of persistent threads that share out the numbered units of one piece of work at a time. */
+#ifndef UH_POOL_H
+#define UH_POOL_H
+
+#include <stdint.h>
+
+typedef struct uh_pool uh_pool;
+typedef void (*uh_work)(void *argument, int32_t unit);
+
+/* threads counts the caller, who works too. NULL: no memory or no threads to be had. */
+uh_pool *uh_pool_open(int threads);
+void uh_pool_close(uh_pool *pool);
+/* Runs work(argument, 0 .. units - 1), each once, on whoever comes first; returns when all are done. */
+void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units);
+
+#endif

@@ -1,0 +1,124 @@
+"""The torch reference: the oracle of the native kernels, and what runs where there are none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from engine.kernels.activation import Activation
+from engine.kernels.call import Planes, Work, check_call
+from engine.store.layout import HEADER_BYTES, PLANE_BITS, ROWS_PER_TILE, ExpertSpec, MatrixSpec
+
+UNITS_AT = 16  # bytes into the header: after magic, layer, expert and n_matrices
+
+
+def plane_codes(lines: Tensor, bits: int, rows: int, cols: int, group: int) -> Tensor:
+    """One plane's bits of every code, [rows, cols] uint8, from its packed lines (uint8, any device).
+
+    rows and cols are the stored (padded) ones. engine/store/layout.py says where every bit lies.
+    """
+    per_byte = 8 // bits
+    shape = (rows // ROWS_PER_TILE, cols // group, group // (4 * per_byte), ROWS_PER_TILE, 4)
+    tiles = lines[: rows * cols * bits // 8].view(shape)
+    parts = [(tiles >> (bits * s)) & (2**bits - 1) for s in range(per_byte)]
+    codes = torch.stack(parts, dim=3)  # [block, group, line, s, row, j]
+    return codes.permute(0, 4, 1, 2, 3, 5).reshape(rows, cols)
+
+
+def decode_matrix(spec: ExpertSpec, expert: Planes, name: str, dtype: torch.dtype = torch.float32) -> Tensor:
+    """The weights W [rows, cols] of matrix `name` at the expert's tier, computed in `dtype`."""
+    index, m = next((i, m) for i, m in enumerate(spec.matrices) if m.name == name)
+    layout = spec.layout.planes_for(expert.tier)
+    if spec.raw:
+        section = layout[0].codes[name]
+        kind = torch.float32 if spec.top == 32 else torch.bfloat16
+        raw = expert.planes[0][section.offset : section.offset + m.rows * m.cols * spec.top // 8]
+        return raw.view(kind).view(m.rows, m.cols).to(dtype)
+    rows, cols = spec.padded(m)
+    codes = torch.zeros((rows, cols), dtype=torch.uint8, device=expert.planes[0].device)
+    for plane, tensor in zip(layout, expert.planes):
+        bits, section = PLANE_BITS[plane.index], plane.codes[name]
+        lines = tensor[section.offset : section.offset + section.nbytes]
+        codes = (codes << bits) | plane_codes(lines, bits, rows, cols, spec.group)
+    finest = expert.planes[len(layout) - 1]
+    section = layout[-1].params[name]
+    params = finest[section.offset : section.offset + section.nbytes].view(torch.float16).to(dtype)
+    params = params.view(rows // ROWS_PER_TILE, cols // spec.group, 2, ROWS_PER_TILE).permute(2, 0, 3, 1)
+    scale, offset = params.reshape(2, rows, cols // spec.group, 1)
+    unit = expert.planes[0][UNITS_AT:HEADER_BYTES].view(torch.float32)[index].to(dtype)
+    grouped = codes.view(rows, cols // spec.group, spec.group).to(dtype)
+    return (unit * (scale * grouped + offset)).view(rows, cols)[: m.rows, : m.cols]
+
+
+def _bias(spec: ExpertSpec, expert: Planes, m: MatrixSpec, dtype: torch.dtype) -> Tensor | None:
+    section = spec.layout.planes[0].biases.get(m.name)
+    if section is None:
+        return None
+    return expert.planes[0][section.offset : section.offset + 4 * m.rows].view(torch.float32).to(dtype)
+
+
+def expert_forward(spec: ExpertSpec, activation: Activation, expert: Planes, x: Tensor) -> Tensor:
+    """One expert on x [N, H]; computed in the dtype of x, on the device of the planes. Returns [N, H]."""
+    projected: dict[str, Tensor] = {}
+    for m in spec.matrices[:-1]:
+        weights = decode_matrix(spec, expert, m.name, x.dtype)
+        projected[m.name] = torch.nn.functional.linear(x, weights, _bias(spec, expert, m, x.dtype))
+    h = activation.apply(projected.get("gate"), projected["up"])
+    down = spec.matrices[-1]
+    return torch.nn.functional.linear(
+        h, decode_matrix(spec, expert, "down", x.dtype), _bias(spec, expert, down, x.dtype)
+    )
+
+
+class TorchKernel:
+    """The Kernel of plain torch; experts may lie on any device."""
+
+    name = "torch"
+
+    def run(
+        self, spec: ExpertSpec, activation: Activation, work: Sequence[Work], x: Tensor, k: int, out: Tensor
+    ) -> None:
+        """See Kernel.run."""
+        check_call(spec, activation, work, x, k, out)
+        for item in work:
+            slots = torch.tensor(item.slots, dtype=torch.int64)
+            device = item.expert.planes[0].device
+            rows = x[slots // k].to(device)
+            out[slots] = expert_forward(spec, activation, item.expert, rows).to(out.device)
+
+    def combine(self, out: Tensor, weights: Tensor) -> Tensor:
+        """See Kernel.combine."""
+        tokens, k = weights.shape
+        slots = out.view(tokens, k, -1)
+        y = torch.zeros((tokens, out.shape[1]), dtype=out.dtype)
+        for rank in range(k):
+            weight = weights[:, rank, None].to(out.dtype)
+            y += torch.where(weight != 0, weight * slots[:, rank], 0.0)
+        return y
+
+    def close(self) -> None:
+        """See Kernel.close."""
+
+
+def slots_by_expert(ids: Sequence[int]) -> dict[int, list[int]]:
+    """Slots of each expert, from ids[t * K + k]; experts in the order in which they first appear."""
+    slots: dict[int, list[int]] = {}
+    for slot, expert in enumerate(ids):
+        slots.setdefault(expert, []).append(slot)
+    return slots
+
+
+def moe_forward(
+    x: Tensor, ids: Tensor, weights: Tensor, experts: Mapping[int, Planes], spec: ExpertSpec, activation: Activation
+) -> Tensor:
+    """A whole MoE layer in the dtype of x (float64 makes it the oracle of the others).
+
+    x: [T, H], ids and weights: [T, K], experts: by id, each at its own tier. Returns [T, H], added in the order of k.
+    """
+    kernel, k = TorchKernel(), ids.shape[1]
+    out = x.new_zeros((x.shape[0] * k, spec.hidden))
+    work = [Work(experts[expert], slots) for expert, slots in slots_by_expert(ids.flatten().tolist()).items()]
+    kernel.run(spec, activation, work, x, k, out)
+    return kernel.combine(out, weights)
