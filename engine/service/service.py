@@ -110,12 +110,15 @@ class Service:
 
     def _load(self, command: api.LoadModel, cancelled: Callable[[], bool]) -> api.ModelCard:
         from engine.pool.pool import Pool
+        from engine.session import Session
 
         chosen = settings.validated(command.settings, settings.ENGINE)
         if self._pool is None:
-            self._pool = Pool()
+            self._pool = Pool(Session.open)
         self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
-        self._session = self._pool.acquire(command.model, chosen, self._reporter(command, cancelled))
+        session: Session = self._pool.acquire(command.model, chosen, self._reporter(command, cancelled))
+        session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
+        self._session = session
         return dataclasses.replace(self._session.card, loaded=True)
 
     def _release(self) -> None:
