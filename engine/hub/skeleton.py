@@ -1,0 +1,162 @@
+"""A model without its weights: transformers' own class on the meta device, and a clear sentence where there is none."""
+
+from __future__ import annotations
+
+import copy
+import re
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import nn
+
+from engine.errors import Kind, UnderhillError
+
+_LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
+
+# Experts of these are not modules of transformers' experts interface, so nothing can be put in their place.
+_OUTSIDE_INTERFACE = {
+    "dbrx", "doge", "jetmoe", "llama4", "llama4_text", "longcat_flash", "step3p5", "step3p7",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ExpertsModule:
+    """One module of routed experts. name: its path in the model. layer: the model's own layer index."""
+
+    name: str
+    layer: int
+    module: nn.Module
+
+
+@dataclass(frozen=True)
+class Skeleton:
+    """A whole model on the meta device: shapes and code, no weights.
+
+    experts: its modules of routed experts, in the order of layers. text: prefixes of what text needs ('' is
+    everything); the rest (a vision tower) is never given weights.
+    """
+
+    model: nn.Module
+    experts: tuple[ExpertsModule, ...]
+    text: tuple[str, ...]
+
+    def needs(self, name: str) -> bool:
+        """Whether this parameter or buffer takes part in reading and writing text."""
+        return name.startswith(self.text)
+
+
+def build_skeleton(config: dict[str, Any], dtype: torch.dtype = torch.float32) -> Skeleton:
+    """The model that a config.json describes. `config` is not changed; no code of the checkpoint is ever run.
+
+    dtype: of its parameters, but for those which the family keeps in float32.
+
+    Raises UnderhillError(UNSUPPORTED_MODEL) with the reason, or BROKEN_FILE where the config makes no sense.
+    """
+    # imported here: transformers takes seconds, and listing models must not wait for it
+    from transformers import PreTrainedModel, initialization
+
+    model_class, parsed = _class_and_config(config)
+    try:
+        with torch.device("meta"), initialization.no_init_weights(), initialization.no_tie_weights():
+            model: PreTrainedModel = model_class._from_config(parsed, dtype=dtype)
+    except UnderhillError:
+        raise
+    except Exception as cause:
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            f"The config.json of this {config.get('model_type')} model does not fit together.",
+            "Download it again; if that does not help, the model needs another version of Underhill.",
+        ) from cause
+    model.eval().requires_grad_(False)
+    experts = tuple(
+        ExpertsModule(name, _layer_of(name), module) for name, module in model.named_modules() if is_experts(module)
+    )
+    decoder = _text_prefix(model)
+    experts = tuple(found for found in experts if found.name.startswith(decoder))
+    if not experts:
+        raise _no_experts(str(config["model_type"]))
+    return Skeleton(model, experts, (decoder, "lm_head") if decoder else ("",))
+
+
+def is_experts(module: nn.Module) -> bool:
+    """Whether this is a module of transformers' experts interface (its decorator sets these)."""
+    return hasattr(module, "_is_expert_parallel") and hasattr(module, "is_transposed")
+
+
+def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
+    """transformers' class for text generation, and the config that it takes."""
+    from transformers import (
+        CONFIG_MAPPING,
+        MODEL_FOR_CAUSAL_LM_MAPPING,
+        MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
+        PretrainedConfig,
+    )
+    from transformers.utils import logging
+
+    model_type = config.get("model_type")
+    if not isinstance(model_type, str):
+        raise UnderhillError(Kind.NOT_A_MODEL, "The config.json does not say what kind of model this is.")
+    if config.get("is_encoder_decoder"):
+        raise _unsupported(model_type, "it is an encoder-decoder model, made for translation and the like, not for chat")
+    if model_type not in CONFIG_MAPPING:
+        raise _unsupported(model_type, "the library that Underhill builds on does not know this family")
+    if model_type in _OUTSIDE_INTERFACE:
+        raise _unsupported(model_type, "its experts cannot be taken out of the model and loaded one by one")
+    raw = copy.deepcopy(config)
+    for remote in ("auto_map", "quantization_config"):  # code is never taken from a checkpoint; weights come decoded
+        raw.pop(remote, None)
+    level = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            parsed = CONFIG_MAPPING[model_type].from_dict(PretrainedConfig._decode_special_floats(raw))
+    except Exception as cause:
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"The config.json of this {model_type} model cannot be read.", "Download it again."
+        ) from cause
+    finally:
+        logging.set_verbosity(level)
+    if getattr(parsed, "is_encoder_decoder", False):
+        raise _unsupported(model_type, "it is an encoder-decoder model, made for translation and the like, not for chat")
+    for mapping in (MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING):
+        if type(parsed) in mapping:
+            model_class = mapping[type(parsed)]
+            if isinstance(model_class, (tuple, list)):
+                model_class = model_class[0]
+            text_class = parsed.sub_configs.get("text_config")
+            if text_class is not None and model_class.config_class == text_class:
+                parsed = parsed.get_text_config()
+            return model_class, parsed
+    raise _unsupported(model_type, "there is no model in it that writes text token by token")
+
+
+def _text_prefix(model: nn.Module) -> str:
+    """Path of the text decoder inside a model that also sees or hears; '' for a plain language model."""
+    if not any(name in model.config.sub_configs for name in ("vision_config", "audio_config")):  # type: ignore[union-attr]
+        return ""
+    decoder = model.get_decoder()  # type: ignore[operator]
+    return next(f"{name}." for name, module in model.named_modules() if module is decoder)
+
+
+def _layer_of(name: str) -> int:
+    found = _LAYER.search(f"{name}.")
+    if found is None:
+        raise UnderhillError(Kind.INTERNAL, f"The experts module {name} is in no layer.")
+    return int(found.group(1))
+
+
+def _no_experts(model_type: str) -> UnderhillError:
+    return UnderhillError(
+        Kind.UNSUPPORTED_MODEL,
+        f"This {model_type} model has no routed experts.",
+        "Underhill runs Mixture-of-Experts models; choose one of those.",
+    )
+
+
+def _unsupported(model_type: str, reason: str) -> UnderhillError:
+    return UnderhillError(
+        Kind.UNSUPPORTED_MODEL, f"Models of the family {model_type} cannot be opened: {reason}.", "Choose another model."
+    )

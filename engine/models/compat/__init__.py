@@ -1,0 +1,1 @@
+"""The compatibility backend: transformers' own modules for families without a lean file, our experts inside. Slower."""

@@ -1,0 +1,107 @@
+"""Give a skeleton its weights: every tensor but the routed experts, renamed and merged as transformers would."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+import torch
+from torch import Tensor, nn
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.mapping import KeyMap, projections, sort_keys
+from engine.hub.skeleton import Skeleton
+from engine.models.weights import Weights, fetch
+
+
+class NamedWeights(Weights, Protocol):
+    """Weights that can be listed."""
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of all tensors."""
+
+
+def load_weights(skeleton: Skeleton, weights: NamedWeights) -> None:
+    """Fill in everything that text needs except the experts, which stay on the meta device.
+
+    Raises UnderhillError(MISSING_FILE) naming what the checkpoint lacks, BROKEN_FILE where a shape is wrong.
+    """
+    model = skeleton.model
+    keymap = KeyMap(model)
+    strict = _kept_in_float32(model)
+    for target, sources in sort_keys(skeleton, keymap, weights).parameters.items():
+        for name, tensor in _converted(model, keymap, weights, target, sources):
+            _assign(model, name, tensor, strict)
+    absent = {name for name, tensor in model.state_dict().items() if tensor.is_meta and skeleton.needs(name)}
+    _compute_constants(skeleton)
+    model.tie_weights(missing_keys=absent, recompute_mapping=False)  # type: ignore[operator]
+    _complain(skeleton, absent)
+
+
+def _converted(
+    model: nn.Module, keymap: KeyMap, weights: Weights, target: str, sources: list[tuple[str, str | None]]
+) -> list[tuple[str, Tensor]]:
+    """The parameters that these checkpoint tensors make (one converter may make several)."""
+    key, pattern = sources[0]
+    if pattern is None:
+        return [(target, _read(model, target, weights, key))]
+    converter = copy.deepcopy(keymap.converter(pattern))
+    for key, pattern in sources:
+        # read when the converter asks for it
+        converter.add_tensor(target, key, pattern, lambda key=key: fetch(weights, key))
+    made = converter.convert(target, model=model, config=model.config)
+    return [(name, value[0] if isinstance(value, list) else value) for name, value in made.items()]
+
+
+def _read(model: nn.Module, target: str, weights: Weights, key: str) -> Tensor:
+    wanted = model.get_parameter_or_buffer(target)  # type: ignore[operator]
+    return fetch(weights, key) if wanted.is_floating_point() else weights.get(key)
+
+
+def _assign(model: nn.Module, name: str, tensor: Tensor, strict: re.Pattern[str] | None) -> None:
+    path, _, leaf = name.rpartition(".")
+    owner = model.get_submodule(path)
+    wanted: Tensor = getattr(owner, leaf)
+    if tensor.shape != wanted.shape:
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            f"The tensor for {name} has the shape {tuple(tensor.shape)}, but the config asks for {tuple(wanted.shape)}.",
+            "Download the model again: its config.json and its weights do not belong together.",
+        )
+    dtype = torch.float32 if strict is not None and strict.search(name) else wanted.dtype
+    value = tensor.to(dtype).contiguous()
+    if isinstance(wanted, nn.Parameter):
+        value = nn.Parameter(value, requires_grad=False)
+    value._is_hf_initialized = True  # type: ignore[attr-defined]  # so that _compute_constants leaves it alone
+    setattr(owner, leaf, value)
+
+
+def _kept_in_float32(model: nn.Module) -> re.Pattern[str] | None:
+    names = sorted(model._keep_in_fp32_modules_strict or ())  # type: ignore[arg-type]
+    return re.compile("|".join(name.replace("*", ".*") for name in names)) if names else None
+
+
+def _compute_constants(skeleton: Skeleton) -> None:
+    """What no checkpoint need hold (rotary frequencies, decay tables): computed as the class does at initialization."""
+    model = skeleton.model
+    for name, buffer in list(model.named_buffers()):
+        if buffer.is_meta and skeleton.needs(name):
+            path, _, leaf = name.rpartition(".")
+            setattr(model.get_submodule(path), leaf, torch.zeros_like(buffer, device="cpu"))
+    model.initialize_weights()  # type: ignore[operator]  # skips what is loaded; on the meta device it does nothing
+
+
+def _complain(skeleton: Skeleton, absent: set[str]) -> None:
+    """`absent`: not in the checkpoint and not tied to what is. Buffers that are still zero were weights, not constants."""
+    state = skeleton.model.state_dict()
+    owned = {f"{found.name}.{name}" for found in skeleton.experts for name in projections(found.module)}
+    lacking = sorted(name for name in absent - owned if state[name].is_meta or not bool(state[name].any()))
+    if lacking:
+        more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+        raise UnderhillError(
+            Kind.MISSING_FILE,
+            f"The model's files lack {', '.join(lacking[:3])}{more}.",
+            "A file is missing or from another model; download the model again.",
+        )
