@@ -115,9 +115,7 @@ def _converse(session: Session, args: argparse.Namespace, system: list[Message],
             stats = _turn(session, args, messages, sampling)
 
 
-def _turn(
-    session: Session, args: argparse.Namespace, messages: list[Message], sampling: Sampling
-) -> Stats | None:
+def _turn(session: Session, args: argparse.Namespace, messages: list[Message], sampling: Sampling) -> Stats | None:
     print(f"\n{session.card.title}> " if sys.stdin.isatty() else "", end="", flush=True)
     try:
         with Terminal(show=True, progress=False) as terminal:

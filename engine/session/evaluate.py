@@ -60,7 +60,9 @@ def _messages(line: str, file: Path) -> list[Message]:
         return [Message(m["role"], m["content"]) for m in json.loads(line)["messages"]]
     except (ValueError, KeyError, TypeError) as e:
         raise UnderhillError(
-            Kind.BROKEN_FILE, f"{file} has a line that is not a chat.", 'Each line: {"messages": [{"role", "content"}]}.'
+            Kind.BROKEN_FILE,
+            f"{file} has a line that is not a chat.",
+            'Each line: {"messages": [{"role", "content"}]}.',
         ) from e
 
 

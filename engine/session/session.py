@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from engine.hub import library
 from engine.models.decoder import Decoder
 from engine.session.calibration import thresholds_of
 from engine.session.facts import family_spec, model_card, model_facts
-from engine.session.snapshot import Rate, Snapshot, why
+from engine.session.snapshot import Rate, Snapshot
 from engine.store.reader import Store
 
 Report = Callable[[str, int, int], None]

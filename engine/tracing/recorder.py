@@ -105,13 +105,13 @@ def load(path: Path) -> Trace:
         with np.load(path, allow_pickle=False) as z:
             if int(z["version"]) != VERSION:
                 raise ValueError(f"version {int(z['version'])}")
-            trace = Trace(
-                tuple(int(n) for n in z["layers"]), int(z["experts"]), z["ids"], z["weights"], z["passes"]
-            )
+            trace = Trace(tuple(int(n) for n in z["layers"]), int(z["experts"]), z["ids"], z["weights"], z["passes"])
     except FileNotFoundError as e:
         raise UnderhillError(Kind.MISSING_FILE, f"There is no trace {path}.", "Check the path.") from e
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as e:
-        raise UnderhillError(Kind.BROKEN_FILE, f"{path} is not a routing trace, or is damaged.", "Record it anew.") from e
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{path} is not a routing trace, or is damaged.", "Record it anew."
+        ) from e
     shape = (len(trace.layers), int(trace.passes.sum()))
     fits = trace.ids.ndim == 3 and trace.ids.shape == trace.weights.shape and trace.ids.shape[:2] == shape
     if not fits or (trace.ids.size and int(trace.ids.max()) >= trace.experts):

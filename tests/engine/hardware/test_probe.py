@@ -9,7 +9,11 @@ import pytest
 
 from engine.hardware import probe
 
-V1 = {"memory.limit_in_bytes": "1000000", "memory.usage_in_bytes": "700000", "memory.stat": "total_inactive_file 100000\n"}
+V1 = {
+    "memory.limit_in_bytes": "1000000",
+    "memory.usage_in_bytes": "700000",
+    "memory.stat": "total_inactive_file 100000\n",
+}
 V2 = {"memory.max": "1000000", "memory.current": "700000", "memory.stat": "anon 5\ninactive_file 100000\n"}
 UNLIMITED = {"memory.max": "max\n", "memory.current": "700000"}
 
@@ -22,7 +26,9 @@ def group(folder: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.mark.parametrize("files", [V1, V2])
-def test_a_control_groups_limit_is_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, files: dict[str, str]) -> None:
+def test_a_control_groups_limit_is_the_limit(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, files: dict[str, str]
+) -> None:
     folder = group(tmp_path / "mine", files)
     names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if files is V1 else ("memory.max", "memory.current")
     monkeypatch.setattr(probe, "_cgroup_folders", lambda: [(folder, names)])

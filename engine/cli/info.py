@@ -1,0 +1,77 @@
+"""`underhill-cli info`: this computer and its kernels; with a model, what it is and what each precision costs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from importlib import metadata
+from typing import Any
+
+from engine import kernels
+from engine.cli.output import gb
+from engine.hardware import probe
+from engine.hub import library
+from engine.session.facts import family_spec, model_card
+from engine.store.reader import Store
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what is known, without loading the model."""
+    found: dict[str, Any] = {"computer": _computer()}
+    if args.model is not None:
+        path = library.prepare(args.model)
+        with Store.open(path) as store:
+            card = model_card(path.name, store, family_spec(store.config))
+            found["model"] = {
+                **asdict(card),
+                "source": asdict(store.manifest.source),
+                "quality": [asdict(q) for q in store.manifest.quality],
+                "io_mode": store.io_mode,
+            }
+    if args.json:
+        print(json.dumps(found))
+    else:
+        _print_computer(found["computer"])
+        if "model" in found:
+            _print_model(found["model"])
+    return 0
+
+
+def _computer() -> dict[str, Any]:
+    available = kernels.available()
+    limit, free = probe.memory()
+    return {
+        "underhill": metadata.version("underhill"),
+        "torch": metadata.version("torch"),
+        "kernels": asdict(available),
+        "cores": probe.cores(),
+        "ram_limit": limit,
+        "ram_free": free,
+        "gpus": [asdict(gpu) for gpu in probe.gpus()],
+        "library": str(library.home()),
+    }
+
+
+def _print_computer(c: dict[str, Any]) -> None:
+    print(f"Underhill {c['underhill']}, torch {c['torch']}")
+    print(c["kernels"]["reason"])
+    print(f"{c['cores']} cores; {gb(c['ram_free'])} of {gb(c['ram_limit'])} memory free")
+    for gpu in c["gpus"]:
+        print(f"{gpu['name']}: {gb(gpu['free'])} of {gb(gpu['total'])} free")
+    print(f"Models are kept in {c['library']}")
+
+
+def _print_model(m: dict[str, Any]) -> None:
+    print()
+    print(f"{m['title']} ({m['family']}, {m['backend']} decoder)")
+    print(f"{m['parameters'] / 1e6:,.1f} M parameters, {m['active_parameters'] / 1e6:,.1f} M used per token")
+    print(f"{m['experts']} experts in {m['moe_layers']} layers, {m['experts_per_token']} per token")
+    print(f"{gb(m['disk_bytes'])} on disk in {m['path']}")
+    for q in m["quality"]:
+        print(
+            f"  {q['tier']}-bit experts: {q['bits_per_weight']:.2f} bits per weight on disk, "
+            f"relative error {q['relative_error']:.4f}"
+        )
+    if m["note"]:
+        print(m["note"])

@@ -1,0 +1,56 @@
+"""A model whose logits depend on every token it has seen, and states that roll back exactly or only to snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+VOCABULARY = 64
+
+
+class FakeState:
+    """Tokens seen. recurrent: rollback only reaches snapshots."""
+
+    def __init__(self, recurrent: bool) -> None:
+        self.recurrent = recurrent
+        self.seen: list[int] = []
+        self.snapshots: set[int] = set()
+
+    @property
+    def length(self) -> int:
+        return len(self.seen)
+
+    def snapshot(self) -> None:
+        self.snapshots.add(self.length)
+
+    def rollback(self, length: int) -> int:
+        if self.recurrent and length < self.length:
+            length = max((s for s in self.snapshots if s <= length), default=0)
+        del self.seen[length:]
+        self.snapshots = {s for s in self.snapshots if s <= length}
+        return length
+
+
+class FakeModel:
+    """Says the sum of all it has seen, plus one, modulo the vocabulary. `passes`: tokens of each forward pass."""
+
+    def __init__(self, recurrent: bool = False, script: Callable[[list[int]], int] | None = None) -> None:
+        self.recurrent = recurrent
+        self.passes: list[list[int]] = []
+        self.fail_at: int | None = None
+        self._script = script or (lambda seen: (sum(seen) + 1) % VOCABULARY)
+
+    def new_state(self) -> FakeState:
+        return FakeState(self.recurrent)
+
+    def forward(self, ids: Tensor, state: FakeState, want: str = "last", horizon: int = 0) -> Tensor | None:
+        self.passes.append(ids.tolist())
+        if self.fail_at is not None and state.length + len(ids) > self.fail_at:
+            raise OSError("the disk went away")
+        rows = []
+        for token in ids.tolist():
+            state.seen.append(token)
+            rows.append(torch.nn.functional.one_hot(torch.tensor(self._script(state.seen)), VOCABULARY).float())
+        return {"none": None, "last": rows[-1][None], "all": torch.stack(rows)}[want]

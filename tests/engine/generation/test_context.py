@@ -1,0 +1,105 @@
+"""A prompt is read once: what is common with the last one is kept, and nothing wrong is ever built upon."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.generation.context import Context
+from tests.engine.generation.fakes import FakeModel
+
+
+def says(logits: torch.Tensor | None) -> int:
+    assert logits is not None
+    return int(logits.argmax())
+
+
+def expected(ids: list[int]) -> int:
+    return (sum(ids) + 1) % 64
+
+
+@given(
+    prompts=st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=30), min_size=1, max_size=6),
+    recurrent=st.booleans(),
+    chunk=st.integers(1, 7),
+    mark=st.integers(0, 30),
+)
+def test_any_sequence_of_prompts_gives_what_each_alone_would_give(
+    prompts: list[list[int]], recurrent: bool, chunk: int, mark: int
+) -> None:
+    context = Context(FakeModel(recurrent), 1000, chunk)
+    for ids in prompts:
+        assert says(context.read(ids, (mark,))) == expected(ids)
+        assert context.tokens == ids
+
+
+def test_a_longer_prompt_reads_only_what_is_new() -> None:
+    model = FakeModel()
+    context = Context(model, 100, 16)
+    context.read([1, 2, 3])
+    context.step(4)
+    model.passes.clear()
+    assert context.reuse([1, 2, 3, 4, 5, 6]) == 4
+    context.read([1, 2, 3, 4, 5, 6])
+    assert [t for p in model.passes for t in p] == [5, 6]
+
+
+def test_the_same_prompt_again_reads_only_its_last_token_even_when_recurrent() -> None:
+    model = FakeModel(recurrent=True)
+    context = Context(model, 100, 16)
+    context.read([1, 2, 3, 4])
+    context.step(9)
+    model.passes.clear()
+    assert says(context.read([1, 2, 3, 4])) == expected([1, 2, 3, 4])
+    assert model.passes == [[4]]
+
+
+def test_a_recurrent_model_goes_back_to_the_mark_at_the_end_of_the_history() -> None:
+    model = FakeModel(recurrent=True)
+    context = Context(model, 100, 16)
+    context.read([1, 2, 3, 7, 7], marks=(3,))
+    context.step(5)
+    model.passes.clear()
+    context.read([1, 2, 3, 8, 8, 8])
+    assert [t for p in model.passes for t in p] == [8, 8, 8]
+
+
+def test_chunks_are_no_longer_than_asked_and_logits_only_come_from_the_last() -> None:
+    model = FakeModel()
+    seen = []
+    Context(model, 100, 4).read(list(range(10)), progress=lambda done, total: seen.append((done, total)))
+    assert max(len(p) for p in model.passes) <= 4
+    assert seen[-1] == (10, 10)
+    assert [d for d, _ in seen] == sorted(d for d, _ in seen)
+
+
+def test_a_cancelled_read_keeps_its_whole_chunks() -> None:
+    model = FakeModel()
+    context = Context(model, 100, 4)
+    answers = iter([False, False, True])
+    assert context.read(list(range(20)), cancelled=lambda: next(answers)) is None
+    assert context.tokens == list(range(8))
+    assert context.reuse(list(range(20))) == 8
+
+
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_a_failed_read_leaves_a_context_that_answers_rightly(recurrent: bool) -> None:
+    model = FakeModel(recurrent)
+    context = Context(model, 100, 4)
+    context.read([1, 2, 3])
+    model.fail_at = 6
+    with pytest.raises(OSError, match="disk"):
+        context.read([1, 2, 3, 4, 5, 6, 7, 8])
+    model.fail_at = None
+    assert says(context.read([1, 2, 3, 4, 5, 6, 7, 8])) == expected([1, 2, 3, 4, 5, 6, 7, 8])
+
+
+def test_scoring_leaves_nothing_behind() -> None:
+    context = Context(FakeModel(), 100, 4)
+    context.read([1, 2, 3])
+    for one_by_one in (True, False):
+        rows = context.score([5, 6, 7], one_by_one=one_by_one)
+        assert [int(r.argmax()) for r in rows] == [expected([5]), expected([5, 6]), expected([5, 6, 7])]
+        assert context.tokens == []
