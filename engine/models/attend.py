@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-Piece = tuple[Tensor, Tensor]  # keys and values [kv_heads, n, head_dim]
+Piece = tuple[Tensor, ...]  # keys and values [kv_heads, n, head_dim]
 
 
 def attend_one(q: Tensor, pieces: Sequence[Piece], scale: float, sinks: Tensor | None = None) -> Tensor:

@@ -83,11 +83,13 @@ class Config:
         count, top_k = (next((k for k in keys if self.has(k)), keys[0]) for keys in (_EXPERTS, _EXPERTS_PER_TOKEN))
         return self.integer(count), self.integer(top_k)
 
-    def layer_types(self, layers: int, known: Sequence[str], default: Sequence[str]) -> tuple[str, ...]:
+    def layer_types(
+        self, layers: int, known: Sequence[str], default: Sequence[str], key: str = "layer_types"
+    ) -> tuple[str, ...]:
         """`layer_types`, one of `known` for each layer; `default` where the config has none."""
-        value = self.raw.get("layer_types") or list(default)
+        value = self.raw.get(key) or list(default)
         if not isinstance(value, list) or len(value) < layers:
-            raise _broken("layer_types", value, f"a list of {layers}")
+            raise _broken(key, value, f"a list of {layers}")
         for kind in value:
             if kind not in known:
                 raise unsupported(f"This {self.family} model has layers that Underhill does not know: {kind!r}.")
@@ -106,11 +108,11 @@ class Config:
             raise unsupported(f"This {self.family} model uses the activation {name!r}, which Underhill does not know.")
         return ActivationSpec(_ACTIVATIONS[name])
 
-    def heads(self) -> tuple[int, int, int]:
-        """(query heads, key heads, head_dim), head_dim from the hidden size where it is not given."""
+    def heads(self, default_dim: int | None = None) -> tuple[int, int, int]:
+        """(query heads, key heads, head_dim); head_dim, where not given, is the family's default or hidden / heads."""
         heads = self.integer("num_attention_heads")
         kv_heads = self.integer("num_key_value_heads", heads)
-        head_dim = self.integer("head_dim", self.integer("hidden_size") // max(heads, 1))
+        head_dim = self.integer("head_dim", default_dim or self.integer("hidden_size") // max(heads, 1))
         if not heads or not kv_heads or heads % kv_heads:
             raise _broken("num_key_value_heads", kv_heads, f"a divisor of the {heads} heads")
         return heads, kv_heads, head_dim

@@ -27,8 +27,8 @@ class Layer:
         self.feed_forward = build_feed_forward(spec.mlp, weights, hidden, kind, spec.index, experts)
         self._before_mixer = build_norm(spec.before_mixer, weights, hidden)
         self._before_mlp = build_norm(spec.before_mlp, weights, hidden)
-        self._after_mixer = None if spec.after_mixer is None else build_norm(spec.after_mixer, weights, hidden)
-        self._after_mlp = None if spec.after_mlp is None else build_norm(spec.after_mlp, weights, hidden)
+        self._after_mixer = build_norm(spec.after_mixer, weights, hidden)
+        self._after_mlp = build_norm(spec.after_mlp, weights, hidden)
         self._multiplier = spec.residual_multiplier
         self._scalar = None if spec.scalar is None else float(vector(weights, spec.scalar)[0])
 
@@ -36,9 +36,9 @@ class Layer:
         """x: [T, H] float32, the residual stream, written over. Returns it."""
         assert isinstance(state, RowsState | RecurrentState)
         h = self.mixer.forward(self._before_mixer(x), span, state)
-        x.add_(h if self._after_mixer is None else self._after_mixer(h), alpha=self._multiplier)
+        x.add_(self._after_mixer(h), alpha=self._multiplier)
         h = self.feed_forward.forward(self._before_mlp(x), x)
-        x.add_(h if self._after_mlp is None else self._after_mlp(h), alpha=self._multiplier)
+        x.add_(self._after_mlp(h), alpha=self._multiplier)
         return x if self._scalar is None else x.mul_(self._scalar)
 
 

@@ -44,9 +44,8 @@ class FeedForward(Protocol):
 class DenseMlp:
     """down(act(gate x) * up x), gate and up in one product."""
 
-    router = None
-
     def __init__(self, spec: DenseMlpSpec, weights: Weights, kind: Kind) -> None:
+        self.router: Router | None = None
         self._activation = spec.activation
         names = (spec.up,) if spec.fused else (spec.gate, spec.up)
         self._gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), kind=kind, bias=spec.bias)

@@ -20,8 +20,10 @@ def rms_scale(weights: Weights, name: str, kind: NormKind) -> Tensor:
     return scale + 1 if kind == "rms_plus_one" else scale
 
 
-def build_norm(spec: NormSpec, weights: Weights, dim: int) -> Norm:
-    """The norm of a spec as a function of x [..., dim] float32."""
+def build_norm(spec: NormSpec | None, weights: Weights, dim: int) -> Norm:
+    """The norm of a spec as a function of x [..., dim] float32; None returns its input as it is."""
+    if spec is None:
+        return _same
     shape = (dim,)
     if spec.kind == "layer":
         if spec.name is None:
@@ -30,3 +32,7 @@ def build_norm(spec: NormSpec, weights: Weights, dim: int) -> Norm:
         return lambda x: F.layer_norm(x, shape, weight, bias, spec.eps)
     scale = None if spec.name is None else rms_scale(weights, spec.name, spec.kind)
     return lambda x: torch.rms_norm(x, shape, scale, spec.eps)
+
+
+def _same(x: Tensor) -> Tensor:
+    return x

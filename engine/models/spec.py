@@ -163,7 +163,7 @@ MixerSpec = AttentionSpec | MlaSpec | DeltaNetSpec | ShortConvSpec
 
 @dataclass(frozen=True)
 class ActivationSpec:
-    """down(act(gate) * up); clamped_swiglu (gpt-oss): (up + 1) * gate * sigmoid(alpha * gate), gate and |up| <= limit."""
+    """down(act(gate) * up); clamped_swiglu (gpt-oss): (up + 1) * gate * sigmoid(alpha * gate), clamped to limit."""
 
     kind: ActivationKind = "silu"
     alpha: float = 1.702
@@ -270,15 +270,15 @@ MlpSpec = DenseMlpSpec | MoeSpec | ParallelMlpSpec
 class LayerSpec:
     """x += m * after_mixer(mixer(before_mixer(x))); x += m * after_mlp(mlp(before_mlp(x))); x *= scalar.
 
-    index: the model's own layer index, which the expert backend is called with. m: residual_multiplier.
-    scalar: bare tensor [1] multiplying the layer's output (gemma4).
+    A norm that is None leaves things as they are. index: the model's own layer index, which the expert backend is
+    called with. m: residual_multiplier. scalar: bare tensor [1] multiplying the layer's output (gemma4).
     """
 
     index: int
     mixer: MixerSpec
     mlp: MlpSpec
-    before_mixer: NormSpec
-    before_mlp: NormSpec
+    before_mixer: NormSpec | None = None
+    before_mlp: NormSpec | None = None
     after_mixer: NormSpec | None = None
     after_mlp: NormSpec | None = None
     residual_multiplier: float = 1.0

@@ -12,14 +12,18 @@ from engine.models.spec import DecoderSpec
 FAMILIES: dict[str, str] = {
     "deepseek_v2": "deepseek_v2",
     "deepseek_v3": "deepseek_v3",
+    "dots1": "dots1",
     "ernie4_5_moe": "ernie4_5_moe",
+    "flex_olmo": "flex_olmo",
     "gemma4": "gemma4",
     "gemma4_text": "gemma4",
     "glm4_moe": "glm4_moe",
     "glm4_moe_lite": "glm4_moe_lite",
     "gpt_oss": "gpt_oss",
     "granitemoe": "granitemoe",
+    "granitemoeshared": "granitemoe",
     "hunyuan_v1_moe": "hunyuan_v1_moe",
+    "hy_v3": "hy_v3",
     "lfm2_moe": "lfm2_moe",
     "minimax_m2": "minimax_m2",
     "mixtral": "mixtral",
@@ -30,6 +34,7 @@ FAMILIES: dict[str, str] = {
     "qwen3_5_moe_text": "qwen3_5_moe",
     "qwen3_moe": "qwen3_moe",
     "qwen3_next": "qwen3_next",
+    "solar_open": "solar_open",
 }
 
 
