@@ -82,7 +82,10 @@ need_qt_libraries() { # ENVIRONMENT: false, with a sentence, when some are missi
     return 1
 }
 
-window_can_open() { # ENVIRONMENT: whether Qt reaches a display
-    [ -n "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ] || return 1
-    "$1/bin/python" -c 'from PySide6.QtGui import QGuiApplication; QGuiApplication([])' >/dev/null 2>&1
+window_can_open() { # ENVIRONMENT: whether Qt reaches a display. Qt aborts when it does not, hence the subshell
+    (
+        ulimit -c 0
+        timeout 20 "$1/bin/python" -c 'from PySide6.QtGui import QGuiApplication; QGuiApplication([])'
+        exit $?
+    ) >/dev/null 2>&1
 }

@@ -1,0 +1,60 @@
+"""Every test runs offline, without a window on anybody's desk, and away from the user's own chats and models."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# Before anything imports Qt, torch or a Hugging Face library: they read these once.
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests are many and small; threads would only wait for each other
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
+
+_HOME = tempfile.TemporaryDirectory(prefix="underhill-tests-", ignore_cleanup_errors=True)
+for _kind in ("DATA", "CONFIG", "CACHE", "STATE"):
+    os.environ[f"XDG_{_kind}_HOME"] = os.path.join(_HOME.name, _kind.lower())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out what this computer cannot run, and say why."""
+    gpu = [item for item in items if item.get_closest_marker("gpu")]
+    if gpu:
+        import torch
+
+        if not torch.cuda.is_available():
+            for item in gpu:
+                item.add_marker(pytest.mark.skip(reason="there is no NVIDIA GPU"))
+    if shutil.which("Xvfb") is None:
+        for item in items:
+            if item.get_closest_marker("display"):
+                item.add_marker(pytest.mark.skip(reason="there is no Xvfb"))
+
+
+@pytest.fixture(scope="session")
+def xvfb() -> Iterator[str]:
+    """A display of the tests' own, as a value for DISPLAY (for programs that a test starts; mark it `display`)."""
+    readable, writable = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writable), "-screen", "0", "1280x800x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(command, pass_fds=[writable], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(writable)
+    try:
+        with open(readable) as pipe:
+            number = pipe.readline().strip()  # Xvfb takes the first free one, and names it once it is ready
+        assert number, "Xvfb did not start"
+        yield f":{number}"
+    finally:
+        server.terminate()
+        server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return Path(__file__).resolve().parent.parent

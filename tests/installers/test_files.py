@@ -1,0 +1,82 @@
+"""The scripts and the lock as files: sound shell, nothing that depends on one place, pins that satisfy pyproject."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+
+@pytest.fixture
+def scripts(root: Path) -> list[str]:
+    found = [
+        *root.glob("installers/*.sh"),
+        *root.glob("installers/lib/*.sh"),
+        root / ".ci/run",
+        *root.glob("req*/*.sh"),
+    ]
+    assert len(found) >= 8
+    return [str(path) for path in found]
+
+
+@pytest.fixture(scope="module")
+def pins() -> dict[str, set[str]]:
+    """Name -> pinned versions, over all lock files."""
+    found: dict[str, set[str]] = {}
+    for name in ("runtime", "dev"):
+        text = (Path(__file__).parents[2] / "requirements" / f"{name}.txt").read_text()
+        for package, version in re.findall(r"^([A-Za-z0-9._-]+)==([^\s;\\]+)", text, re.M):
+            found.setdefault(canonicalize_name(package), set()).add(version)
+    return found
+
+
+def test_bash_can_read_every_script(scripts: list[str]) -> None:
+    for script in scripts:
+        done = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="there is no shellcheck")
+def test_shellcheck_finds_nothing(scripts: list[str], root: Path) -> None:
+    done = subprocess.run(["shellcheck", "-x", *scripts], capture_output=True, text=True, cwd=root)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_readme_opens_with_the_two_commands(root: Path) -> None:
+    commands = re.findall(r"^bash .*", (root / "README.md").read_text(), re.M)
+    assert commands[:2] == ["bash installers/run.sh", "bash installers/test.sh"]
+
+
+def test_no_file_names_where_packages_come_from(scripts: list[str], root: Path) -> None:
+    for path in [*map(Path, scripts), root / "pyproject.toml", *root.glob("requirements/*")]:
+        found = re.search(r"://|index-url|find-links", path.read_text())
+        assert found is None, f"{path}: {found.group() if found else ''}"
+
+
+def test_the_lock_satisfies_pyproject(root: Path, pins: dict[str, set[str]]) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text())
+    groups = project["dependency-groups"]
+    wanted = [*project["project"]["dependencies"], *groups["test"], *(d for d in groups["dev"] if isinstance(d, str))]
+    for requirement in map(Requirement, wanted):
+        if requirement.name == "torch":
+            continue
+        versions = pins.get(canonicalize_name(requirement.name))
+        assert versions, f"{requirement} is not locked; run requirements/lock.sh"
+        for version in versions:
+            assert requirement.specifier.contains(version), f"{requirement}, but {version} is locked"
+
+
+def test_torch_and_cuda_stay_out_of_the_lock(pins: dict[str, set[str]]) -> None:
+    assert not [name for name in pins if re.match("torch|nvidia|triton|cuda", name)]
+
+
+def test_every_pin_has_a_hash(root: Path) -> None:
+    for path in root.glob("requirements/*.txt"):
+        for block in re.split(r"\n(?=\S)", path.read_text().strip()):
+            assert "--hash=sha256:" in block, f"{path.name}: {block.splitlines()[0]}"
