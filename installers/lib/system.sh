@@ -50,8 +50,8 @@ install_hint() { # PACKAGE...: how a person installs these Debian packages, or w
     fi
 }
 
-compiler() { # the C compiler's path, or nothing
-    command -v cc || command -v gcc || command -v clang || true
+compiler() { # the path of the C compiler that engine/kernels/build.py will take, or nothing
+    command -v "${CC:-gcc}" || command -v gcc || command -v clang || command -v cc || true
 }
 
 need_compiler() { # try to have one; going on without is fine
