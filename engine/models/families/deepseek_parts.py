@@ -8,7 +8,7 @@ from engine.models.spec import MlaSpec, MoeSpec, RouterSpec, SharedExpertSpec
 
 
 def latent_attention(c: Config, prefix: str, interleaved: bool) -> MlaSpec:
-    """MLA under `prefix`. The latent norms keep their eps of 1e-6 whatever rms_norm_eps says, as in the original code."""
+    """MLA under `prefix`. Its norms keep an eps of 1e-6 whatever rms_norm_eps says, as in the original code."""
     nope, rope_dim = c.integer("qk_nope_head_dim"), c.integer("qk_rope_head_dim")
     scale = (nope + rope_dim) ** -0.5
     settings = c.rope_settings()

@@ -40,8 +40,8 @@ def _router(c: Config, prefix: str) -> RouterSpec:
         groups=c.integer("n_group") if grouped else 1,
         top_groups=c.integer("topk_group") if grouped else 1,
         group_score="max",
-        # transformers leaves norm_topk_prob out. DeepSeek's own code normalizes, then scales; so does this. No published
-        # checkpoint sets it.
+        # transformers leaves norm_topk_prob out. DeepSeek's own code normalizes, then scales; so does this.
+        # No published checkpoint sets it.
         normalize=c.flag("norm_topk_prob", False),
         normalize_eps=1e-20,
         scale=c.number("routed_scaling_factor", 1.0),

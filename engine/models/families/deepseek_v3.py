@@ -11,7 +11,7 @@ from engine.models.spec import DecoderSpec, MlpSpec
 
 
 def spec(config: dict[str, Any]) -> DecoderSpec:
-    """The first first_k_dense_replace layers are dense. The checkpoint's layers for multi-token prediction are left out."""
+    """The first first_k_dense_replace layers are dense. The layers for multi-token prediction are left out."""
     c = Config(config)
     c.expect("moe_layer_freq", 1)
     eps, dense = c.number("rms_norm_eps", 1e-6), c.integer("first_k_dense_replace", 3)

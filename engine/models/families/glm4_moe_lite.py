@@ -16,7 +16,8 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     eps, groups, top_groups = c.number("rms_norm_eps", 1e-5), c.integer("n_group", 1), c.integer("topk_group", 1)
     count = c.integer("num_hidden_layers")
     first = c.integer("first_k_dense_replace", 1)
-    kinds = c.raw.get("mlp_layer_types") or ["dense"] * first + ["sparse"] * (count - first)
+    usual = ["dense"] * first + ["sparse"] * (count - first)
+    kinds = c.layer_types(count, ("dense", "sparse"), usual, key="mlp_layer_types")
     layers = []
     for i in range(count):
         prefix = f"model.layers.{i}"

@@ -66,7 +66,7 @@ def gated_moe(c: Config, prefix: str, normalize: bool) -> MoeSpec:
 
 
 def _attention(c: Config, prefix: str, eps: float) -> AttentionSpec:
-    heads, kv_heads, head_dim = c.heads()
+    heads, kv_heads, head_dim = c.heads(256)
     bias = c.flag("attention_bias", False)
     return AttentionSpec(
         prefix, heads, kv_heads, head_dim, head_dim**-0.5, c.rope(head_dim, partial=0.25), qkv_bias=bias, o_bias=bias,
@@ -82,7 +82,7 @@ def _delta_net(c: Config, prefix: str, eps: float, fused: bool) -> DeltaNetSpec:
         v_heads=c.integer("linear_num_value_heads"),
         k_dim=c.integer("linear_key_head_dim"),
         v_dim=c.integer("linear_value_head_dim"),
-        kernel=c.integer("linear_conv_kernel_dim"),
+        kernel=c.integer("linear_conv_kernel_dim", 4),
         norm_eps=eps,
         fused=fused,
     )

@@ -1,0 +1,123 @@
+"""Gemma 4 with experts: sandwich norms, sliding and full attention of different shapes, a dense MLP beside the MoE."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.models.config import Config
+from engine.models.families.parts import causal_lm, norm
+from engine.models.spec import (
+    AttentionSpec,
+    DecoderSpec,
+    DenseMlpSpec,
+    ExpertsSpec,
+    LayerSpec,
+    MlpSpec,
+    MoeSpec,
+    ParallelMlpSpec,
+    RouterSpec,
+)
+
+LAYER_TYPES = ("sliding_attention", "full_attention")
+ROPE = {
+    "sliding_attention": {"rope_type": "default", "rope_theta": 10_000.0},
+    "full_attention": {"rope_type": "proportional", "partial_rotary_factor": 0.25, "rope_theta": 1_000_000.0},
+}
+
+
+def spec(config: dict[str, Any]) -> DecoderSpec:
+    """layer_types says which layers slide; by default five of six, and never the last."""
+    c = Config(config)
+    c.expect("use_bidirectional_attention", "vision")  # only image tokens look ahead then, and there are none
+    c.expect("num_kv_shared_layers", 0)
+    c.raw.setdefault("rope_parameters", ROPE)
+    eps = c.number("rms_norm_eps", 1e-6)
+    count = c.integer("num_hidden_layers")
+    root = "model.language_model" if "text_config" in config else "model"
+    kinds = c.layer_types(count, LAYER_TYPES, [LAYER_TYPES[(i + 1) % 6 == 0] for i in range(count)])
+    layers = []
+    for i, kind in enumerate((*kinds[:-1], "full_attention")):
+        prefix = f"{root}.layers.{i}"
+        layers.append(
+            LayerSpec(
+                i,
+                _attention(c, f"{prefix}.self_attn", i, kind, eps),
+                _feed_forward(c, prefix, eps),
+                before_mixer=norm(f"{prefix}.input_layernorm", eps),
+                after_mixer=norm(f"{prefix}.post_attention_layernorm", eps),
+                before_mlp=norm(f"{prefix}.pre_feedforward_layernorm", eps),
+                after_mlp=norm(f"{prefix}.post_feedforward_layernorm", eps),
+                scalar=f"{prefix}.layer_scalar",
+            )
+        )
+    return causal_lm(
+        c,
+        layers,
+        eps,
+        prefix=root,
+        tied=True,
+        embedding_multiplier=c.integer("hidden_size") ** 0.5,
+        logit_softcap=c.number("final_logit_softcapping") if c.has("final_logit_softcapping") else None,
+    )
+
+
+def _attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> AttentionSpec:
+    sliding = kind == "sliding_attention"
+    shared = c.flag("attention_k_eq_v", False) and not sliding
+    heads, kv_heads, head_dim = _shape(c, index, sliding)
+    bias = c.flag("attention_bias", False)
+    return AttentionSpec(
+        prefix,
+        heads,
+        kv_heads,
+        head_dim,
+        scale=1.0,  # the norms of queries and keys have learned it
+        rope=c.rope(head_dim, layer_type=kind),
+        window=c.integer("sliding_window", 512) if sliding else None,
+        qkv_bias=bias,
+        o_bias=bias,
+        qk_norm="head",
+        qk_norm_eps=eps,
+        v_norm=True,
+        v=None if shared else "v_proj",
+    )
+
+
+def _shape(c: Config, index: int, sliding: bool) -> tuple[int, int, int]:
+    """(heads, kv heads, head_dim) of a layer, as the hub's config says it or as transformers 5 saves it."""
+    heads, kv_heads, head_dim = c.heads(256)
+    own: dict[str, Any] = {}
+    if c.has("per_layer_config"):
+        own = c.raw["per_layer_config"].get(str(index), {})
+    elif not sliding:
+        kv = c.raw.get("num_global_key_value_heads") if c.flag("attention_k_eq_v", False) else None
+        own = {"head_dim": c.integer("global_head_dim", 512), "num_key_value_heads": kv}
+    layer = Config(own)
+    return heads, layer.integer("num_key_value_heads", kv_heads), layer.integer("head_dim", head_dim)
+
+
+def _feed_forward(c: Config, prefix: str, eps: float) -> MlpSpec:
+    activation = c.activation("hidden_activation", "gelu_pytorch_tanh")
+    dense = DenseMlpSpec(f"{prefix}.mlp", c.integer("intermediate_size"), activation)
+    if not c.flag("enable_moe_block", False):
+        return dense
+    experts = ExpertsSpec(
+        c.integer("num_experts"), c.integer("hidden_size"), c.integer("moe_intermediate_size"), activation
+    )
+    router = RouterSpec(
+        f"{prefix}.router.proj",
+        experts.count,
+        c.integer("top_k_experts"),
+        "softmax",
+        normalize=True,
+        input_norm_eps=eps,
+        input_scale=f"{prefix}.router.scale",
+        expert_scale=f"{prefix}.router.per_expert_scale",
+    )
+    return ParallelMlpSpec(
+        dense,
+        MoeSpec(router, experts),
+        before_moe=norm(f"{prefix}.pre_feedforward_layernorm_2", eps),
+        after_dense=norm(f"{prefix}.post_feedforward_layernorm_1", eps),
+        after_moe=norm(f"{prefix}.post_feedforward_layernorm_2", eps),
+    )
