@@ -9,6 +9,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from engine.errors import Kind, UnderhillError
 from engine.store import dtypes
 from engine.store.disk import open_file
 from engine.store.manifest import DenseTensor, Manifest
@@ -49,8 +50,10 @@ class DenseWeights:
     def get(self, name: str) -> Tensor:
         """A fresh tensor in anonymous memory, in the stored type.
 
-        Raises KeyError; UnderhillError(BROKEN_FILE naming the tensor, or DISK_ERROR).
+        Raises UnderhillError: MISSING_FILE when there is none, BROKEN_FILE naming the tensor, or DISK_ERROR.
         """
+        if name not in self._tensors:
+            raise UnderhillError(Kind.MISSING_FILE, f"The model has no tensor {name}.", "Import it again.")
         entry = self._tensors[name]
         tensor = torch.empty(entry.shape, dtype=dtypes.TORCH[entry.dtype])
         if entry.nbytes:

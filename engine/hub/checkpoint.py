@@ -1,0 +1,169 @@
+"""A Hugging Face checkpoint on the disk: its config, and its tensors read one at a time or in parts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.headers import Entry, missing, read_header, unreadable
+from engine.store import dtypes
+
+CONFIG = "config.json"
+INDEX = "model.safetensors.index.json"
+CHUNK = 8 << 20  # bytes of a tensor held at once while streaming it
+MOST_JSON = 64 << 20  # bytes of a config or an index
+
+
+class Checkpoint:
+    """Tensors by name. Opening reads every shard's header and no data; files are open only while being read."""
+
+    def __init__(self, path: Path, config: dict[str, Any], entries: dict[str, Entry]) -> None:
+        self.path = path
+        self.config = config
+        self.entries = entries
+
+    @classmethod
+    def open(cls, path: Path | str) -> Checkpoint:
+        """Open the checkpoint directory at `path`.
+
+        Raises UnderhillError: NOT_A_MODEL, UNSUPPORTED_MODEL (weights in another format), MISSING_FILE, BROKEN_FILE
+        or DISK_ERROR.
+        """
+        path = Path(path)
+        if not path.is_dir() or not (path / CONFIG).is_file():
+            raise UnderhillError(
+                Kind.NOT_A_MODEL,
+                f"{path} is not a model: it has no {CONFIG}.",
+                "Choose the folder that holds config.json and the .safetensors files.",
+            )
+        config = _json_object(path / CONFIG)
+        if not isinstance(config.get("model_type"), str):
+            raise UnderhillError(
+                Kind.BROKEN_FILE, f"{CONFIG} in {path} names no model_type.", "Download the file again."
+            )
+        return cls(path, config, _entries(path))
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The shards, sorted by name."""
+        return tuple(sorted({e.file for e in self.entries.values()}))
+
+    def tensor(self, name: str) -> Tensor:
+        """A whole tensor in fresh memory, in its stored type. Raises UnderhillError as `part`."""
+        return self.part(name, ())
+
+    def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
+        """tensor[index] (leading dimensions), or tensor[index][rows[0]:rows[1]]; reads only those bytes.
+
+        Raises UnderhillError: MISSING_FILE when there is no such tensor, BROKEN_FILE, DISK_ERROR.
+        """
+        entry = self.entry(name)
+        shape = entry.shape[len(index) :]
+        stride = dtypes.nbytes(entry.dtype, shape)
+        offset = entry.offset
+        for depth, i in enumerate(index):
+            offset += i * dtypes.nbytes(entry.dtype, entry.shape[depth + 1 :])
+        if rows is not None:
+            row = dtypes.nbytes(entry.dtype, shape[1:])
+            offset, stride, shape = offset + rows[0] * row, (rows[1] - rows[0]) * row, (rows[1] - rows[0], *shape[1:])
+        out = torch.empty(shape, dtype=dtypes.TORCH[entry.dtype])
+        if stride:
+            _read(entry, offset, memoryview(out.reshape(-1).view(torch.uint8).numpy().data))
+        return out
+
+    def chunks(self, name: str) -> Iterator[memoryview]:
+        """The bytes of a tensor in pieces of at most CHUNK; each is overwritten by the next."""
+        entry = self.entry(name)
+        memory = memoryview(bytearray(min(CHUNK, entry.nbytes)))
+        for at in range(0, entry.nbytes, CHUNK):
+            piece = memory[: min(CHUNK, entry.nbytes - at)]
+            _read(entry, entry.offset + at, piece)
+            yield piece
+
+    def entry(self, name: str) -> Entry:
+        """Type, shape and place of a tensor. Raises UnderhillError(MISSING_FILE)."""
+        try:
+            return self.entries[name]
+        except KeyError:
+            raise UnderhillError(
+                Kind.MISSING_FILE, f"The checkpoint lacks the tensor {name}.", "Download the model again."
+            ) from None
+
+
+def _entries(path: Path) -> dict[str, Entry]:
+    if (path / INDEX).is_file():
+        return _indexed(path)
+    shards = sorted(path.glob("*.safetensors"))
+    if not shards:
+        other = next((p.name for p in sorted(path.iterdir()) if p.suffix in (".bin", ".pt", ".pth", ".gguf")), None)
+        if other is not None:
+            raise UnderhillError(
+                Kind.UNSUPPORTED_MODEL,
+                f"{path} holds its weights as {other}; Underhill reads safetensors only.",
+                "Get the model in safetensors format.",
+            )
+        raise missing(path / "model.safetensors")
+    entries: dict[str, Entry] = {}
+    for shard in shards:
+        entries.update(read_header(shard))
+    return entries
+
+
+def _indexed(path: Path) -> dict[str, Entry]:
+    """The tensors that the index names, each in the shard it names."""
+    weight_map = _json_object(path / INDEX).get("weight_map")
+    if not isinstance(weight_map, dict):
+        raise UnderhillError(Kind.BROKEN_FILE, f"{INDEX} in {path} is damaged.", "Download the file again.")
+    shards: dict[str, dict[str, Entry]] = {}
+    for shard in sorted(set(map(str, weight_map.values()))):
+        if not shard.endswith(".safetensors") or any(c in shard for c in "/\\:\0"):
+            raise UnderhillError(Kind.BROKEN_FILE, f"{INDEX} names the file {shard!r}.", "Download the file again.")
+        shards[shard] = read_header(path / shard)
+    entries = {}
+    for name, shard in weight_map.items():
+        if name not in shards[shard]:
+            raise UnderhillError(
+                Kind.BROKEN_FILE, f"{shard} lacks the tensor {name} that {INDEX} promises.", "Download the file again."
+            )
+        entries[name] = shards[shard][name]
+    return entries
+
+
+def _read(entry: Entry, offset: int, into: memoryview) -> None:
+    """Fill `into` from the entry's file; unbuffered, so that memory stays flat."""
+    try:
+        with entry.file.open("rb", buffering=0) as file:
+            file.seek(offset)
+            while into:
+                n = file.readinto(into)
+                if not n:
+                    raise UnderhillError(
+                        Kind.BROKEN_FILE, f"{entry.file.name} is cut short in {entry.name}.", "Download the file again."
+                    )
+                into = into[n:]
+    except OSError as cause:
+        raise unreadable(entry.file, cause) from cause
+
+
+def _json_object(path: Path) -> dict[str, Any]:
+    try:
+        if path.stat().st_size > MOST_JSON:
+            raise UnderhillError(Kind.BROKEN_FILE, f"{path.name} is impossibly long.", "Download the file again.")
+        value = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as cause:
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{path.name} in {path.parent} is not readable.", "Download the file again."
+        ) from cause
+    except OSError as cause:
+        raise unreadable(path, cause) from cause
+    if not isinstance(value, dict):
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{path.name} in {path.parent} is not a JSON object.", "Download the file again."
+        )
+    return value
