@@ -12,6 +12,7 @@ from engine.experts.backend import ExpertBackend
 from engine.models.feed_forward import build_feed_forward
 from engine.models.mixer import build_mixer
 from engine.models.norms import build_norm
+from engine.models.per_layer import PerLayerGate, PerLayerInputs
 from engine.models.router import Router
 from engine.models.span import Span
 from engine.models.spec import DecoderSpec, LayerSpec
@@ -30,15 +31,18 @@ class Layer:
         self._after_mixer = build_norm(spec.after_mixer, weights, hidden)
         self._after_mlp = build_norm(spec.after_mlp, weights, hidden)
         self._multiplier = spec.residual_multiplier
+        self._per_layer = None if spec.per_layer is None else PerLayerGate(spec.per_layer, weights, hidden, kind)
         self._scalar = None if spec.scalar is None else float(vector(weights, spec.scalar)[0])
 
-    def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
-        """x: [T, H] float32, the residual stream, written over. Returns it."""
+    def forward(self, x: Tensor, span: Span, state: LayerState, inputs: Tensor | None = None) -> Tensor:
+        """x: [T, H] float32, the residual stream, written over. inputs: of this layer alone [T, dim]. Returns x."""
         assert isinstance(state, RowsState | RecurrentState)
         h = self.mixer.forward(self._before_mixer(x), span, state)
         x.add_(self._after_mixer(h), alpha=self._multiplier)
         h = self.feed_forward.forward(self._before_mlp(x), x)
         x.add_(self._after_mlp(h), alpha=self._multiplier)
+        if self._per_layer is not None and inputs is not None:
+            x.add_(self._per_layer(x, inputs))
         return x if self._scalar is None else x.mul_(self._scalar)
 
 
@@ -66,6 +70,8 @@ class Decoder:
         del embedding
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
         self._norm = build_norm(spec.norm, weights, spec.hidden)
+        own = spec.per_layer_inputs
+        self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
 
     @property
     def routers(self) -> dict[int, Router]:
@@ -98,10 +104,12 @@ class Decoder:
         x = self._embedding.rows(tokens)
         if self.spec.embedding_multiplier != 1.0:
             x = x * self.spec.embedding_multiplier
+        make = self._per_layer_inputs
+        inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         state.begin()
         try:
-            for layer, layer_state in zip(self.layers, state.layers, strict=True):
-                x = layer.forward(x, span, layer_state)
+            for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
+                x = layer.forward(x, span, layer_state, own)
         except BaseException:
             state.rollback(span.start)
             raise

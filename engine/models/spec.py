@@ -267,11 +267,35 @@ MlpSpec = DenseMlpSpec | MoeSpec | ParallelMlpSpec
 
 
 @dataclass(frozen=True)
+class PerLayerInputsSpec:
+    """Inputs [T, dim] of every layer (gemma4): (norm(projection(x) / hidden**0.5) + embedding[id] * dim**0.5) / 2**0.5.
+
+    embedding: table [V, layers * dim]. projection: linear [layers * dim, hidden] of the embedded tokens x.
+    """
+
+    embedding: str
+    projection: str
+    norm: NormSpec
+    dim: int
+
+
+@dataclass(frozen=True)
+class PerLayerGateSpec:
+    """How a layer takes its inputs in: x += norm(projection(act(gate(x)) * inputs))."""
+
+    gate: str
+    projection: str
+    norm: NormSpec
+    activation: ActivationSpec
+
+
+@dataclass(frozen=True)
 class LayerSpec:
     """x += m * after_mixer(mixer(before_mixer(x))); x += m * after_mlp(mlp(before_mlp(x))); x *= scalar.
 
     A norm that is None leaves things as they are. index: the model's own layer index, which the expert backend is
-    called with. m: residual_multiplier. scalar: bare tensor [1] multiplying the layer's output (gemma4).
+    called with. m: residual_multiplier. per_layer: what is added before the scalar, with DecoderSpec.per_layer_inputs
+    only. scalar: bare tensor [1] multiplying the layer's output (gemma4).
     """
 
     index: int
@@ -282,6 +306,7 @@ class LayerSpec:
     after_mixer: NormSpec | None = None
     after_mlp: NormSpec | None = None
     residual_multiplier: float = 1.0
+    per_layer: PerLayerGateSpec | None = None
     scalar: str | None = None
 
 
@@ -305,6 +330,7 @@ class DecoderSpec:
     embedding_multiplier: float = 1.0
     logit_multiplier: float = 1.0
     logit_softcap: float | None = None
+    per_layer_inputs: PerLayerInputsSpec | None = None
 
     @property
     def moe_layers(self) -> dict[int, MoeSpec]:

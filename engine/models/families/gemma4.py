@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from engine.models.config import Config
 from engine.models.families.parts import causal_lm, norm
 from engine.models.spec import (
+    ActivationSpec,
     AttentionSpec,
     DecoderSpec,
     DenseMlpSpec,
@@ -15,6 +17,8 @@ from engine.models.spec import (
     MlpSpec,
     MoeSpec,
     ParallelMlpSpec,
+    PerLayerGateSpec,
+    PerLayerInputsSpec,
     RouterSpec,
 )
 
@@ -35,6 +39,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     count = c.integer("num_hidden_layers")
     root = "model.language_model" if "text_config" in config else "model"
     kinds = c.layer_types(count, LAYER_TYPES, [LAYER_TYPES[(i + 1) % 6 == 0] for i in range(count)])
+    dim = c.integer("hidden_size_per_layer_input", 256)
     layers = []
     for i, kind in enumerate((*kinds[:-1], "full_attention")):
         prefix = f"{root}.layers.{i}"
@@ -47,10 +52,11 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
                 after_mixer=norm(f"{prefix}.post_attention_layernorm", eps),
                 before_mlp=norm(f"{prefix}.pre_feedforward_layernorm", eps),
                 after_mlp=norm(f"{prefix}.post_feedforward_layernorm", eps),
+                per_layer=_per_layer(c, prefix, eps) if dim else None,
                 scalar=f"{prefix}.layer_scalar",
             )
         )
-    return causal_lm(
+    decoder = causal_lm(
         c,
         layers,
         eps,
@@ -59,6 +65,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
         embedding_multiplier=c.integer("hidden_size") ** 0.5,
         logit_softcap=c.number("final_logit_softcapping") if c.has("final_logit_softcapping") else None,
     )
+    return replace(decoder, per_layer_inputs=_per_layer_inputs(root, dim, eps)) if dim else decoder
 
 
 def _attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> AttentionSpec:
@@ -96,8 +103,26 @@ def _shape(c: Config, index: int, sliding: bool) -> tuple[int, int, int]:
     return heads, layer.integer("num_key_value_heads", kv_heads), layer.integer("head_dim", head_dim)
 
 
+def _per_layer_inputs(root: str, dim: int, eps: float) -> PerLayerInputsSpec:
+    scale = norm(f"{root}.per_layer_projection_norm", eps)
+    return PerLayerInputsSpec(f"{root}.embed_tokens_per_layer", f"{root}.per_layer_model_projection", scale, dim)
+
+
+def _per_layer(c: Config, prefix: str, eps: float) -> PerLayerGateSpec:
+    return PerLayerGateSpec(
+        f"{prefix}.per_layer_input_gate",
+        f"{prefix}.per_layer_projection",
+        norm(f"{prefix}.post_per_layer_input_norm", eps),
+        _activation(c),
+    )
+
+
+def _activation(c: Config) -> ActivationSpec:
+    return c.activation("hidden_activation", "gelu_pytorch_tanh")
+
+
 def _feed_forward(c: Config, prefix: str, eps: float) -> MlpSpec:
-    activation = c.activation("hidden_activation", "gelu_pytorch_tanh")
+    activation = _activation(c)
     dense = DenseMlpSpec(f"{prefix}.mlp", c.integer("intermediate_size"), activation)
     if not c.flag("enable_moe_block", False):
         return dense

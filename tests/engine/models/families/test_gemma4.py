@@ -18,8 +18,12 @@ GAIN = 2.0  # the embedding is multiplied by sqrt(hidden): at a gain of 4 transf
 
 @pytest.mark.parametrize(
     "changes",
-    [{"final_logit_softcapping": 1.5}, {"attention_k_eq_v": False, "attention_bias": True}],
-    ids=["values from keys, softcap", "own values, biases"],
+    [
+        {"final_logit_softcapping": 1.5},
+        {"attention_k_eq_v": False, "attention_bias": True},
+        {"hidden_size_per_layer_input": 6, "vocab_size_per_layer_input": 97},
+    ],
+    ids=["values from keys, softcap", "own values, biases", "per-layer inputs"],
 )
 def test_parity(changes: dict[str, object], tmp_path: Path) -> None:
     pair = assert_parity(tiny("gemma4_text", **changes), tmp_path, gain=GAIN)
