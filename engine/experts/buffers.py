@@ -1,0 +1,100 @@
+"""Memory for planes under one byte ceiling: page-aligned buffers, handed out, taken back and used again by size."""
+
+from __future__ import annotations
+
+import mmap
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+
+
+@dataclass(frozen=True, eq=False)
+class Buffer:
+    """Room for one plane. view: the same bytes for a reader to fill; None where the disk cannot read into it."""
+
+    tensor: Tensor
+    view: memoryview | None
+
+    @property
+    def nbytes(self) -> int:
+        """Length in bytes."""
+        return self.tensor.numel()
+
+
+Allocate = Callable[[int], Buffer]
+
+
+def allocate_host(nbytes: int) -> Buffer:
+    """Anonymous memory on page boundaries, outside of any heap, so that giving it up returns it to the system."""
+    view = memoryview(mmap.mmap(-1, nbytes))
+    return Buffer(torch.frombuffer(view, dtype=torch.uint8), view)
+
+
+def allocate_on(device: torch.device | str) -> Allocate:
+    """Buffers in the memory of a torch device, which is filled by copying."""
+
+    def allocate(nbytes: int) -> Buffer:
+        return Buffer(torch.empty(nbytes, dtype=torch.uint8, device=device), None)
+
+    return allocate
+
+
+class BufferPool:
+    """Buffers whose total, those waiting to be used again included, stays within `capacity` bytes.
+
+    After the capacity was lowered the total comes down as buffers come back. Not thread-safe: the cache holds its lock.
+    """
+
+    def __init__(self, capacity: int, allocate: Allocate = allocate_host) -> None:
+        self.capacity = capacity
+        self.in_use = 0
+        self._waiting: dict[int, list[Buffer]] = defaultdict(list)
+        self._waiting_bytes = 0
+        self._allocate = allocate
+
+    @property
+    def total(self) -> int:
+        """Bytes held: in use and waiting."""
+        return self.in_use + self._waiting_bytes
+
+    def take(self, nbytes: int) -> Buffer | None:
+        """A buffer of exactly that length; None when there is no room. Raises UnderhillError(OUT_OF_MEMORY)."""
+        if self.in_use + nbytes > self.capacity:
+            return None
+        if self._waiting[nbytes]:
+            buffer = self._waiting[nbytes].pop()
+            self._waiting_bytes -= nbytes
+        else:
+            self.shrink(self.capacity - nbytes)
+            buffer = self._new(nbytes)
+        self.in_use += nbytes
+        return buffer
+
+    def give(self, buffer: Buffer) -> None:
+        """Take a buffer back."""
+        self.in_use -= buffer.nbytes
+        self._waiting[buffer.nbytes].append(buffer)
+        self._waiting_bytes += buffer.nbytes
+        self.shrink(self.capacity)
+
+    def shrink(self, most: int) -> None:
+        """Free waiting buffers, largest first, until the total is at most `most` or none is left."""
+        for nbytes in sorted(self._waiting, reverse=True):
+            while self._waiting[nbytes] and self.total > most:
+                self._waiting[nbytes].pop()
+                self._waiting_bytes -= nbytes
+
+    def _new(self, nbytes: int) -> Buffer:
+        try:
+            return self._allocate(nbytes)
+        except (OSError, MemoryError, torch.OutOfMemoryError) as cause:
+            raise UnderhillError(
+                Kind.OUT_OF_MEMORY,
+                f"There is no memory left for experts ({nbytes:,} bytes were refused).",
+                "Lower the expert cache or close other programs.",
+            ) from cause

@@ -1,0 +1,62 @@
+"""Puts a runtime together from settings: cache levels, policy, readers and kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from engine.experts.buffers import allocate_host, allocate_on
+from engine.experts.cache import ExpertCache
+from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
+from engine.experts.loader import Loader
+from engine.experts.policies import make_policy
+from engine.experts.precision import EXACT, Thresholds
+from engine.experts.runtime import ExpertRuntime
+from engine.experts.two_level import TieredCache
+from engine.kernels.activation import Activation
+from engine.kernels.call import Kernel
+from engine.kernels.choice import choose
+from engine.kernels.reference import TorchKernel
+from engine.store.layout import ExpertSpec
+
+
+@dataclass(frozen=True)
+class DevicePool:
+    """Experts also in the memory of a torch device, above the host's. capacity: bytes."""
+
+    device: torch.device
+    capacity: int
+
+
+def open_runtime(
+    source: ExpertSource,
+    activation: Activation,
+    capacity: int,
+    *,
+    device: DevicePool | None = None,
+    policy: str = "lru_layer",
+    readers: int = 4,
+    threads: int | None = None,
+    kernel: str = "auto",
+    thresholds: Thresholds = EXACT,
+    tier: int | None = None,
+) -> ExpertRuntime:
+    """A runtime over an open store, which stays the caller's. capacity: bytes of ordinary memory for experts.
+
+    The other arguments are those settings of engine.settings. Raises UnderhillError when the capacity cannot hold one
+    expert, or when kernel='native' is not possible here.
+    """
+    least = largest_expert(source)
+
+    def spec_of(key: ExpertKey) -> ExpertSpec:
+        return source.spec(key.layer, key.expert)
+
+    levels = [ExpertCache(capacity, make_policy(policy, len(source.layers)), spec_of, least, allocate_host)]
+    if device is not None:
+        own_policy = make_policy(policy, len(source.layers))
+        levels.insert(0, ExpertCache(device.capacity, own_policy, spec_of, least, allocate_on(device.device)))
+    kernels: list[Kernel] = [choose(kernel, threads)]
+    if device is not None:
+        kernels.insert(0, TorchKernel())
+    return ExpertRuntime(source, activation, TieredCache(levels), Loader(source, readers), kernels, thresholds, tier)

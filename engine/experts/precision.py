@@ -1,0 +1,85 @@
+"""How precisely an expert should run: unimportance scores and the thresholds T1 and T2 (hobbit, section 3.2, eq. 2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.store.layout import ExpertSpec
+
+
+class Demand(IntEnum):
+    """What a token asks of one of its experts, should it have to be fetched; the larger is the stronger."""
+
+    SKIP = 0
+    LOW = 1
+    HIGH = 2
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Score s <= t1: high precision; t1 < s <= t2: low; s > t2: skip. (1, 1) is the Exact dial: always high.
+
+    Raises UnderhillError(BAD_REQUEST) unless 0 <= t1 <= t2 <= 1.
+    """
+
+    t1: float = 1.0
+    t2: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.t1 <= self.t2 <= 1.0:
+            raise UnderhillError(
+                Kind.BAD_REQUEST,
+                f"The thresholds T1 = {self.t1:g} and T2 = {self.t2:g} are not possible.",
+                "They go from 0 to 1, and T1 is not above T2.",
+            )
+
+    @property
+    def exact(self) -> bool:
+        """True when every expert runs at full precision whatever its score."""
+        return self.t1 >= 1.0
+
+
+EXACT = Thresholds()
+
+
+def unimportance(weights: Tensor) -> Tensor:
+    """Scores [T, K] float64, in the order of `weights` [T, K].
+
+    s of an expert is the share of gate weight of the token's experts ranked before it, weights normalized to sum 1;
+    the first has 0. Among equal weights the earlier counts as more important. Weights count by magnitude.
+    """
+    size = weights.detach().abs().to(torch.float64)
+    ranked, order = size.sort(dim=1, descending=True, stable=True)
+    total = ranked.sum(dim=1, keepdim=True).clamp_min(torch.finfo(torch.float64).tiny)
+    before = (ranked.cumsum(dim=1) - ranked) / total
+    return torch.empty_like(before).scatter_(1, order, before).clamp_(max=1.0)
+
+
+def demands(weights: Tensor, thresholds: Thresholds) -> Tensor:
+    """The Demand of every (token, rank), int64 [T, K]. The first expert of a token is always HIGH.
+
+    Skipped experts' weights are dropped and the others are left as they are: hobbit does not renormalize them.
+    """
+    scores = unimportance(weights)
+    wanted = torch.full(scores.shape, int(Demand.HIGH))
+    wanted[scores > thresholds.t1] = int(Demand.LOW)
+    wanted[scores > thresholds.t2] = int(Demand.SKIP)
+    return wanted
+
+
+def full_tier(spec: ExpertSpec, tier: int | None) -> int:
+    """The tier that counts as full precision: the best stored one that is no finer than `tier` (None: the best)."""
+    fitting = [t for t in spec.tiers if tier is None or t <= tier]
+    return fitting[-1] if fitting else spec.tiers[0]
+
+
+def tier_of(demand: int, spec: ExpertSpec, tier: int | None) -> int:
+    """The tier at which a missing expert is fetched: full, the coarsest stored, or 0 for not at all."""
+    if demand == Demand.SKIP:
+        return 0
+    return full_tier(spec, tier) if demand == Demand.HIGH else spec.tiers[0]

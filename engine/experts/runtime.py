@@ -1,0 +1,246 @@
+"""The expert runtime: decides the precision of each expert, finds or fetches it, and runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.cache import Lease
+from engine.experts.keys import ExpertKey, ExpertSource
+from engine.experts.loader import Loader, Request
+from engine.experts.precision import EXACT, Demand, Thresholds, demands, full_tier, tier_of
+from engine.experts.telemetry import Snapshot, Telemetry
+from engine.experts.two_level import Arrival, TieredCache
+from engine.kernels.activation import Activation
+from engine.kernels.call import Kernel, Work
+from engine.kernels.reference import slots_by_expert
+from engine.store.layout import ExpertSpec
+
+RouteListener = Callable[[int, Tensor, Tensor], None]
+READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
+
+
+@dataclass(frozen=True)
+class Want:
+    """One expert of a layer call. tier: fetched at, if missing (0: then skipped); full: never run finer than that."""
+
+    key: ExpertKey
+    spec: ExpertSpec
+    tier: int
+    full: int
+    slots: Sequence[int]
+
+
+@dataclass(frozen=True)
+class _Call:
+    layer: int
+    x: Tensor
+    k: int
+    out: Tensor  # [T * K, H], one row per slot: added up in order at the end, whoever came first
+
+
+class ExpertRuntime:
+    """The ExpertBackend over a store: cache, loader and kernels. One thread runs the model.
+
+    kernels: one per level of the cache. tier: bits of full precision; None is the finest stored. The setters take
+    effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call.
+    """
+
+    def __init__(
+        self,
+        source: ExpertSource,
+        activation: Activation,
+        cache: TieredCache,
+        loader: Loader,
+        kernels: Sequence[Kernel],
+        thresholds: Thresholds = EXACT,
+        tier: int | None = None,
+    ) -> None:
+        if len(kernels) != len(cache.levels):
+            raise ValueError(f"{len(kernels)} kernels for {len(cache.levels)} levels of memory")
+        self.cache = cache
+        self.telemetry = Telemetry(source)
+        self.route_listener: RouteListener | None = None
+        self._source = source
+        self._activation = activation
+        self._loader = loader
+        self._kernels = tuple(kernels)
+        self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
+        self.set_thresholds(thresholds)
+        self.set_tier(tier)
+
+    def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        """See ExpertBackend.moe. Raises UnderhillError when an expert cannot be read; the runtime stays usable.
+
+        Under the Exact dial the result is the same to the last bit whatever was cached.
+        """
+        tokens, k = ids.shape
+        x = x.contiguous()
+        if self.route_listener is not None:
+            self.route_listener(layer, ids, weights)
+        slots = slots_by_expert(ids.flatten().tolist())
+        wants = self._wants(layer, slots, weights)
+        self.telemetry.routed(layer, slots)
+        call = _Call(layer, x, k, x.new_empty((tokens * k, x.shape[1])))
+        skipped = self._serve(call, wants)
+        if skipped:
+            weights = weights.clone()
+            weights.view(-1)[skipped] = 0.0
+        return self._kernels[0].combine(call.out, weights)
+
+    def set_thresholds(self, thresholds: Thresholds) -> None:
+        """Change the dial."""
+        self._thresholds = thresholds
+
+    def set_tier(self, tier: int | None) -> None:
+        """Change what counts as full precision. Raises UnderhillError(BAD_REQUEST) for one that is not stored."""
+        stored = sorted({t for specs in self._specs.values() for spec in specs for t in spec.tiers})
+        if tier is not None and tier not in stored:
+            raise UnderhillError(
+                Kind.BAD_REQUEST,
+                f"This model has no {tier}-bit experts.",
+                f"It holds {', '.join(map(str, stored))} bits.",
+            )
+        self._tier = tier
+
+    def set_capacity(self, nbytes: int, level: int = -1) -> None:
+        """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small."""
+        self.cache.levels[level].set_capacity(nbytes)
+
+    def snapshot(self) -> Snapshot:
+        """The counters and what is resident."""
+        return self.telemetry.snapshot(self.cache.residency())
+
+    def close(self) -> None:
+        """End the readers and the kernels' threads. The source belongs to the caller."""
+        self._loader.close()
+        for kernel in self._kernels:
+            kernel.close()
+
+    def _wants(self, layer: int, slots: dict[int, list[int]], weights: Tensor) -> list[Want]:
+        """Who is asked for, and at which tier: of several tokens the strongest demand wins."""
+        specs = self._specs[layer]
+        unknown = [expert for expert in slots if not 0 <= expert < len(specs)]
+        if unknown:
+            raise ValueError(f"layer {layer} has no expert {unknown[0]}; it has {len(specs)}")
+        # Many tokens visit many experts: then the order of the disk serves, else that of the router.
+        order = sorted(slots) if weights.shape[0] > 1 else list(slots)
+        asked = None if self._thresholds.exact else demands(weights, self._thresholds).flatten().tolist()
+        wants = []
+        for expert in order:
+            chosen, spec = slots[expert], specs[expert]
+            demand = Demand.HIGH if asked is None else max(asked[slot] for slot in chosen)
+            tier, full = tier_of(demand, spec, self._tier), full_tier(spec, self._tier)
+            wants.append(Want(ExpertKey(layer, expert), spec, tier, full, chosen))
+        return wants
+
+    def _serve(self, call: _Call, wants: Sequence[Want]) -> list[int]:
+        """Fill the slots of every want; returns those that were skipped. Hits are computed while misses load."""
+        leases = self.cache.lookup((want.key, want.tier) for want in wants)
+        hits = [(want, leases[want.key]) for want in wants if want.key in leases]
+        misses = [want for want in wants if want.tier and want.key not in leases]
+        skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]
+        self.telemetry.hits += len(hits)
+        self.telemetry.misses += len(misses)
+        self.telemetry.precision[0] += len(skipped)
+        arrivals = _Arrivals(self.cache, self._loader, self.telemetry)
+        try:
+            misses = arrivals.request(misses)
+            taken, hits = hits, []
+            self._run(call, taken)
+            while misses or arrivals.under_way:
+                misses = arrivals.request(misses)
+                self._run(call, arrivals.take())
+        finally:
+            for _, lease in hits:
+                lease.release()
+            arrivals.abandon()
+        return skipped
+
+    def _run(self, call: _Call, found: Sequence[tuple[Want, Lease]]) -> None:
+        """Compute these experts and release them."""
+        try:
+            groups: dict[tuple[int, ExpertSpec], list[Work]] = {}
+            for want, lease in found:
+                tier = min(lease.tier, want.full)
+                groups.setdefault((lease.level, want.spec), []).append(Work(lease.planes(tier), want.slots))
+                self.telemetry.precision[tier] += len(want.slots)
+            for (level, spec), work in groups.items():
+                self._kernels[level].run(spec, self._activation, work, call.x, call.k, call.out)
+        finally:
+            for _, lease in found:
+                lease.release()
+
+
+class _Arrivals:
+    """The reads of one layer call: a window of them under way, so that a call may need more than fits at once."""
+
+    def __init__(self, cache: TieredCache, loader: Loader, telemetry: Telemetry) -> None:
+        self._cache = cache
+        self._loader = loader
+        self._telemetry = telemetry
+        self._ended: SimpleQueue[Request] = SimpleQueue()
+        self._open: dict[Request, tuple[Want, Arrival]] = {}
+
+    @property
+    def under_way(self) -> bool:
+        """True while reads have not been taken."""
+        return bool(self._open)
+
+    def request(self, misses: Sequence[Want]) -> list[Want]:
+        """Start as many as there is room for now; returns the others, to be asked for again."""
+        waiting = list(misses)
+        while waiting and len(self._open) < READS_AHEAD * self._loader.readers:
+            want = waiting[0]
+            arrival = self._cache.reserve(want.key, want.tier)
+            if arrival is None:
+                break
+            first, views = arrival.reservation.first_plane, arrival.views
+            self._open[self._loader.submit(want.key, first, views, self._ended.put)] = (want, arrival)
+            del waiting[0]
+        return waiting
+
+    def take(self) -> list[tuple[Want, Lease]]:
+        """Wait for one read and take all that have ended. Raises the UnderhillError of one that failed."""
+        if not self._open:
+            raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
+        ended = [self._ended.get()]
+        while len(ended) < len(self._open):
+            try:
+                ended.append(self._ended.get_nowait())
+            except Empty:
+                break
+        taken: list[tuple[Want, Lease]] = []
+        error: UnderhillError | None = None
+        try:
+            for request in ended:
+                want, arrival = self._open.pop(request)
+                if request.error is None:
+                    self._telemetry.read(request.nbytes, request.seconds)
+                    taken.append((want, self._cache.commit(arrival)))
+                else:
+                    error = request.error
+                    self._cache.abandon(arrival)
+            if error is not None:
+                raise error
+        except BaseException:
+            for _, lease in taken:
+                lease.release()
+            raise
+        return taken
+
+    def abandon(self) -> None:
+        """End what is still open, after an error: cancel, or wait for the reader and keep what it brought."""
+        for request, (_, arrival) in self._open.items():
+            if not self._loader.cancel(request):
+                request.wait()
+            if request.error is None:
+                self._telemetry.read(request.nbytes, request.seconds)
+                self._cache.commit(arrival).release()
+            else:
+                self._cache.abandon(arrival)
+        self._open.clear()

@@ -1,0 +1,91 @@
+"""What the expert runtime did, in plain counters that cost a decode step next to nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.experts.keys import ExpertKey, ExpertSource
+
+Matrix = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A picture of the counters. Matrices are [moe_layers][experts], rows as in `layers`.
+
+    hits, misses: experts asked for, once per layer call, that were there at the tier wanted or had to be read.
+    uses: since load, activations: in the current answer; both count (token, expert) pairs, skipped ones too.
+    residency: finest tier held (0 none). precision: pairs by what they ran at: '32', '16', '8', '4', '2', 'skipped'.
+    read_seconds: summed over reads, which overlap; reads: how many.
+    """
+
+    layers: tuple[int, ...]
+    hits: int
+    misses: int
+    bytes_read: int
+    reads: int
+    read_seconds: float
+    precision: dict[str, int]
+    activations: Matrix
+    uses: Matrix
+    residency: Matrix
+
+    @property
+    def read_latency(self) -> float:
+        """Mean seconds of one read."""
+        return self.read_seconds / self.reads if self.reads else 0.0
+
+
+class Telemetry:
+    """Counters of one loaded model. Written by the thread that runs the model; snapshots may come from any."""
+
+    def __init__(self, source: ExpertSource) -> None:
+        self.layers = source.layers
+        self.hits = 0
+        self.misses = 0
+        self.bytes_read = 0
+        self.reads = 0
+        self.read_seconds = 0.0
+        self.precision: Counter[int] = Counter()  # tier to pairs; 0: skipped
+        self._row = {layer: row for row, layer in enumerate(source.layers)}
+        self._uses = [[0] * source.experts(layer) for layer in source.layers]
+        self._before = [list(row) for row in self._uses]  # as they were when the current answer began
+
+    def begin_answer(self) -> None:
+        """Activations count from here."""
+        self._before = [list(row) for row in self._uses]
+
+    def routed(self, layer: int, slots: Mapping[int, Sequence[int]]) -> None:
+        """These experts were chosen in these slots."""
+        row = self._uses[self._row[layer]]
+        for expert, chosen in slots.items():
+            row[expert] += len(chosen)
+
+    def read(self, nbytes: int, seconds: float) -> None:
+        """One read ended well."""
+        self.bytes_read += nbytes
+        self.reads += 1
+        self.read_seconds += seconds
+
+    def snapshot(self, residency: Mapping[ExpertKey, int]) -> Snapshot:
+        """The counters now. residency: of the cache."""
+        held = [[0] * len(row) for row in self._uses]
+        for key, tier in residency.items():
+            held[self._row[key.layer]][key.expert] = tier
+        precision = {str(tier or "skipped"): count for tier, count in sorted(self.precision.items(), reverse=True)}
+        return Snapshot(
+            layers=self.layers,
+            hits=self.hits,
+            misses=self.misses,
+            bytes_read=self.bytes_read,
+            reads=self.reads,
+            read_seconds=self.read_seconds,
+            precision=precision,
+            activations=tuple(
+                tuple(now - then for now, then in zip(uses, before)) for uses, before in zip(self._uses, self._before)
+            ),
+            uses=tuple(map(tuple, self._uses)),
+            residency=tuple(map(tuple, held)),
+        )

@@ -1,0 +1,157 @@
+"""Levels of memory over the disk: a device's pool over the host's (VRAM over RAM), or the host's alone.
+
+Experts live in one level at a time. A hit in the lower one moves up when room can be made there (promotion), and who
+has to leave the upper one moves down (demotion), so the two capacities add up. What cannot move up is used where it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from engine.experts.buffers import Buffer
+from engine.experts.cache import Entry, ExpertCache, Lease, Reservation
+from engine.experts.keys import ExpertKey
+
+
+@dataclass
+class LevelCounts:
+    """What happened at one level. hits: leases found there; arrivals: experts that came there from disk.
+
+    promotions: moved up from here; demotions: moved down from here; dropped: evicted to nowhere.
+    """
+
+    hits: int = 0
+    arrivals: int = 0
+    promotions: int = 0
+    demotions: int = 0
+    dropped: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Arrival:
+    """An expert on its way from disk. views: where the disk shall write. staging: buffers on the way to a device."""
+
+    level: int
+    reservation: Reservation
+    staging: tuple[Buffer, ...]
+
+    @property
+    def views(self) -> list[memoryview]:
+        """One per plane, from reservation.first_plane on."""
+        return [b.view for b in self.staging or self.reservation.buffers if b.view is not None]
+
+
+class TieredCache:
+    """One or two levels, fastest first; the last is ordinary memory, which the disk reads into."""
+
+    def __init__(self, levels: Sequence[ExpertCache]) -> None:
+        if not 1 <= len(levels) <= 2:
+            raise ValueError(f"{len(levels)} levels of memory; there are one or two")
+        self.levels = tuple(levels)
+        self.counts = tuple(LevelCounts() for _ in levels)
+        for index, level in enumerate(levels):
+            level.level = index
+            level.evicted = self._demote if index + 1 < len(levels) else self._count_dropped
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held in all levels."""
+        return sum(level.nbytes for level in self.levels)
+
+    @property
+    def capacity(self) -> int:
+        """Most bytes held in all levels."""
+        return sum(level.capacity for level in self.levels)
+
+    def residency(self) -> dict[ExpertKey, int]:
+        """Every resident expert and the finest tier held anywhere."""
+        merged: dict[ExpertKey, int] = {}
+        for level in self.levels:
+            for key, tier in level.residency().items():
+                merged[key] = max(tier, merged.get(key, 0))
+        return merged
+
+    def lookup(self, wants: Iterable[tuple[ExpertKey, int]]) -> dict[ExpertKey, Lease]:
+        """Leases of those that are resident at the tier wanted or finer; the rest are misses."""
+        left, found = dict(wants), {}
+        for level, counts in zip(self.levels, self.counts):
+            for key, tier in list(left.items()):
+                lease = level.lookup(key, tier)
+                if lease is not None:
+                    counts.hits += 1
+                    found[key] = lease
+                    del left[key]
+        # Only now, when every hit is leased, may moving one up push another down.
+        for key, lease in found.items():
+            if lease.level > 0:
+                found[key] = self._promoted(lease) or lease
+        return found
+
+    def reserve(self, key: ExpertKey, tier: int) -> Arrival | None:
+        """Room for an expert that is to be read from disk; None when leases leave too little."""
+        host = len(self.levels) - 1
+        if host:
+            partial = self.levels[host].lookup(key, 0)
+            if partial is not None:
+                (self._promoted(partial) or partial).release()
+            reservation = self.levels[0].reserve(key, tier)
+            if reservation is not None:
+                staging = self.levels[host].borrow([b.nbytes for b in reservation.buffers], key)
+                if staging is not None:
+                    return Arrival(0, reservation, tuple(staging))
+                self.levels[0].abandon(reservation)
+        reservation = self.levels[host].reserve(key, tier)
+        return None if reservation is None else Arrival(host, reservation, ())
+
+    def commit(self, arrival: Arrival) -> Lease:
+        """The views are filled: the expert is resident and leased."""
+        for source, target in zip(arrival.staging, arrival.reservation.buffers):
+            target.tensor.copy_(source.tensor)
+        self._return(arrival)
+        self.counts[arrival.level].arrivals += 1
+        return self.levels[arrival.level].commit(arrival.reservation)
+
+    def abandon(self, arrival: Arrival) -> None:
+        """The views were not filled, and nobody writes to them any more."""
+        self._return(arrival)
+        self.levels[arrival.level].abandon(arrival.reservation)
+
+    def _return(self, arrival: Arrival) -> None:
+        if arrival.staging:
+            self.levels[-1].give_back(arrival.staging)
+
+    def _promoted(self, lease: Lease) -> Lease | None:
+        """The same expert one level up, the lease below released; None when there is no room."""
+        upper, lower = self.levels[lease.level - 1], self.levels[lease.level]
+        if upper.tier(lease.key) >= lease.tier:
+            return None
+        reservation = upper.reserve(lease.key, lease.tier)
+        if reservation is None:
+            return None
+        _copy(lease.planes(lease.tier).planes[reservation.first_plane :], reservation)
+        self.counts[lease.level].promotions += 1
+        raised = upper.commit(reservation)
+        lease.release()
+        lower.remove(lease.key)
+        return raised
+
+    def _demote(self, entry: Entry) -> None:
+        lower = self.levels[1]
+        reservation = None if lower.tier(entry.key) >= entry.tier else lower.reserve(entry.key, entry.tier)
+        if reservation is None:
+            self.counts[0].dropped += 1
+            return
+        _copy([b.tensor for b in entry.buffers][reservation.first_plane :], reservation)
+        lower.commit(reservation).release()
+        self.counts[0].demotions += 1
+
+    def _count_dropped(self, entry: Entry) -> None:
+        self.counts[-1].dropped += 1
+
+
+def _copy(planes: Sequence[Tensor], reservation: Reservation) -> None:
+    for source, target in zip(planes, reservation.buffers):
+        target.tensor.copy_(source)
