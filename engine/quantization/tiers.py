@@ -10,7 +10,7 @@ from torch import Tensor
 
 from engine.quantization import hqq
 
-BLOCK = 65536  # weights per block: half a megabyte of temporaries, what a core's cache holds
+BLOCK = 32767  # weights per block: they fit the cache, and torch does not split so few over threads
 LARGEST = 12  # weights are scaled to at most 2**LARGEST, so that float16 holds steps a millionth of the largest offset
 
 

@@ -7,6 +7,8 @@ import shutil
 import sys
 from pathlib import Path
 
+OLD = ".old"  # what is being replaced or deleted
+
 
 def sync_file(path: Path) -> None:
     """Bring a file's bytes to the disk. Raises OSError."""
@@ -33,7 +35,7 @@ def put_in_place(finished: Path, destination: Path) -> None:
 
     Whoever looks sees the old directory, for a moment none, or the new one; never a mixture.
     """
-    old = destination.with_name(destination.name + ".old")
+    old = destination.with_name(destination.name + OLD)
     if old.exists():
         shutil.rmtree(old)
     if destination.exists():

@@ -1,0 +1,66 @@
+"""The models of the library as lists show them, from their manifests alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.hub.card import ModelCard
+from engine.hub.layouts import FAMILIES, text_config
+from engine.store.manifest import Manifest
+
+BUILTIN = "builtin"
+TOY = 100_000_000  # parameters; below this a model is no use but to try things, and its card says so
+_TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
+
+
+def describe(path: Path, manifest: Manifest) -> ModelCard:
+    """The card of the store at `path`."""
+    config = text_config(manifest.config)
+    top_k = _number(config, *_TOP_K) or 1
+    specs = {x.index: manifest.specs[x.records[0].spec] for x in manifest.layers}
+    dense = sum(math.prod(t.shape) for t in manifest.dense)
+    parameters = dense + sum(len(x.records) * specs[x.index].parameters for x in manifest.layers)
+    records = [manifest.specs[r.spec].layout.nbytes for x in manifest.layers for r in x.records]
+    lean = manifest.architecture in FAMILIES
+    return ModelCard(
+        name=path.name,
+        title="Underhill demo model" if path.name == BUILTIN else path.name,
+        family=manifest.architecture,
+        path=str(path),
+        parameters=parameters,
+        active_parameters=dense + sum(top_k * spec.parameters for spec in specs.values()),
+        disk_bytes=sum(f.stat().st_size for f in path.iterdir() if f.is_file()),
+        expert_bytes=sum(records),
+        layers=_number(config, "num_hidden_layers") or len(manifest.layers),
+        moe_layers=len(manifest.layers),
+        experts=max(len(x.records) for x in manifest.layers),
+        experts_per_token=top_k,
+        context_length=_number(config, "max_position_embeddings"),
+        tiers=next(iter(specs.values())).tiers,
+        backend="lean" if lean else "compatibility",
+        note=_note(path.name, parameters, lean),
+    )
+
+
+def _number(config: Mapping[str, Any], *names: str) -> int:
+    """The first of these that the config has; the largest where it is a list per layer; 0 where there is none."""
+    found = next((config[name] for name in names if config.get(name)), 0)
+    values = found if isinstance(found, list) else [found]
+    return max((v for v in values if isinstance(v, int)), default=0)
+
+
+def _note(name: str, parameters: int, lean: bool) -> str:
+    notes = []
+    if name == BUILTIN:
+        notes.append(
+            f"A very small model ({parameters / 1e6:.0f} million parameters) that comes with Underhill, to try the app "
+            "and see experts at work. It makes small talk and is often wrong; import a bigger model for real use."
+        )
+    elif parameters < TOY:
+        notes.append("A very small model; expect simple and often wrong answers.")
+    if not lean:
+        notes.append("This family runs through the compatibility backend, which is slower.")
+    return " ".join(notes)

@@ -1,0 +1,231 @@
+"""Importing a checkpoint: quantized expert by expert into a store, with flat memory, resumable at every expert."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import os
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.checkpoint import Checkpoint
+from engine.hub.headers import unreadable
+from engine.hub.layouts import find_experts
+from engine.hub.mapping import ExpertPieces, ExpertPlan
+from engine.hub.origin import origin, small_files
+from engine.hub.pieces import ExpertMatrices, piece_shape
+from engine.quantization.planes import EncodedExpert, encode
+from engine.store.datafile import TensorShape
+from engine.store.layout import ExpertSpec
+from engine.store.manifest import VERSION, FileHash, Source, TierQuality
+from engine.store.writer import Description, LayerShape, StoreWriter, dense_key, record_key
+
+Report = Callable[[str, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
+
+ENCODER = 1  # raised whenever the same checkpoint would become other bytes: no import is resumed across it
+WORKERS = 4  # threads that quantize; more of them wait for one another
+MEMORY = 1_500_000_000  # bytes that all experts under way may take together
+GROUPS = (64, 32, 16)  # columns per group; the widest that divides every width is taken
+
+
+def import_checkpoint(
+    source: Path | str,
+    destination: Path | str,
+    top: int = 8,
+    group: int | None = None,
+    progress: Report | None = None,
+    cancel: Callable[[], bool] | None = None,
+) -> Path:
+    """Import the checkpoint directory `source` as the store `destination`, which it replaces when whole.
+
+    top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized. group: None takes the widest of GROUPS that fits.
+    Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
+    Raises UnderhillError: what Checkpoint.open, find_experts and StoreWriter raise, BROKEN_FILE when weights are not
+    finite, CANCELLED once cancel() is true.
+    """
+
+    def report(phrase: str, done: int, total: int) -> None:
+        if cancel is not None and cancel():
+            raise UnderhillError(Kind.CANCELLED, "The import was stopped.", "Import again to continue it.")
+        if progress is not None:
+            progress(phrase, done, total)
+
+    checkpoint = Checkpoint.open(source)
+    report("Reading the model's outline", 0, 0)
+    plan = find_experts(checkpoint)
+    layers = _layer_shapes(checkpoint, plan, top, group)
+    dense = [TensorShape(e.name, e.dtype, e.shape) for e in map(checkpoint.entry, plan.dense)]
+    copies = small_files(checkpoint.path)
+    with StoreWriter(Path(destination), _identity(checkpoint, copies, layers), layers, dense) as writer:
+        _write_experts(writer, checkpoint, plan, layers, report)
+        _write_dense(writer, checkpoint, dense, report)
+        hashes = _hashes(writer, (*checkpoint.files, *copies), report)
+        repo, revision = origin(checkpoint.path)
+        return writer.finish(
+            Description(
+                Source(str(checkpoint.path.resolve()), repo, revision, hashes),
+                str(checkpoint.config["model_type"]),
+                checkpoint.config,
+                copies,
+                _quality(writer, layers),
+            )
+        )
+
+
+def _layer_shapes(checkpoint: Checkpoint, plan: ExpertPlan, top: int, group: int | None) -> list[LayerShape]:
+    """The spec of every MoE layer, after checking that all its experts have the same shape."""
+    shapes: dict[int, tuple[int, int]] = {}
+    for layer, experts in plan.layers.items():
+        shape = piece_shape(checkpoint, experts[0].matrices["up"])
+        if len(shape) != 2:
+            raise _contradiction(layer, 0, "up")
+        rows, cols = shape
+        for e, expert in enumerate(experts):
+            for name, piece in expert.matrices.items():
+                if piece_shape(checkpoint, piece) != ((cols, rows) if name == "down" else (rows, cols)):
+                    raise _contradiction(layer, e, name)
+            for name, piece in expert.biases.items():
+                if piece_shape(checkpoint, piece) != ((cols,) if name == "down" else (rows,)):
+                    raise _contradiction(layer, e, f"{name} bias")
+        shapes[layer] = (cols, rows)
+    if group is None:
+        fitting = (g for g in GROUPS if all(n % g == 0 for shape in shapes.values() for n in shape))
+        group = next(fitting, GROUPS[-1])
+    try:
+        return [
+            LayerShape(i, len(plan.layers[i]), ExpertSpec(hidden, inner, top, group, plan.has_gate, plan.has_bias))
+            for i, (hidden, inner) in shapes.items()
+        ]
+    except ValueError as cause:
+        raise UnderhillError(Kind.BAD_REQUEST, f"The experts cannot be stored like this: {cause}.") from cause
+
+
+def _identity(checkpoint: Checkpoint, copies: tuple[Path, ...], layers: list[LayerShape]) -> str:
+    """A digest of everything that decides which bytes the store will have."""
+    files = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in (*checkpoint.files, *copies)]
+    what = [VERSION, ENCODER, str(checkpoint.path.resolve()), files, [asdict(x) for x in layers]]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()
+
+
+# ---- experts ------------------------------------------------------------------------------------------------------
+
+
+def _write_experts(
+    writer: StoreWriter, checkpoint: Checkpoint, plan: ExpertPlan, layers: list[LayerShape], report: Report
+) -> None:
+    """Quantize what is not done yet, several experts at once, and write it in order."""
+    total = sum(x.experts * x.spec.parameters for x in layers)
+    done = 0
+    todo: list[tuple[LayerShape, int]] = []
+    for x in layers:
+        missing = [e for e in range(x.experts) if writer.done(record_key(x.index, e)) is None]
+        done += (x.experts - len(missing)) * x.spec.parameters
+        todo += ((x, e) for e in missing)
+    first = layers[0].index
+    for (x, e), encoded in _encoded(checkpoint, plan, todo):
+        errors = {str(tier): error for tier, error in encoded.squared_error.items()}
+        writer.write_record(x.index, e, encoded.record, {"error": errors, "norm": encoded.squared_norm})
+        done += x.spec.parameters
+        report(f"Quantizing layer {x.index - first + 1} of {layers[-1].index - first + 1}", done, total)
+
+
+def _encoded(
+    checkpoint: Checkpoint, plan: ExpertPlan, todo: list[tuple[LayerShape, int]]
+) -> Iterator[tuple[tuple[LayerShape, int], EncodedExpert]]:
+    """The encoded experts, in the order of `todo`; never more at once than MEMORY allows."""
+    if not todo:
+        return
+    workers = max(1, min(WORKERS, os.cpu_count() or 1, MEMORY // max(_footprint(x.spec) for x, _ in todo)))
+    under_way: deque[tuple[tuple[LayerShape, int], Future[EncodedExpert]]] = deque()
+    pool = ThreadPoolExecutor(workers, "quantize")
+    try:
+        for x, e in todo:
+            if len(under_way) == workers:
+                item, future = under_way.popleft()
+                yield item, future.result()
+            under_way.append(((x, e), pool.submit(_encode, checkpoint, plan.layers[x.index][e], x, e)))
+        for item, future in under_way:
+            yield item, future.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _encode(checkpoint: Checkpoint, pieces: ExpertPieces, x: LayerShape, expert: int) -> EncodedExpert:
+    return encode(ExpertMatrices(checkpoint, pieces), x.spec, x.index, expert)
+
+
+def _footprint(spec: ExpertSpec) -> int:
+    """About how many bytes encoding one expert takes: its record, and a few copies of one matrix in float32."""
+    return spec.layout.nbytes + 12 * spec.hidden * spec.intermediate
+
+
+# ---- the rest -----------------------------------------------------------------------------------------------------
+
+
+def _write_dense(writer: StoreWriter, checkpoint: Checkpoint, dense: list[TensorShape], report: Report) -> None:
+    """Stream the other weights, unchanged."""
+    total = sum(t.nbytes for t in dense)
+    done = 0
+
+    def chunks(name: str) -> Iterator[memoryview]:
+        nonlocal done
+        for chunk in checkpoint.chunks(name):
+            yield chunk
+            done += chunk.nbytes
+            report("Copying the other weights", done, total)
+
+    for t in dense:
+        if writer.done(dense_key(t.name)) is None:
+            writer.write_dense(t.name, chunks(t.name))
+        else:
+            done += t.nbytes
+
+
+def _hashes(writer: StoreWriter, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
+    """SHA-256 of the source files."""
+    sizes = [f.stat().st_size for f in files]
+    done, hashes = 0, []
+    for file, size in zip(files, sizes):
+        digest = writer.done(f"sha256 {file.name}")
+        if digest is None:
+            sha = hashlib.sha256()
+            try:
+                with file.open("rb", buffering=0) as f:
+                    while chunk := f.read(8 << 20):
+                        sha.update(chunk)
+                        done += len(chunk)
+                        report("Noting what the source files are", done, sum(sizes))
+            except OSError as cause:
+                raise unreadable(file, cause) from cause
+            digest = sha.hexdigest()
+            writer.note(f"sha256 {file.name}", digest)
+        else:
+            done += size
+        hashes.append(FileHash(file.name, size, digest))
+    return tuple(hashes)
+
+
+def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality, ...]:
+    """Bits per weight and relative error of every tier, over all experts."""
+    notes = [writer.done(record_key(x.index, e))[1] for x in layers for e in range(x.experts)]
+    norm = math.fsum(n["norm"] for n in notes)
+    weights = sum(x.experts * x.spec.parameters for x in layers)
+    result = []
+    for tier in layers[0].spec.tiers:
+        error = math.fsum(n["error"][str(tier)] for n in notes)
+        size = sum(x.experts * x.spec.layout.prefix_bytes(tier) for x in layers)
+        result.append(TierQuality(tier, 8 * size / weights, math.sqrt(error / norm) if norm else 0.0))
+    return tuple(result)
+
+
+def _contradiction(layer: int, expert: int, name: str) -> UnderhillError:
+    return UnderhillError(
+        Kind.BROKEN_FILE,
+        f"The {name} of expert {expert} in layer {layer} has another shape than its neighbours.",
+        "The checkpoint is damaged; download it again.",
+    )

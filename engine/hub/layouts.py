@@ -1,0 +1,190 @@
+"""Where the experts of each known family lie in a checkpoint, under the names used on the hub and in re-saved copies.
+
+Families without a row here are asked of transformers' own conversion tables (mapping.py). A checkpoint may hold one
+tensor per expert and matrix, or all experts of a layer in one tensor; both are recognized for every family.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.checkpoint import Checkpoint
+from engine.hub.mapping import ExpertPieces, ExpertPlan, Piece, plan_experts
+from engine.hub.pieces import COMPANIONS, piece_shape
+
+MOST = 1 << 16  # experts of a layer
+PARTS = ("gate", "up", "down")
+
+
+@dataclass(frozen=True)
+class Names:
+    """How a family names its experts. module: path below ``layers.{i}.``; single: names of one expert's matrices.
+
+    gate_up, down: names of tensors that hold all experts; gate and up are the two halves of the rows of an expert,
+    or, when `transposed`, matrices are [in, out] and gate and up its even and odd columns. bias: there are biases.
+    """
+
+    module: str = "mlp.experts"
+    single: tuple[str, str, str] = ("gate_proj", "up_proj", "down_proj")
+    gate_up: str = "gate_up_proj"
+    down: str = "down_proj"
+    transposed: bool = False
+    bias: bool = False
+
+
+_MLP = Names()
+_MIXTRAL = Names("block_sparse_moe.experts", ("w1", "w3", "w2"))
+_GRANITE = Names("block_sparse_moe", gate_up="input_linear.weight", down="output_linear.weight")
+
+FAMILIES: dict[str, Names] = {
+    "deepseek_v2": _MLP,
+    "deepseek_v3": _MLP,
+    "dots1": _MLP,
+    "ernie4_5_moe": _MLP,
+    "flex_olmo": _MLP,
+    "gemma4": Names("experts"),
+    "gemma4_text": Names("experts"),
+    "glm4_moe": _MLP,
+    "glm4_moe_lite": _MLP,
+    "gpt_oss": Names(transposed=True, bias=True),
+    "granitemoe": _GRANITE,
+    "granitemoeshared": _GRANITE,
+    "hunyuan_v1_moe": _MLP,
+    "hy_v3": _MLP,
+    "lfm2_moe": Names("feed_forward.experts", ("w1", "w3", "w2")),
+    "minimax_m2": _MIXTRAL,
+    "mixtral": _MIXTRAL,
+    "olmoe": _MLP,
+    "phimoe": _MIXTRAL,
+    "qwen2_moe": _MLP,
+    "qwen3_5_moe": _MLP,
+    "qwen3_5_moe_text": _MLP,
+    "qwen3_moe": _MLP,
+    "qwen3_next": _MLP,
+    "solar_open": _MLP,
+}
+
+_COUNT = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")  # what configs call it
+_LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
+# Layers that predict further tokens, and the eyes and ears of models that have them: chat needs neither.
+_UNUSED = re.compile(r"(^|\.)(mtp|visual|vision_tower|vision_model|audio_tower|embed_vision|embed_audio)(\.|_)")
+
+
+def find_experts(checkpoint: Checkpoint) -> ExpertPlan:
+    """Where every expert of the checkpoint lies, and which tensors the rest of the model needs.
+
+    Raises UnderhillError: UNSUPPORTED_MODEL for dense models, other quantizations and families that nobody knows,
+    MISSING_FILE when an expert is not complete, BROKEN_FILE when shapes contradict each other.
+    """
+    config = text_config(checkpoint.config)
+    quantization = checkpoint.config.get("quantization_config")
+    method = quantization.get("quant_method") if isinstance(quantization, dict) else quantization
+    if method not in (None, "fp8", "mxfp4"):
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"This model is already quantized ({method}), in a way that Underhill does not read.",
+            "Get the model in its original precision.",
+        )
+    names = FAMILIES.get(str(checkpoint.config["model_type"]))
+    if names is None:
+        return plan_experts(checkpoint.config, {e.name: e.shape for e in checkpoint.entries.values()})
+    found: dict[int, dict[int, ExpertPieces]] = {}
+    dense, unused = [], []
+    hidden_layers = config.get("num_hidden_layers")
+    if not isinstance(hidden_layers, int):
+        raise UnderhillError(Kind.BROKEN_FILE, "config.json names no num_hidden_layers.", "Download the file again.")
+    for name in checkpoint.entries:
+        match = _LAYER.search(name)
+        if _UNUSED.search(name) or (match and int(match.group(1)) >= hidden_layers):
+            unused.append(name)
+            continue
+        pieces = list(_pieces(checkpoint, name, match.group(2), names)) if match else []
+        if match is None or not pieces:
+            dense.append(name)
+            continue
+        experts = found.setdefault(int(match.group(1)), {})
+        for expert, part, is_bias, piece in pieces:
+            entry = experts.setdefault(expert, ExpertPieces({}, {}))
+            (entry.biases if is_bias else entry.matrices)[part] = piece
+    if not found:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"This {checkpoint.config['model_type']} model is dense: it has no routed experts.",
+            "Underhill runs Mixture-of-Experts models; choose one of those.",
+        )
+    layers = {layer: _complete(layer, found[layer], names, config) for layer in sorted(found)}
+    intermediate, hidden = piece_shape(checkpoint, layers[min(layers)][0].matrices["up"])
+    return ExpertPlan(hidden, intermediate, True, names.bias, layers, tuple(dense), tuple(unused))
+
+
+def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The language model's part of a config that may hold others beside it."""
+    inner = config.get("text_config")
+    return inner if isinstance(inner, Mapping) else config
+
+
+def _pieces(checkpoint: Checkpoint, name: str, rest: str, names: Names) -> Iterator[tuple[int, str, bool, Piece]]:
+    """(expert, part, is a bias, where) for everything in tensor `name`, called `rest` within its layer.
+
+    What decodes a quantized tensor gives pieces too, the same as the tensor itself, so that it counts as an expert's.
+    """
+    if not rest.startswith(names.module + "."):
+        return
+    rest = rest.removeprefix(names.module + ".")
+    companion = next((c for c in COMPANIONS if rest.endswith(c)), "")
+    rest, key = rest.removesuffix(companion), name.removesuffix(companion)
+    single = re.fullmatch(r"(\d{1,6})\.(\w+)\.(weight|bias)", rest)
+    if single is not None and single.group(2) in names.single:
+        part = PARTS[names.single.index(single.group(2))]
+        yield int(single.group(1)), part, single.group(3) == "bias", Piece(key, None)
+        return
+    is_bias = rest.endswith("_bias")
+    together = rest.removesuffix("_bias")
+    if together not in (names.gate_up, names.down):
+        return
+    shape = checkpoint.entry(name).shape
+    turned = names.transposed and not is_bias
+    if len(shape) < (2 if is_bias else 3) or shape[0] > MOST:
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{name} has the impossible shape {list(shape)}.", "Download the file again."
+        )
+    for expert in range(shape[0]):
+        if together == names.down:
+            yield expert, "down", is_bias, Piece(key, expert, turned)
+        elif names.transposed:
+            yield expert, "gate", is_bias, Piece(key, expert, turned, start=0, step=2)
+            yield expert, "up", is_bias, Piece(key, expert, turned, start=1, step=2)
+        else:
+            half = shape[1] // 2
+            yield expert, "gate", is_bias, Piece(key, expert, turned, stop=half)
+            yield expert, "up", is_bias, Piece(key, expert, turned, start=half)
+
+
+def _complete(
+    layer: int, experts: dict[int, ExpertPieces], names: Names, config: Mapping[str, Any]
+) -> tuple[ExpertPieces, ...]:
+    """The experts of a layer in order, none missing and none incomplete."""
+    count = max(max(experts) + 1, _expected(layer, config))
+    for expert in range(count):
+        pieces = experts.get(expert, ExpertPieces({}, {}))
+        parts = [(p, pieces.matrices) for p in PARTS] + [(p, pieces.biases) for p in PARTS if names.bias]
+        for part, held in parts:
+            if part not in held:
+                raise UnderhillError(
+                    Kind.MISSING_FILE,
+                    f"Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.",
+                    "A file of the model is missing; download it again.",
+                )
+    return tuple(experts[e] for e in range(count))
+
+
+def _expected(layer: int, config: Mapping[str, Any]) -> int:
+    """How many experts the config promises in a layer; 0 where it does not say."""
+    value = next((config[key] for key in _COUNT if config.get(key)), 0)
+    if isinstance(value, list):
+        value = value[layer] if layer < len(value) else 0
+    return value if isinstance(value, int) and value <= MOST else 0

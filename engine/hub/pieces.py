@@ -1,0 +1,105 @@
+"""One matrix of one expert out of a checkpoint, whatever it is stored as, always [out, in]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.checkpoint import Checkpoint
+from engine.hub.mapping import ExpertPieces, Piece
+from engine.quantization.planes import BIAS
+from engine.store.dtypes import FLOATS
+
+BLOCKS, SCALES, SCALE_INV = "_blocks", "_scales", "_scale_inv"
+COMPANIONS = (BLOCKS, SCALES, SCALE_INV)  # what stands for, or beside, a tensor that is stored quantized
+FP8_BLOCK = (128, 128)  # rows and columns that share a scale, where the config does not say
+MXFP4_GROUP = 32
+MXFP4_BIAS = 127
+# OCP Microscaling Formats 1.0: E2M1, sign in the highest bit.
+MXFP4_VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
+
+
+class ExpertMatrices(Mapping[str, Tensor]):
+    """The matrices and biases of one expert by the names that planes.encode wants, each read when it is asked for."""
+
+    def __init__(self, checkpoint: Checkpoint, pieces: ExpertPieces) -> None:
+        self._checkpoint = checkpoint
+        self._pieces = {**pieces.matrices, **{name + BIAS: piece for name, piece in pieces.biases.items()}}
+
+    def __getitem__(self, name: str) -> Tensor:
+        return read_piece(self._checkpoint, self._pieces[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._pieces)
+
+    def __len__(self) -> int:
+        return len(self._pieces)
+
+
+def read_piece(checkpoint: Checkpoint, piece: Piece) -> Tensor:
+    """The matrix [out, in] or bias [out], floating; quantized blocks are multiplied out.
+
+    Raises UnderhillError: UNSUPPORTED_MODEL when it is stored as something else, and what Checkpoint.part raises.
+    """
+    index = () if piece.index is None else (piece.index,)
+    rows = slice(piece.start, piece.stop, piece.step)
+    if piece.key + BLOCKS in checkpoint.entries:  # [.., out, in / 32, 16] bytes: rows are outputs already
+        blocks = checkpoint.part(piece.key + BLOCKS, index)[rows]
+        return mxfp4(blocks, checkpoint.part(piece.key + SCALES, index)[rows])
+    dtype = checkpoint.entry(piece.key).dtype
+    if dtype == "F8_E4M3" and piece.key + SCALE_INV in checkpoint.entries:
+        scales = checkpoint.part(piece.key + SCALE_INV, index)
+        whole = _fp8(checkpoint.part(piece.key, index), scales, _fp8_block(checkpoint))
+        return (whole.T if piece.transpose else whole)[rows]
+    if dtype not in FLOATS:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"{piece.key} is stored as {dtype}, which Underhill does not read.",
+            "Get the model in its original precision.",
+        )
+    if piece.transpose or piece.step != 1:
+        whole = checkpoint.part(piece.key, index)
+        return (whole.T if piece.transpose else whole)[rows]
+    count = checkpoint.entry(piece.key).shape[len(index)]
+    return checkpoint.part(piece.key, index, (piece.start, count if piece.stop is None else piece.stop))
+
+
+def piece_shape(checkpoint: Checkpoint, piece: Piece) -> tuple[int, ...]:
+    """What read_piece(...).shape will be, from the headers alone."""
+    lead = 0 if piece.index is None else 1
+    if piece.key + BLOCKS in checkpoint.entries:
+        rows, *packed = checkpoint.entry(piece.key + BLOCKS).shape[lead:]
+        shape: tuple[int, ...] = (rows, math.prod(packed) * 2)
+    else:
+        shape = checkpoint.entry(piece.key).shape[lead:]
+        shape = shape[::-1] if piece.transpose else shape
+    if not shape:
+        return ()
+    return (len(range(shape[0])[piece.start : piece.stop : piece.step]), *shape[1:])
+
+
+def mxfp4(blocks: Tensor, scales: Tensor) -> Tensor:
+    """MXFP4 to bf16 [rows, groups * 32], exactly.
+
+    blocks: [rows, groups, 16] uint8, even elements in the low nibbles. scales: [rows, groups] uint8, exponent + 127.
+    """
+    values = torch.tensor(MXFP4_VALUES, dtype=torch.float32)
+    nibbles = torch.stack((blocks & 15, blocks >> 4), dim=-1).flatten(-2)
+    powers = torch.ldexp(torch.ones(()), scales.to(torch.int32) - MXFP4_BIAS)
+    return (values[nibbles.int()] * powers.unsqueeze(-1)).flatten(-2).to(torch.bfloat16)
+
+
+def _fp8(tensor: Tensor, scales: Tensor, block: tuple[int, int]) -> Tensor:
+    """Block-scaled float8 [R, C] times its scales [ceil(R / block), ceil(C / block)], float32."""
+    rows, cols = tensor.shape
+    wide = scales.float().repeat_interleave(block[0], 0)[:rows].repeat_interleave(block[1], 1)[:, :cols]
+    return tensor.float().mul_(wide)
+
+
+def _fp8_block(checkpoint: Checkpoint) -> tuple[int, int]:
+    size = (checkpoint.config.get("quantization_config") or {}).get("weight_block_size")
+    return (int(size[0]), int(size[1])) if isinstance(size, list) and len(size) == 2 else FP8_BLOCK
