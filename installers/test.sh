@@ -16,6 +16,16 @@ check() { # NAME COMMAND...: run it, remember whether it failed
     "${@:2}" || FAILED+=("$1")
 }
 
+# shellcheck disable=SC2317 # called by check
+engine_coverage() { # one line, so that pytest's summary stays in sight; the table only when it is too little
+    local report=("$bin/coverage" report --include='engine/*') total
+    total=$("${report[@]}" --format=total) || return
+    echo "$total % of the engine are covered; at least $MIN_ENGINE_COVERAGE % should be"
+    [ "$total" -ge "$MIN_ENGINE_COVERAGE" ] && return
+    "${report[@]}"
+    return 1
+}
+
 quick=no
 case "${1:-}" in
     -h | --help)
@@ -43,10 +53,9 @@ check "import-linter: the order of the rooms" "$bin/lint-imports" --no-logo
 if [ "$quick" = yes ]; then
     check "pytest" "$bin/python" -m pytest -m "not slow"
 else
-    rm -f .coverage .coverage.*
+    rm -f .coverage
     check "pytest" "$bin/python" -m pytest --cov --cov-report=
-    check "coverage of the engine, at least $MIN_ENGINE_COVERAGE %" \
-        "$bin/coverage" report --include='engine/*' --fail-under="$MIN_ENGINE_COVERAGE"
+    check "coverage of the engine" engine_coverage
 fi
 
 [ ${#FAILED[@]} = 0 ] && exit
