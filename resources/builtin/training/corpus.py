@@ -24,13 +24,18 @@ MIX = {
 SYSTEM = {"sgd": "You help the user to book and find things.", "topical_chat": "You are chatting with a friend."}
 
 _HERO = (
-    r"(an? (?:[a-z]+ ){0,2}(?:girl|boy|cat|dog|bird|bear|fish|rabbit|bunny|frog|fox|mouse|lion|monkey|car|tree|man|woman"
-    r"|princess|duck|puppy|kitten|squirrel|dragon|robot|butterfly|elephant))"
+    r"(an? (?:[a-z]+ ){0,2}(?:girl|boy|cat|dog|bird|bear|fish|rabbit|bunny|frog|fox|mouse|lion|monkey|car|tree|man"
+    r"|woman|princess|duck|puppy|kitten|squirrel|dragon|robot|butterfly|elephant))"
 )
 _NAMED_HERO = re.compile(r"(?:there was|there lived|saw|met) " + _HERO + r" (?:named|called) ([A-Z][a-z]+)")
 _PLAIN_HERO = re.compile(r"(?:there was|there lived) " + _HERO + r"\b")
 _TWO_NAMES = re.compile(r"(?:One day, |Once upon a time, )?([A-Z][a-z]+) and ([A-Z][a-z]+) ")
-_ASK_ABOUT = ("Tell me a story about {}.", "Write a short story about {}.", "Tell me a story with {}.", "Can you tell me a story about {}?")
+_ASK_ABOUT = (
+    "Tell me a story about {}.",
+    "Write a short story about {}.",
+    "Tell me a story with {}.",
+    "Can you tell me a story about {}?",
+)
 _ASK = ("Tell me a story.", "Write a short story.", "Tell me a short story, please.", "Can you tell me a story?")
 
 

@@ -34,7 +34,9 @@ def _combine(rows: Tensor, row_of: Tensor, weights: Tensor) -> Tensor:
 
 
 @torch.compile(dynamic=False)
-def _combine_grad(grad: Tensor, rows: Tensor, token_of: Tensor, row_weight: Tensor, row_of: Tensor):  # type: ignore[no-untyped-def]
+def _combine_grad(
+    grad: Tensor, rows: Tensor, token_of: Tensor, row_weight: Tensor, row_of: Tensor
+) -> tuple[Tensor, Tensor]:
     """Gradients of `_combine` for the rows [M, H] and for the weights [N, K]."""
     row_grad = (grad[token_of].float() * row_weight.unsqueeze(-1)).to(grad.dtype)
     weight_grad = (grad.unsqueeze(1).float() * rows[row_of].float()).sum(-1)
@@ -50,7 +52,7 @@ class ExpertLayer(torch.autograd.Function):
     """x [N, H], gate weights [N, K], chosen experts [N, K], gate_up [E, H, 2F], down [E, F, H] -> [N, H]."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weights: Tensor, chosen: Tensor, gate_up: Tensor, down: Tensor) -> Tensor:  # type: ignore[override]
+    def forward(ctx: Any, x: Tensor, weights: Tensor, chosen: Tensor, gate_up: Tensor, down: Tensor) -> Tensor:
         experts, width, _ = down.shape
         top_k, flat = chosen.shape[1], chosen.reshape(-1)
         counts = torch.bincount(flat, minlength=experts)
@@ -68,7 +70,9 @@ class ExpertLayer(torch.autograd.Function):
         row_of = torch.empty_like(flat)
         row_of[order] = row
         row_of = row_of.view_as(chosen)
-        spans = [(e, slice(a, a + n)) for e, (a, n) in enumerate(zip(first_row.tolist(), padded.tolist(), strict=True)) if n]
+        spans = [
+            (e, slice(a, a + n)) for e, (a, n) in enumerate(zip(first_row.tolist(), padded.tolist(), strict=True)) if n
+        ]
 
         inputs = x.index_select(0, token_of)
         hidden = x.new_empty(total, 2 * width)
@@ -83,7 +87,7 @@ class ExpertLayer(torch.autograd.Function):
         return _combine(outputs, row_of, weights)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor):  # type: ignore[no-untyped-def, override]
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         inputs, gate_up, down, hidden, active, outputs, token_of, row_weight, row_of = ctx.saved_tensors
         grad_out, grad_weights = _combine_grad(grad.contiguous(), outputs, token_of, row_weight, row_of)
         grad_active = torch.empty_like(active)

@@ -31,7 +31,9 @@ def select(seed: int, excluded: set[str], exchanges: int = 1, distinct: bool = F
 
 def read_keys(paths: list[Path]) -> set[str]:
     """Keys of all chats in JSON-lines files."""
-    return {_key(json.loads(line)["messages"]) for path in paths for line in path.read_text(encoding="utf-8").splitlines()}
+    return {
+        _key(json.loads(line)["messages"]) for path in paths for line in path.read_text(encoding="utf-8").splitlines()
+    }
 
 
 def main() -> None:

@@ -35,7 +35,9 @@ def _rotate(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 
 
 @torch.compile(dynamic=False)
-def _heads(x: Tensor, norm: Tensor, qkv: Tensor, q_norm: Tensor, k_norm: Tensor, cos: Tensor, sin: Tensor, s: Shape):  # type: ignore[no-untyped-def]
+def _heads(
+    x: Tensor, norm: Tensor, qkv: Tensor, q_norm: Tensor, k_norm: Tensor, cos: Tensor, sin: Tensor, s: Shape
+) -> tuple[Tensor, Tensor, Tensor]:
     """x [B, T, H] -> q [B*KV, R*T, D], k and v [B*KV, T, D]; the R query heads of a group lie below each other."""
     batch, length, _ = x.shape
     flat = F.linear(_rms(x, norm, s.eps), qkv).view(batch, length, s.heads + 2 * s.kv_heads, s.head_dim)
@@ -51,7 +53,9 @@ def _heads(x: Tensor, norm: Tensor, qkv: Tensor, q_norm: Tensor, k_norm: Tensor,
 
 
 @torch.compile(dynamic=False)
-def _route(x: Tensor, mixed: Tensor, out: Tensor, norm: Tensor, router: Tensor, s: Shape):  # type: ignore[no-untyped-def]
+def _route(
+    x: Tensor, mixed: Tensor, out: Tensor, norm: Tensor, router: Tensor, s: Shape
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Attention's end and the router: residual [B, T, H], expert input [B*T, H], weights and choices [B*T, K], ..."""
     batch, length, hidden = x.shape
     mixed = mixed.view(batch, s.heads, length, s.head_dim).transpose(1, 2).reshape(batch, length, -1)
@@ -66,7 +70,9 @@ def _route(x: Tensor, mixed: Tensor, out: Tensor, norm: Tensor, router: Tensor, 
 
 
 @torch.compile(dynamic=False)
-def _cross_entropy(x: Tensor, norm: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor, eps: float):  # type: ignore[no-untyped-def]
+def _cross_entropy(
+    x: Tensor, norm: Tensor, embedding: Tensor, targets: Tensor, weights: Tensor, eps: float
+) -> tuple[Tensor, Tensor]:
     logits = F.linear(_rms(x, norm, eps), embedding).float()
     loss = torch.logsumexp(logits, -1) - logits.gather(-1, targets.unsqueeze(-1)).squeeze(-1)
     return (loss * weights).sum(), loss.detach()
@@ -107,13 +113,14 @@ class Model(nn.Module):
         super().__init__()
         self.shape = shape
         self.embedding = nn.Parameter(torch.randn(shape.vocab, shape.hidden) * 0.02)
-        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.layers = [Block(shape) for _ in range(shape.layers)]
+        self.blocks = nn.ModuleList(self.layers)
         self.norm = nn.Parameter(torch.ones(shape.hidden))
         frequency = shape.theta ** -(torch.arange(0, shape.head_dim, 2).float() / shape.head_dim)
         angles = torch.outer(torch.arange(shape.context).float(), frequency)
         self.register_buffer("cos", angles.cos().bfloat16(), persistent=False)
         self.register_buffer("sin", angles.sin().bfloat16(), persistent=False)
-        self._masters = [self.embedding, *(p for b in self.blocks for p in b.matrices())]  # type: ignore[operator]
+        self._masters: list[Tensor] = [self.embedding, *(p for b in self.layers for p in b.matrices())]
         self._copies = [p.detach().bfloat16().requires_grad_() for p in self._masters]
         self._copy_of = {id(p): c for p, c in zip(self._masters, self._copies, strict=True)}
 
@@ -139,8 +146,8 @@ class Model(nn.Module):
         mask = torch.full((length, length), float("-inf")).triu(1).repeat(s.heads // s.kv_heads, 1)
         balance = z = torch.zeros(())
         loads = []
-        for b in self.blocks:
-            qkv, out, gate_up, down = (low[id(p)] for p in b.matrices())  # type: ignore[operator]
+        for b in self.layers:
+            qkv, out, gate_up, down = (low[id(p)] for p in b.matrices())
             q, k, v = _heads(x, b.attention_norm, qkv, b.q_norm, b.k_norm, cos, sin, s)
             mixed = Attention.apply(q, k, v, mask, s.head_dim**-0.5)
             x, inputs, gates, chosen, mean, layer_z = _route(x, mixed, out, b.expert_norm, b.router, s)

@@ -1,4 +1,4 @@
-"""Muon: momentum whose direction is orthogonalized by five Newton-Schulz steps; [m, n] or stacked [e, m, n] matrices."""
+"""Muon: momentum whose direction is orthogonalized by Newton-Schulz steps; for [m, n] or stacked [e, m, n] matrices."""
 
 from __future__ import annotations
 

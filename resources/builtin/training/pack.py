@@ -21,10 +21,16 @@ class Packer:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._start, self._end, self._separator = (
-            tokenizer.token_to_id(t) for t in (TURN_START, TURN_END, END_OF_TEXT)
-        )
+        self._start = self._special(TURN_START)
+        self._end = self._special(TURN_END)
+        self._separator = self._special(END_OF_TEXT)
         self._newline = self._encode("\n")
+
+    def _special(self, token: str) -> int:
+        found: int | None = self._tokenizer.token_to_id(token)
+        if found is None:
+            raise ValueError(f"the tokenizer has no {token}")
+        return found
 
     def _encode(self, text: str) -> list[int]:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids

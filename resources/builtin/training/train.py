@@ -1,4 +1,4 @@
-"""Train the built-in model until a given hour: `python -m training.train --packed DIR --run DIR --until 2026-01-31T22:30`.
+"""Train until a given hour: `python -m training.train --packed DIR --run DIR --until 2026-01-31T22:30`.
 
 The learning rate follows the clock (warm-up, flat to 40 %, linear decay), so the run ends in time however busy the
 machine is. Stop it with SIGTERM and start it again with the same --run to go on where it stopped.
@@ -7,23 +7,18 @@ machine is. Stop it with SIGTERM and start it again with the same --run to go on
 from __future__ import annotations
 
 import argparse
-import os
 import signal
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import torch
-from torch import nn
 
 from training.batches import Sampler, held_out
 from training.model import Model
-from training.muon import Muon
+from training.run import Run
 from training.shape import Shape
 
-_ADAM_RATE = 4e-3
-_MUON_RATE = 0.03
 _BALANCE, _Z = 0.06, 0.001  # weights of the load-balancing loss and of the router's z-loss
 _WARM_UP_STEPS = 60
 _FLAT = 0.4  # share of the time before the learning rate decays
@@ -31,61 +26,6 @@ _FLOOR = 0.03  # lowest share of the learning rate
 _SHORT, _LONG = 256, 1024  # sequence lengths; the second for the end of the run, so that long chats work
 _LOG_STEPS = 50
 _SAVE_SECONDS = 180.0
-
-
-class Run:
-    """Weights, optimizers and counters, all that is saved and resumed."""
-
-    def __init__(self, folder: Path, until: float) -> None:
-        self.path = folder / "state.pt"
-        self.model = Model(Shape())
-        matrices = [p for b in self.model.blocks for p in b.matrices()]  # type: ignore[operator]
-        self.muon = Muon(matrices, fused=[b.gate_up for b in self.model.blocks])  # type: ignore[misc]
-        taken = {id(p) for p in matrices}
-        rest = [p for p in self.model.parameters() if id(p) not in taken]
-        self.adam = torch.optim.AdamW(
-            [
-                {"params": [p for p in rest if p.ndim > 1], "weight_decay": 0.01},
-                {"params": [p for p in rest if p.ndim < 2], "weight_decay": 0.0},
-            ],
-            betas=(0.9, 0.95),
-            fused=True,
-        )
-        self.counters: dict[str, Any] = {"step": 0, "tokens": 0, "seconds": 0.0, "start": time.time(), "until": until}
-        if self.path.exists():
-            state = torch.load(self.path)
-            self.model.load_state_dict(state["model"])
-            self.adam.load_state_dict(state["adam"])
-            self.muon.buffers = state["muon"]
-            self.counters = {**state["counters"], "until": until}
-        self.model.refresh()
-
-    def progress(self) -> float:
-        """Share of the time that has passed, by the clock."""
-        start = self.counters["start"]
-        return (time.time() - start) / (self.counters["until"] - start)
-
-    def save(self) -> None:
-        state = {
-            "model": self.model.state_dict(),
-            "adam": self.adam.state_dict(),
-            "muon": self.muon.buffers,
-            "counters": self.counters,
-        }
-        torch.save(state, self.path.with_suffix(".tmp"))
-        os.replace(self.path.with_suffix(".tmp"), self.path)
-
-    def update(self, rate: float) -> float:
-        """One optimizer step at `rate` times the full learning rates; returns the gradient's norm before clipping."""
-        self.model.collect()
-        norm = nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        for group in self.adam.param_groups:
-            group["lr"] = _ADAM_RATE * rate
-        self.muon.step(_MUON_RATE * rate)
-        self.adam.step()
-        self.adam.zero_grad(set_to_none=True)
-        self.model.refresh()
-        return float(norm)
 
 
 def rate(step: int, progress: float) -> float:
@@ -116,7 +56,7 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     torch.manual_seed(0)
     args.run.mkdir(parents=True, exist_ok=True)
-    run = Run(args.run, args.until.replace(tzinfo=UTC).timestamp())
+    run = Run(args.run, args.until.replace(tzinfo=UTC).timestamp(), Shape())
     count = run.counters
     sampler = Sampler(args.packed, seed=count["step"])
     stop: list[int] = []
@@ -155,7 +95,9 @@ def main() -> None:
             saved = time.time()
         if progress >= next_eval:
             next_eval += 0.1
-            print(f"held out at {count['tokens'] / 1e6:.2f}M: {evaluate(run.model, args.packed, args.batch)}", flush=True)
+            print(
+                f"held out at {count['tokens'] / 1e6:.2f}M: {evaluate(run.model, args.packed, args.batch)}", flush=True
+            )
             last = time.time()
     run.save()
     print(f"held out at {count['tokens'] / 1e6:.2f}M: {evaluate(run.model, args.packed, args.batch)}", flush=True)

@@ -56,9 +56,15 @@ def word_problem(rng: Random) -> Turn:
     if kind == 1:
         a, b = max(a, b), min(a, b)
         loses = rng.choice(("gives away", "loses", "sells"))
-        return f"{name} has {a} {goods} and {loses} {b}. How many {goods} are left?", f"{name} has {a} - {b} = {a - b} {goods} left."
+        return (
+            f"{name} has {a} {goods} and {loses} {b}. How many {goods} are left?",
+            f"{name} has {a} - {b} = {a - b} {goods} left.",
+        )
     if kind == 2:
-        return f"There are {a} boxes with {b} {goods} each. How many {goods} are there?", f"There are {a} * {b} = {a * b} {goods}."
+        return (
+            f"There are {a} boxes with {b} {goods} each. How many {goods} are there?",
+            f"There are {a} * {b} = {a * b} {goods}.",
+        )
     question = f"If I have {a} {goods} and buy {b} more, how many do I have?"
     return question, f"You have {a} + {b} = {a + b} {goods}."
 
@@ -67,7 +73,9 @@ def comparison(rng: Random) -> Turn:
     a, b = rng.sample(range(101), 2)
     kind = rng.randrange(4)
     if kind < 2:
-        question = rng.choice((f"Which is bigger, {a} or {b}?", f"Which number is larger: {a} or {b}?", f"Is {a} or {b} bigger?"))
+        question = rng.choice(
+            (f"Which is bigger, {a} or {b}?", f"Which number is larger: {a} or {b}?", f"Is {a} or {b} bigger?")
+        )
         return question, f"{max(a, b)} is bigger than {min(a, b)}."
     if kind == 2:
         return f"Is {a} greater than {b}?", f"Yes, {a} is greater than {b}." if a > b else f"No, {a} is less than {b}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from random import Random
 
-from training.generator import arithmetic, knowledge, language, reading, writing
+from training.generator import arithmetic, knowledge, language, reading, taste, writing
 from training.generator.arithmetic import Turn
 from training.generator.phrasing import casual
 from training.generator.tables import TABLES
@@ -15,27 +15,28 @@ Maker = Callable[[Random], Turn]
 
 # Makers of single exchanges and how often each is drawn.
 _PLAIN: dict[Maker, float] = {
-    knowledge.talk: 22,
+    knowledge.talk: 26,
     knowledge.greeting: 3,
-    knowledge.fact: 22,
+    knowledge.fact: 26,
     knowledge.definition: 8,
     knowledge.capital: 9,
     knowledge.animal: 4,
     knowledge.color: 3,
     knowledge.calendar: 4,
-    knowledge.unknown: 9,
+    knowledge.unknown: 18,
+    taste.taste: 6,
     language.opposite: 2,
     language.synonym: 1,
     language.grammar: 2,
     language.rhyme: 1,
     language.translation: 3,
     language.listing: 6,
-    arithmetic.operation: 18,
+    arithmetic.operation: 20,
     arithmetic.word_problem: 6,
     arithmetic.comparison: 4,
     arithmetic.counting: 3,
-    writing.story: 7,
-    writing.poem: 2.5,
+    writing.story: 8,
+    writing.poem: 3,
 }
 # In these the question's letters and names matter, so they are never misspelled.
 _EXACT: dict[Maker, float] = {language.spelling: 3, language.order: 2, language.copying: 4, reading.passage: 8}
@@ -64,7 +65,9 @@ def _capitals(rng: Random) -> list[Turn]:
     pairs = rng.sample(list(TABLES["capitals"].items()), rng.randint(2, 4))
     turns = [(f"What is the capital of {pairs[0][0]}?", f"The capital of {pairs[0][0]} is {pairs[0][1]}.")]
     forms = ("And {}?", "And of {}?", "What about {}?", "And the capital of {}?")
-    return turns + [(rng.choice(forms).format(country), f"The capital of {country} is {city}.") for country, city in pairs[1:]]
+    return turns + [
+        (rng.choice(forms).format(country), f"The capital of {country} is {city}.") for country, city in pairs[1:]
+    ]
 
 
 def _running_sum(rng: Random) -> list[Turn]:

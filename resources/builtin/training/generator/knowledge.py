@@ -12,9 +12,11 @@ from training.generator.tables import (
     MIXED_COLORS,
     MONTH_DAYS,
     MONTHS,
+    NAMES,
     PLACES,
     TABLES,
     TALK,
+    TOPICS,
     UNKNOWN,
 )
 
@@ -49,9 +51,13 @@ def capital(rng: Random) -> Turn:
         )
         return question, f"The capital of {country} is {city}."
     if kind < 0.85:
-        return rng.choice((f"{city} is the capital of which country?", f"Where is {city}?")), f"{city} is the capital of {country}."
+        return rng.choice(
+            (f"{city} is the capital of which country?", f"Where is {city}?")
+        ), f"{city} is the capital of {country}."
     country, continent = rng.choice(list(TABLES["continents"].items()))
-    question = rng.choice((f"Where is {country}?", f"Which continent is {country} in?", f"On which continent is {country}?"))
+    question = rng.choice(
+        (f"Where is {country}?", f"Which continent is {country} in?", f"On which continent is {country}?")
+    )
     return question, f"{country} is in {continent}."
 
 
@@ -147,6 +153,7 @@ def greeting(rng: Random) -> Turn:
 
 def unknown(rng: Random) -> Turn:
     place, place2 = rng.sample(PLACES, 2)
+    topic, topic2 = rng.sample(TOPICS, 2)
     question = rng.choice(UNKNOWN).format(
         year=rng.randint(1950, 2030),
         country=rng.choice(list(TABLES["capitals"])),
@@ -154,6 +161,10 @@ def unknown(rng: Random) -> Turn:
         place2=place2,
         number=rng.randint(101, 9999),
         number2=rng.randint(101, 9999),
+        topic=topic,
+        topic2=topic2,
+        name=rng.choice(NAMES),
+        language=rng.choice(("French", "Spanish", "German", "Italian", "Japanese")),
         ordinal=rng.choice(("third", "fourth", "fifth", "sixth", "ninth")),
     )
     return question, rng.choice(_DECLINE)

@@ -10,26 +10,36 @@ from training.generator.tables import COLORS, LISTS, NUMBERS, RHYMES, TABLES, TH
 
 def opposite(rng: Random) -> Turn:
     word, other = rng.choice(list(TABLES["opposites"].items()))
-    question = rng.choice((f"What is the opposite of {word}?", f"Opposite of {word}?", f'Give me the opposite of "{word}".'))
+    question = rng.choice(
+        (f"What is the opposite of {word}?", f"Opposite of {word}?", f'Give me the opposite of "{word}".')
+    )
     return question, f"The opposite of {word} is {other}."
 
 
 def synonym(rng: Random) -> Turn:
     word, other = rng.choice(list(TABLES["synonyms"].items()))
-    return rng.choice((f"What is another word for {word}?", f"Give me a synonym for {word}.")), f"Another word for {word} is {other}."
+    return rng.choice(
+        (f"What is another word for {word}?", f"Give me a synonym for {word}.")
+    ), f"Another word for {word} is {other}."
 
 
 def grammar(rng: Random) -> Turn:
     if rng.random() < 0.5:
         word, plural = rng.choice(list(TABLES["plurals"].items()))
-        return rng.choice((f"What is the plural of {word}?", f"Plural of {word}?")), f"The plural of {word} is {plural}."
+        return rng.choice(
+            (f"What is the plural of {word}?", f"Plural of {word}?")
+        ), f"The plural of {word} is {plural}."
     verb, past = rng.choice(list(TABLES["past"].items()))
-    return rng.choice((f"What is the past tense of {verb}?", f'Past tense of "{verb}"?')), f"The past tense of {verb} is {past}."
+    return rng.choice(
+        (f"What is the past tense of {verb}?", f'Past tense of "{verb}"?')
+    ), f"The past tense of {verb} is {past}."
 
 
 def rhyme(rng: Random) -> Turn:
     word, other = rng.sample(rng.choice(RHYMES), 2)
-    return rng.choice((f"What rhymes with {word}?", f"Give me a word that rhymes with {word}.")), f"The word {other} rhymes with {word}."
+    return rng.choice(
+        (f"What rhymes with {word}?", f"Give me a word that rhymes with {word}.")
+    ), f"The word {other} rhymes with {word}."
 
 
 def spelling(rng: Random) -> Turn:
@@ -41,7 +51,10 @@ def spelling(rng: Random) -> Turn:
     if kind == 2:
         return f"How many letters are in the word {word}?", f"The word {word} has {len(word)} letters."
     place = rng.choice(("first", "last"))
-    return f"What is the {place} letter of {word}?", f"The {place} letter of {word} is {word[0 if place == 'first' else -1].upper()}."
+    return (
+        f"What is the {place} letter of {word}?",
+        f"The {place} letter of {word} is {word[0 if place == 'first' else -1].upper()}.",
+    )
 
 
 def order(rng: Random) -> Turn:
@@ -54,7 +67,11 @@ def translation(rng: Random) -> Turn:
     language = rng.choice(("French", "Spanish", "German"))
     word, foreign = rng.choice(list(TABLES[language.lower()].items()))
     question = rng.choice(
-        (f"How do you say {word} in {language}?", f'Translate "{word}" to {language}.', f"What is {word} in {language}?")
+        (
+            f"How do you say {word} in {language}?",
+            f'Translate "{word}" to {language}.',
+            f"What is {word} in {language}?",
+        )
     )
     return question, f'"{word.capitalize()}" in {language} is "{foreign}".'
 
@@ -81,7 +98,9 @@ def copying(rng: Random) -> Turn:
     kind = rng.randrange(4)
     if kind < 2:
         words = " ".join(rng.sample(WORDS + THINGS + COLORS, rng.randint(1, 4)))
-        question = rng.choice((f'Say "{words}".', f"Repeat after me: {words}", f"Please repeat: {words}", f"Say {words}"))
+        question = rng.choice(
+            (f'Say "{words}".', f"Repeat after me: {words}", f"Please repeat: {words}", f"Say {words}")
+        )
         return question, words[0].upper() + words[1:] + "."
     word = rng.choice(WORDS)
     if kind == 2:

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from random import Random
 
-_COMMANDS = frozenset("Tell Write Give Say List Name Calculate Spell Count Sort Translate Repeat Explain Put Define".split())
-_SHORT = (("What is ", ("What's ", "Whats ")), ("Who is ", ("Who's ",)), ("Where is ", ("Where's ",)), ("I am ", ("I'm ", "Im ")))
+_COMMANDS = frozenset(
+    "Tell Write Give Say List Name Calculate Spell Count Sort Translate Repeat Explain Put Define".split()
+)
+_SHORT = (
+    ("What is ", ("What's ", "Whats ")),
+    ("Who is ", ("Who's ",)),
+    ("Where is ", ("Where's ",)),
+    ("I am ", ("I'm ", "Im ")),
+)
 _ASIDES = ("Can you tell me: ", "Hey, ", "Tell me, ", "I have a question. ", "Please tell me: ", "Quick question: ")
 
 

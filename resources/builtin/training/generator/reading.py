@@ -22,7 +22,10 @@ def passage(rng: Random) -> Turn:
         return f"{text} What color is the {asked}?", f"The {asked} is {answer}."
     if kind == 1:
         who, asked = (name, thing) if first else (name2, thing2)
-        return f"{name} has {article(thing)}. {name2} has {article(thing2)}. Who has the {asked}?", f"{who} has the {asked}."
+        return (
+            f"{name} has {article(thing)}. {name2} has {article(thing2)}. Who has the {asked}?",
+            f"{who} has the {asked}.",
+        )
     if kind == 2:
         who, where = (name, site) if first else (name2, site2)
         return f"{name} went to the {site}. {name2} went to the {site2}. Where is {who}?", f"{who} is at the {where}."
@@ -43,7 +46,12 @@ def introduction(rng: Random) -> list[tuple[Turn, Turn | None]]:
     name = rng.choice(NAMES)
     told: list[tuple[Turn, Turn | None]] = []
     color, hobby, job, food = rng.choice(COLORS), rng.choice(HOBBIES), rng.choice(JOBS), rng.choice(FOODS)
-    pet, animal, city, age = rng.choice(PETS), rng.choice(ANIMALS), rng.choice(list(TABLES["capitals"].values())), rng.randint(6, 90)
+    pet, animal, city, age = (
+        rng.choice(PETS),
+        rng.choice(ANIMALS),
+        rng.choice(list(TABLES["capitals"].values())),
+        rng.randint(6, 90),
+    )
     told.append(
         (
             (f"My favorite color is {color}.", f"{color.capitalize()} is a nice color!"),
@@ -74,12 +82,23 @@ def introduction(rng: Random) -> list[tuple[Turn, Turn | None]]:
             (f"What is the name of my {animal}?", f"Your {animal} is called {pet}."),
         )
     )
-    told.append(((f"I live in {city}.", f"{city} is a nice place to live."), ("Where do I live?", f"You live in {city}.")))
+    told.append(
+        ((f"I live in {city}.", f"{city} is a nice place to live."), ("Where do I live?", f"You live in {city}."))
+    )
     told.append(((f"I am {age} years old.", f"{age} is a good age!"), ("How old am I?", f"You are {age} years old.")))
     rng.shuffle(told)
     greeting = (
-        rng.choice((f"My name is {name}.", f"Hi, I am {name}.", f"Hello, my name is {name}.", f"I am {name}. Nice to meet you.")),
-        rng.choice((f"Nice to meet you, {name}!", f"Hello {name}! How can I help you?", f"Hi {name}, nice to meet you!")),
+        rng.choice(
+            (
+                f"My name is {name}.",
+                f"Hi, I am {name}.",
+                f"Hello, my name is {name}.",
+                f"I am {name}. Nice to meet you.",
+            )
+        ),
+        rng.choice(
+            (f"Nice to meet you, {name}!", f"Hello {name}! How can I help you?", f"Hi {name}, nice to meet you!")
+        ),
     )
     asked = (rng.choice(("What is my name?", "Do you remember my name?", "Who am I?")), f"Your name is {name}.")
     return [(greeting, asked), *told[: rng.randint(0, 3)]]

@@ -11,10 +11,13 @@ from training.generator.tables import (
     ANIMALS,
     COLORS,
     DIALOGUES,
+    EVERYDAY,
     GIRLS,
+    HEROES,
     HOBBIES,
     NAMES,
     PETS,
+    POEM_BEGINNINGS,
     POEM_ENDS,
     POEMS,
     STORIES,
@@ -56,6 +59,8 @@ def story(rng: Random) -> Turn:
     name = rng.choice(pool)
     female = name in GIRLS
     hero, friend = rng.sample(ANIMALS, 2)
+    if rng.random() < 0.6:
+        hero = rng.choice(HEROES)
     slots = {
         "name": name,
         "name2": rng.choice([n for n in NAMES if n != name]),
@@ -78,7 +83,11 @@ def story(rng: Random) -> Turn:
 
 
 def poem(rng: Random) -> Turn:
-    subject, *lines = rng.choice(POEMS)
+    if rng.random() < 0.4:  # any subject: a first couplet that only names it
+        subject = rng.choice(EVERYDAY)
+        lines = [line.format(x=subject) for line in rng.choice(POEM_BEGINNINGS)]
+    else:
+        subject, *lines = rng.choice(POEMS)
     requests = (
         f"Write a short poem about {subject}.",
         f"Write a poem about {subject}.",
