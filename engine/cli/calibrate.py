@@ -18,8 +18,8 @@ def run(args: argparse.Namespace) -> int:
         found = calibrate(session, lambda done, total: bar.show("Calibrating", done, total, "tokens"))
     bar.close()
     if args.json:
-        print(json.dumps({dial: list(cuts) for dial, cuts in found.items()}))
+        print(json.dumps({dial: [cuts.t1, cuts.t2] for dial, cuts in found.items()}))
     else:
-        for dial, (t1, t2) in found.items():
-            print(f"{dial}: T1 {t1:.3f}, T2 {t2:.3f}")
+        for dial, cuts in found.items():
+            print(f"{dial}: T1 {cuts.t1:.3f}, T2 {cuts.t2:.3f}")
     return 0

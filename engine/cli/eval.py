@@ -23,26 +23,26 @@ def run(args: argparse.Namespace) -> int:
         windows = sequences(exact.chat, Path(args.text), min(args.window, exact.context.limit), args.max_tokens)
         with Session.open(args.model, chosen, bar.report) as tested:
             result = evaluate(exact, tested, windows, lambda done, total: bar.show("Scoring", done, total, "tokens"))
-            before = tested.counters()
+            counters = tested.counters()
     bar.close()
     found = {
         "model": args.model,
         "dial": chosen["dial"],
         "tier": chosen["tier"],
         "cache_fraction": chosen["cache_fraction"],
-        "thresholds": list(tested.thresholds),
+        "thresholds": [tested.thresholds.t1, tested.thresholds.t2],
         "perplexity": result.perplexity,
         "kl_to_exact": result.kl_to_exact,
         "tokens": result.tokens,
         "exact_perplexity": result.exact_perplexity,
-        "precision": before.precision,
-        "hits": before.hits,
-        "misses": before.misses,
+        "precision": counters.precision,
+        "hits": counters.hits,
+        "misses": counters.misses,
     }
     if args.json:
         print(json.dumps(found))
     else:
         rise = 100 * (result.perplexity / result.exact_perplexity - 1)
         print(f"perplexity {result.perplexity:.4f} ({rise:+.2f} % against Exact), KL to Exact {result.kl_to_exact:.5f}")
-        print(f"over {result.tokens} tokens; expert uses by bits {before.precision}")
+        print(f"over {result.tokens} tokens; expert uses by bits {counters.precision}")
     return 0

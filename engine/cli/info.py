@@ -8,11 +8,10 @@ from dataclasses import asdict
 from importlib import metadata
 from typing import Any
 
-from engine import kernels
 from engine.cli.output import gb
 from engine.hardware import probe
 from engine.hub import library
-from engine.session.facts import family_spec, model_card
+from engine.kernels.choice import available
 from engine.store.reader import Store
 
 
@@ -22,9 +21,8 @@ def run(args: argparse.Namespace) -> int:
     if args.model is not None:
         path = library.prepare(args.model)
         with Store.open(path) as store:
-            card = model_card(path.name, store, family_spec(store.config))
             found["model"] = {
-                **asdict(card),
+                **asdict(library.card(path)),
                 "source": asdict(store.manifest.source),
                 "quality": [asdict(q) for q in store.manifest.quality],
                 "io_mode": store.io_mode,
@@ -39,12 +37,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _computer() -> dict[str, Any]:
-    available = kernels.available()
+    kernels = available()
     limit, free = probe.memory()
     return {
         "underhill": metadata.version("underhill"),
         "torch": metadata.version("torch"),
-        "kernels": asdict(available),
+        "kernels": asdict(kernels),
         "cores": probe.cores(),
         "ram_limit": limit,
         "ram_free": free,

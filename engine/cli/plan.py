@@ -8,8 +8,11 @@ from dataclasses import asdict
 
 from engine import settings
 from engine.cli.main import given
+from engine.hardware import probe
+from engine.hardware.plan import make_plan
 from engine.hub import library
-from engine.session.session import make_plan
+from engine.session.facts import model_facts, spec_of
+from engine.session.session import measure
 from engine.store.reader import Store
 
 
@@ -17,7 +20,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan without loading the model."""
     path = library.prepare(args.model)
     with Store.open(path) as store:
-        plan = make_plan(store, path.name, given(args, settings.ENGINE))
+        facts = model_facts(store, library.card(path), spec_of(store))
+        plan = make_plan(measure(store), facts, given(args, settings.ENGINE), probe.rss())
     if args.json:
         print(json.dumps(asdict(plan)))
     else:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor
+
+Want = Literal["last", "all", "none"]
 
 
 class State(Protocol):
@@ -22,7 +24,7 @@ class Model(Protocol):
     """A decoder: lean or compatibility."""
 
     def new_state(self) -> State: ...
-    def forward(self, ids: Tensor, state: State, want: str = "last", horizon: int = 0) -> Tensor | None: ...
+    def forward(self, ids: Tensor, state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None: ...
 
 
 class Context:
@@ -112,7 +114,7 @@ class Context:
         self._state = self._model.new_state()
         self.tokens.clear()
 
-    def _forward(self, ids: Sequence[int], want: str, horizon: int = 0) -> Tensor | None:
+    def _forward(self, ids: Sequence[int], want: Want, horizon: int = 0) -> Tensor | None:
         try:
             with torch.inference_mode():
                 logits = self._model.forward(torch.tensor(ids, dtype=torch.long), self._state, want, horizon)

@@ -62,7 +62,11 @@ def make_plan(machine: Machine, model: ModelFacts, settings: Mapping[str, object
     dense = _dense(model, str(settings["dense"]))
     ceiling = _ceiling(machine, settings["memory_gb"], in_use, why)
     for_model = ceiling - in_use - WORKSPACE - model.dense_bytes[dense]
-    smallest = min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
+    # A token's experts of one layer and one more; and one whole record, which is the least a cache is opened with.
+    whole_record = max(model.record_bytes.values())
+    smallest = max(
+        whole_record, min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
+    )
     context = _context(model, settings["context_length"], for_model - smallest, why)
     room = for_model - context * model.kv_bytes
     if room < smallest:

@@ -1,74 +1,57 @@
-"""A store and its family's spec, as the planner and the lists want them."""
+"""A store as the planner wants it, and what its family's decoder says about it."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from pathlib import Path
 
 from engine.hardware.plan import ModelFacts
 from engine.hub.card import ModelCard
-from engine.models import families
+from engine.hub.routed import routed_experts
+from engine.hub.skeleton import build_skeleton
+from engine.kernels.activation import Activation
+from engine.models.families import is_known, read_spec
 from engine.models.spec import AttentionSpec, DecoderSpec, MlaSpec
 from engine.store.reader import Store
 
-_TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
-_SMALL = 100_000_000  # parameters; below this a model is a toy and the card says so
+CONTEXT = 4096  # tokens, where a config does not say
 
 
-def family_spec(config: dict[str, Any]) -> DecoderSpec | None:
+def spec_of(store: Store) -> DecoderSpec | None:
     """The lean decoder's spec; None where the family has no file and the compatibility backend serves."""
-    return families.read_spec(config) if families.is_known(config) else None
+    return read_spec(store.config) if is_known(store.config) else None
 
 
-def model_facts(name: str, store: Store, spec: DecoderSpec | None) -> ModelFacts:
+def activation_of(store: Store, spec: DecoderSpec | None) -> Activation:
+    """What stands between the up and down projections of this model's experts."""
+    if spec is None:
+        return routed_experts(build_skeleton(store.config).experts[0]).activation
+    found = next(iter(spec.moe_layers.values())).experts.activation
+    return Activation(found.kind, found.alpha, found.limit)
+
+
+def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> ModelFacts:
     """What the planner needs."""
-    first = store.spec(store.layers[0])
-    dense = sum(entry_numel(store, tensor) for tensor in store.dense)
+    specs = [store.spec(layer, expert) for layer in store.layers for expert in range(store.experts(layer))]
+    tiers = sorted({tier for s in specs for tier in s.tiers})
+    dense = sum(math.prod(store.dense.entry(name).shape) for name in store.dense)
     return ModelFacts(
-        name=name,
-        expert_bytes={t: store.expert_bytes(t) for t in first.tiers},
-        record_bytes={t: max(store.spec(layer).layout.prefix_bytes(t) for layer in store.layers) for t in first.tiers},
+        name=card.title,
+        expert_bytes={t: store.expert_bytes(t) for t in tiers},
+        record_bytes={t: max(s.layout.prefix_bytes(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
         dense_bytes={"f32": 4 * dense, "bf16": 2 * dense, "int8": dense + dense // 50},
-        kv_bytes=_kv_bytes(spec, store.config),
-        moe_layers=len(store.layers),
-        experts=max(store.experts(layer) for layer in store.layers),
-        experts_per_token=top_k(store.config),
-        context_length=context_length(store.config),
+        kv_bytes=_kv_values(spec, card) * 2,
+        moe_layers=card.moe_layers,
+        experts=card.experts,
+        experts_per_token=card.experts_per_token,
+        context_length=card.context_length or CONTEXT,
     )
 
 
-def entry_numel(store: Store, name: str) -> int:
-    """Elements of a dense tensor, from the manifest."""
-    count = 1
-    for n in store.dense.entry(name).shape:
-        count *= n
-    return count
-
-
-def text_config(config: dict[str, Any]) -> dict[str, Any]:
-    """The language model's part of a config that may hold others beside it."""
-    inner = config.get("text_config")
-    return inner if isinstance(inner, dict) else config
-
-
-def top_k(config: dict[str, Any]) -> int:
-    """Experts per token, whatever the family calls it."""
-    inner = text_config(config)
-    found = next((inner[key] for key in _TOP_K if inner.get(key)), 1)
-    return int(max(found)) if isinstance(found, list) else int(found)
-
-
-def context_length(config: dict[str, Any]) -> int:
-    """Tokens the model was made for."""
-    return int(text_config(config).get("max_position_embeddings") or 4096)
-
-
-def _kv_bytes(spec: DecoderSpec | None, config: dict[str, Any]) -> int:
-    """Bytes a token of context leaves behind, in bf16; recurrent layers leave none."""
-    if spec is None:
-        c = text_config(config)
-        heads = int(c.get("num_key_value_heads") or c.get("num_attention_heads") or 1)
-        dim = int(c.get("head_dim") or c.get("hidden_size", 0) // int(c.get("num_attention_heads") or 1))
-        return 4 * heads * dim * int(c.get("num_hidden_layers") or 1)
+def _kv_values(spec: DecoderSpec | None, card: ModelCard) -> int:
+    """Numbers that a token of context leaves behind over all layers; recurrent layers leave none."""
+    if spec is None:  # not known without building the model: what grouped attention of usual width would leave
+        return 2 * 8 * 128 * card.layers
     total = 0
     for layer in spec.layers:
         match layer.mixer:
@@ -76,46 +59,9 @@ def _kv_bytes(spec: DecoderSpec | None, config: dict[str, Any]) -> int:
                 total += 2 * a.kv_heads * a.head_dim
             case MlaSpec() as m:
                 total += m.kv_rank + m.rope_dim
-    return 2 * total
+    return total
 
 
-def model_card(name: str, store: Store, spec: DecoderSpec | None, plan: tuple[str, ...] = ()) -> ModelCard:
-    """The model as lists show it."""
-    first = store.spec(store.layers[0])
-    experts = sum(store.spec(layer).parameters * store.experts(layer) for layer in store.layers)
-    dense = sum(entry_numel(store, tensor) for tensor in store.dense)
-    active = dense + sum(store.spec(layer).parameters * top_k(store.config) for layer in store.layers)
-    return ModelCard(
-        name=name,
-        title="Underhill demo model" if name == "builtin" else name,
-        family=str(text_config(store.config).get("model_type") or store.config.get("model_type", "")),
-        path=str(store.path),
-        parameters=experts + dense,
-        active_parameters=active,
-        disk_bytes=sum(f.stat().st_size for f in store.path.iterdir() if f.is_file()),
-        expert_bytes=store.expert_bytes(),
-        layers=int(text_config(store.config).get("num_hidden_layers") or len(store.layers)),
-        moe_layers=len(store.layers),
-        experts=max(store.experts(layer) for layer in store.layers),
-        experts_per_token=top_k(store.config),
-        context_length=context_length(store.config),
-        tiers=first.tiers,
-        backend="compatibility" if spec is None else "lean",
-        note=_note(name, experts + dense, spec),
-        plan=plan,
-    )
-
-
-def _note(name: str, parameters: int, spec: DecoderSpec | None) -> str:
-    notes = []
-    if name == "builtin":
-        notes.append(
-            f"A very small model ({parameters / 1e6:.0f} million parameters) that comes with Underhill to try the app "
-            "and see experts at work. It makes small talk and simple answers, and is often wrong; "
-            "import a bigger model for real use."
-        )
-    elif parameters < _SMALL:
-        notes.append("A very small model; expect simple and often wrong answers.")
-    if spec is None:
-        notes.append("This family runs through the compatibility backend, which is slower.")
-    return " ".join(notes)
+def largest_file(store: Store) -> Path:
+    """A data file to measure the disk with."""
+    return max((store.path / layer.file for layer in store.manifest.layers), key=lambda p: p.stat().st_size)

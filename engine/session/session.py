@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from engine import kernels, settings
+from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.experts.runtime import ExpertRuntime
-from engine.experts.telemetry import Counters
+from engine.experts.opening import open_runtime
+from engine.experts.precision import Thresholds
+from engine.experts.runtime import RouteListener
+from engine.experts.telemetry import Snapshot as Counters
 from engine.generation.answer import Answer, Listener, answer
 from engine.generation.chat import ChatFormat, fit
 from engine.generation.context import Context, Model
@@ -19,11 +23,13 @@ from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import plan as planning
 from engine.hardware import probe
+from engine.hardware.machine import Machine
 from engine.hub import library
-from engine.models.decoder import Decoder
+from engine.kernels.choice import available
+from engine.models.spec import DecoderSpec
 from engine.session.calibration import thresholds_of
-from engine.session.facts import family_spec, model_card, model_facts
-from engine.session.snapshot import Rate, Snapshot
+from engine.session.facts import activation_of, largest_file, model_facts, spec_of
+from engine.session.snapshot import Snapshot, Watcher
 from engine.store.reader import Store
 
 Report = Callable[[str, int, int], None]
@@ -34,53 +40,70 @@ def _quiet(phrase: str, done: int, total: int) -> None:
 
 
 class Session:
-    """An open model. Not thread-safe, but for `snapshot` and the live settings of `update`."""
+    """An open model. One thread uses it; `snapshot` may be called from any."""
 
-    def __init__(
-        self, name: str, store: Store, chosen: Mapping[str, Any], plan: planning.Plan, report: Report = _quiet
-    ) -> None:
+    def __init__(self, store: Store, chosen: Mapping[str, Any], report: Report = _quiet) -> None:
         """Use `open`. Takes over the store."""
-        self.name = name
+        report("Measuring this computer", 0, 0)
         self.store = store
         self.settings = dict(chosen)
-        self.plan = plan
-        self._closed = False
-        self._generating = False
-        self._tokens = 0
-        self._token_rate, self._byte_rate, self._wait_rate, self._miss_rate = Rate(), Rate(), Rate(), Rate()
-        torch.set_num_threads(plan.threads)
-        spec = family_spec(store.config)
-        self.card = model_card(name, store, spec, plan.sentences)
+        self.machine = measure(store)
+        spec = spec_of(store)
+        self.card = library.card(store.path)
+        self._facts = model_facts(store, self.card, spec)
+        self.plan = planning.make_plan(self.machine, self._facts, chosen, probe.rss())
         self.chat = ChatFormat(store.path)
-        self.runtime = ExpertRuntime.open(store, capacity=plan.cache_bytes, settings=self.settings, tier=plan.tier)
-        self.model: Model = self._decoder(spec)
-        self.context = Context(self.model, plan.context)
-        self._apply_dial()
+        self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
+        torch.set_num_threads(self.plan.threads)
+        self.runtime = open_runtime(
+            store,
+            activation_of(store, spec),
+            self.plan.cache_bytes,
+            policy=str(chosen["policy"]),
+            readers=int(chosen["readers"]),
+            threads=self.plan.threads,
+            kernel=str(chosen["kernel"]),
+            tier=self.plan.tier,
+        )
+        try:
+            self._apply_dial()
+            report("Loading the model", 0, 0)
+            self.context = Context(self._decoder(spec), self.plan.context)
+        except BaseException:
+            self.runtime.close()
+            raise
+        self._watcher = Watcher(self.runtime, self.machine)
+        self._closed = False
 
     @classmethod
     def open(cls, model: str, chosen: Mapping[str, Any] | None = None, report: Report = _quiet) -> Session:
         """Open 'builtin', a name of the library, a store or a checkpoint (which is imported first).
 
-        chosen: settings.ENGINE, validated. Raises UnderhillError.
+        chosen: values of settings.ENGINE. Raises UnderhillError.
         """
-        chosen = settings.validated(chosen or {}, settings.ENGINE)
-        path = library.prepare(model, report)
-        store = Store.open(path, str(chosen["direct_io"]))
+        checked = settings.validated(chosen or {}, settings.ENGINE)
+        store = Store.open(library.prepare(model, report), str(checked["direct_io"]))
         try:
-            plan = make_plan(store, path.name, chosen)
-            return cls(path.name, store, chosen, plan, report)
+            return cls(store, checked, report)
         except BaseException:
             store.close()
             raise
 
-    def _decoder(self, spec: Any) -> Model:
+    def _decoder(self, spec: DecoderSpec | None) -> Model:
         dense = self.plan.dense
         if spec is None:
-            from engine.models.compat import open_compat
+            from engine.models.compat.decoder import CompatDecoder
 
-            return open_compat(self.store.config, self.store.dense, self.runtime)
-        kv = torch.float32 if dense == "f32" else torch.bfloat16
-        return Decoder(spec, self.store.dense, self.runtime, dense, kv)  # type: ignore[arg-type]
+            return CompatDecoder(self.store.config, self.store.dense, self.runtime, "f32" if dense == "f32" else "bf16")
+        from engine.models.decoder import Decoder
+
+        return Decoder(
+            spec,
+            self.store.dense,
+            self.runtime,
+            dense,  # type: ignore[arg-type]
+            torch.float32 if dense == "f32" else torch.bfloat16,
+        )
 
     # ---- answering --------------------------------------------------------------------------------------------
 
@@ -95,24 +118,17 @@ class Session:
     ) -> Stats:
         """Answer a chat. What it has in common with the last one is not read again.
 
-        Raises UnderhillError(CONTEXT_FULL) when the last message alone is too long; a failed read leaves the session
-        usable.
+        Raises UnderhillError: CONTEXT_FULL when the last message alone is too long; BROKEN_FILE or DISK_ERROR when an
+        expert cannot be read, after which the session stays usable.
         """
         if not messages:
             raise UnderhillError(Kind.BAD_REQUEST, "There is nothing to answer.", "Write a message first.")
         prompt = fit(self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last)
         listener.turns_dropped(prompt.dropped)
         before = self.counters()
-        self.runtime.new_answer()
-        self._generating = True
-        try:
-            result = answer(self.context, self.chat, prompt, sampling, stop_texts, listener, self._count)
-        finally:
-            self._generating = False
+        with self._watcher.answering():
+            result = answer(self.context, self.chat, prompt, sampling, stop_texts, listener, self._watcher.token)
         return self._stats(result, len(prompt.ids), prompt.dropped, before)
-
-    def _count(self) -> None:
-        self._tokens += 1
 
     def _stats(self, result: Answer, prompt_tokens: int, dropped: int, before: Counters) -> Stats:
         after = self.counters()
@@ -141,49 +157,60 @@ class Session:
     @property
     def exact(self) -> bool:
         """Whether every expert runs at full precision, whatever is in memory."""
-        return self.thresholds == (1.0, 1.0)
+        return self.thresholds.exact
 
     @property
-    def thresholds(self) -> tuple[float, float]:
-        """T1 and T2 in force."""
-        return self.runtime.thresholds
+    def all_in_memory(self) -> bool:
+        """Whether the cache has room for every expert."""
+        return self.plan.cache_bytes >= self._facts.expert_bytes[self.plan.tier]
 
     def update(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Change live settings; returns all in force. Raises UnderhillError(BAD_REQUEST), then nothing is changed."""
-        checked = {}
-        for name, value in changes.items():
-            setting = settings.ALL.get(name)
-            if setting is None or setting not in settings.ENGINE:
-                raise UnderhillError(Kind.BAD_REQUEST, f"There is no setting called {name!r}.")
-            if not setting.live:
+        known = {s.name: s for s in settings.ENGINE}
+        for name in changes:
+            if name in known and not known[name].live and changes[name] != self.settings[name]:
                 raise UnderhillError(
-                    Kind.BAD_REQUEST, f"{setting.label} takes effect when the model is loaded.", "Load it again."
+                    Kind.BAD_REQUEST, f"{known[name].label} takes effect when the model is loaded.", "Load it again."
                 )
-            checked[name] = setting.check(value)
-        wanted = {**self.settings, **checked}
-        plan = make_plan(self.store, self.name, wanted, held=self.runtime.capacity)
-        self.settings, self.plan = wanted, plan
-        self.runtime.set_tier(plan.tier)
+        wanted = settings.validated({**self.settings, **changes}, settings.ENGINE)
+        # What the cache holds now is this plan's to give out again; the rest of the process is in use.
+        in_use = max(0, probe.rss() - self.runtime.cache.nbytes)
+        plan = planning.make_plan(self._with_memory_now(), self._facts, wanted, in_use)
         self.runtime.set_capacity(plan.cache_bytes)
+        self.runtime.set_tier(plan.tier)
+        self.settings, self.plan = wanted, dataclasses.replace(plan, context=self.context.limit)
         self._apply_dial()
         return dict(self.settings)
 
+    def _with_memory_now(self) -> Machine:
+        limit, free = probe.memory()
+        return dataclasses.replace(self.machine, ram_limit=limit, ram_free=free)
+
     def _apply_dial(self) -> None:
-        t1, t2 = thresholds_of(self.store.path, str(self.settings["dial"]))
-        if self.settings["t1"] is not None:
-            t1 = float(self.settings["t1"])
-        if self.settings["t2"] is not None:
-            t2 = float(self.settings["t2"])
-        self.runtime.set_thresholds(t1, max(t1, t2))
+        t1, t2 = self.settings["t1"], self.settings["t2"]
+        dial = thresholds_of(self.store.path, str(self.settings["dial"]))
+        low = dial.t1 if t1 is None else float(t1)
+        self.thresholds = Thresholds(low, max(low, dial.t2 if t2 is None else float(t2)))
+        self.runtime.set_thresholds(self.thresholds)
 
     # ---- watching ---------------------------------------------------------------------------------------------
 
     def counters(self) -> Counters:
         """Hits, misses, bytes and precision since the model was loaded."""
-        return self.runtime.counters()
+        return self.runtime.snapshot()
 
     def snapshot(self) -> Snapshot | None:
         """For the live panels, from any thread; None while nothing has changed since the last one."""
+        return self._watcher.snapshot()
+
+    @contextmanager
+    def listening(self, listener: RouteListener) -> Iterator[None]:
+        """Tell `listener` of every routing decision while this lasts."""
+        before, self.runtime.route_listener = self.runtime.route_listener, listener
+        try:
+            yield
+        finally:
+            self.runtime.route_listener = before
 
     def close(self) -> None:
         """Release everything. Safe to call twice."""
@@ -199,9 +226,6 @@ class Session:
         self.close()
 
 
-def make_plan(store: Store, name: str, chosen: Mapping[str, Any], held: int = 0) -> planning.Plan:
-    """The plan for a store on this machine now. held: expert cache bytes this session holds and could give back."""
-    spec = family_spec(store.config)
-    biggest = max((store.path / layer.file for layer in store.manifest.layers), key=lambda p: p.stat().st_size)
-    machine = probe.probe(biggest, isa=kernels.available().isa)
-    return planning.make_plan(machine, model_facts(name, store, spec), chosen, max(0, probe.rss() - held))
+def measure(store: Store) -> Machine:
+    """This computer, with the disk that holds the store."""
+    return probe.probe(largest_file(store), isa=available().isa)

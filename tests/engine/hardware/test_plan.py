@@ -66,7 +66,8 @@ def test_a_plan_never_takes_more_than_is_free_less_the_margin(
     try:
         plan = make_plan(machine, model, with_settings(cache_fraction=fraction, tier=tier), in_use)
     except UnderhillError as e:
-        assert e.kind is Kind.OUT_OF_MEMORY
+        if e.kind is not Kind.OUT_OF_MEMORY:
+            raise
         return
     assert in_use + total(plan, model) <= plan.ceiling
     assert plan.ceiling <= machine.ram_free + in_use
