@@ -12,16 +12,21 @@ Message = dict[str, str]
 
 # Share of each source in the sequences of a batch.
 MIX = {
-    "own": 62.0,
-    "tinystories": 12.0,
-    "sgd": 9.0,
-    "topical_chat": 7.0,
-    "gsm8k": 5.0,
+    "own": 70.0,
+    "tinystories": 9.0,
+    "sgd": 7.0,
+    "topical_chat": 5.0,
+    "gsm8k": 4.0,
     "synthetic_persona_chat": 5.0,
 }
 
 # Tells the model which voice to use, so that bookings and chatter do not leak into plain questions.
-SYSTEM = {"sgd": "You help the user to book and find things.", "topical_chat": "You are chatting with a friend."}
+SYSTEM = {
+    "tinystories": "You tell children's stories.",
+    "sgd": "You help the user to book and find things.",
+    "topical_chat": "You are chatting with a friend.",
+    "gsm8k": "Solve the problem step by step.",
+}
 
 _HERO = (
     r"(an? (?:[a-z]+ ){0,2}(?:girl|boy|cat|dog|bird|bear|fish|rabbit|bunny|frog|fox|mouse|lion|monkey|car|tree|man"
@@ -57,11 +62,8 @@ def rows(data: Path, source: str, split: str) -> Iterator[list[Message]]:
         for line in file:
             row = json.loads(line)
             if "text" in row:
-                yield [
-                    {"role": "user", "content": story_request(row["text"], rng)},
-                    {"role": "assistant", "content": row["text"]},
-                ]
-            elif source in SYSTEM:
-                yield [{"role": "system", "content": SYSTEM[source]}, *row["messages"]]
+                request = story_request(row["text"], rng)
+                messages = [{"role": "user", "content": request}, {"role": "assistant", "content": row["text"]}]
             else:
-                yield row["messages"]
+                messages = row["messages"]
+            yield [{"role": "system", "content": SYSTEM[source]}, *messages] if source in SYSTEM else messages

@@ -8,14 +8,14 @@ from random import Random
 from training.generator import arithmetic, knowledge, language, reading, taste, writing
 from training.generator.arithmetic import Turn
 from training.generator.phrasing import casual
-from training.generator.tables import TABLES
+from training.generator.tables import TABLES, TALK
 
 Message = dict[str, str]
 Maker = Callable[[Random], Turn]
 
 # Makers of single exchanges and how often each is drawn.
 _PLAIN: dict[Maker, float] = {
-    knowledge.talk: 26,
+    knowledge.talk: 28,
     knowledge.greeting: 3,
     knowledge.fact: 26,
     knowledge.definition: 8,
@@ -31,7 +31,7 @@ _PLAIN: dict[Maker, float] = {
     language.rhyme: 1,
     language.translation: 3,
     language.listing: 6,
-    arithmetic.operation: 20,
+    arithmetic.operation: 32,
     arithmetic.word_problem: 6,
     arithmetic.comparison: 4,
     arithmetic.counting: 3,
@@ -50,6 +50,20 @@ _SYSTEM = (
     "Be short and helpful.",
     "You are a helpful, honest assistant. Answer briefly.",
 )
+_HELLO = ("Hello, ", "Hi, ", "Hey, ", "Hi! ", "Hello! ", "Hi there, ", "Good morning! ")
+_MORE = (
+    "Another one",
+    "Another one please",
+    "One more",
+    "one more please",
+    "Tell me another one.",
+    "More",
+    "Again",
+    "Do you have another one?",
+    "Next",
+    "haha, another one",
+)
+_SERIES = ("Tell me a joke", "Tell me a fun fact", "Tell me a riddle", "Give me some advice")
 _AGAIN = ("Say that again.", "Can you repeat that?", "Please repeat your answer.", "What did you say?")
 
 
@@ -57,6 +71,11 @@ def single(rng: Random) -> Turn:
     """One question and its answer."""
     maker = rng.choices(_MAKERS, _WEIGHTS)[0]
     question, answer = maker(rng)
+    if maker is not knowledge.greeting and rng.random() < 0.03:
+        first = question[0] if question.startswith(("I ", "I'")) else question[0].lower()
+        hello = rng.choice(_HELLO)
+        question = hello + (question if hello.endswith("! ") else first + question[1:])
+        answer = answer if answer.startswith(("Hello", "Hi")) else f"Hello! {answer}"
     return casual(question, rng, slips=maker in _PLAIN), answer
 
 
@@ -93,6 +112,45 @@ def _repeated(rng: Random) -> list[Turn]:
     return [(question, answer), (rng.choice(("What did I ask?", "What was my question?")), f"You asked: {question}")]
 
 
+def _series(rng: Random) -> list[Turn]:
+    """Jokes, facts or riddles, one after another."""
+    asked = rng.choice(_SERIES)
+    exchange = next(e for e in TALK if asked in e.questions)
+    answers = rng.sample(exchange.answers, rng.randint(2, 4))
+    questions = [rng.choice(exchange.questions[:5]), *(rng.choice(_MORE) for _ in answers[1:])]
+    return [(casual(q, rng), a) for q, a in zip(questions, answers, strict=True)]
+
+
+def _about_story(rng: Random) -> list[Turn]:
+    """A story and questions about it."""
+    request, text, name = writing.named_story(rng)
+    turns = [(casual(request, rng), text)]
+    if name in text and rng.random() < 0.7:
+        question = rng.choice(
+            (
+                "What was the name in the story?",
+                "Who is the story about?",
+                "What was its name?",
+                "Who was the hero?",
+                "What was the name of the hero?",
+            )
+        )
+        turns.append(
+            (casual(question, rng), rng.choice((f"The story is about {name}.", f"The hero is called {name}.")))
+        )
+    if rng.random() < 0.4:
+        praise = rng.choice(
+            ("What a nice story!", "I like that story.", "Nice story", "That was a good story. Thank you!")
+        )
+        turns.append(
+            (casual(praise, rng), rng.choice(("I am glad that you like it!", "Thank you! Shall I tell another one?")))
+        )
+    if rng.random() < 0.4:
+        again = rng.choice(("Another story please", "Tell me another story.", "Another one", "One more story"))
+        turns.append((casual(again, rng), writing.story(rng)[1]))
+    return turns
+
+
 def _memory(rng: Random) -> list[Turn]:
     """Told first, asked later, with other talk in between."""
     told = reading.introduction(rng)
@@ -116,13 +174,15 @@ def _several(rng: Random) -> list[Turn]:
 
 
 _KINDS: dict[Callable[[Random], list[Turn]], float] = {
-    lambda rng: [single(rng)]: 58,
+    lambda rng: [single(rng)]: 54,
     _several: 18,
     _scripted: 8,
     _memory: 8,
     _capitals: 2,
     _running_sum: 2,
     _repeated: 2,
+    _series: 3,
+    _about_story: 3,
     lambda rng: [*_scripted(rng), *_several(rng)]: 2,
 }
 

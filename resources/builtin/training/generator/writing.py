@@ -53,6 +53,13 @@ def fill(template: str, rng: Random, slots: dict[str, str]) -> str:
 
 
 def story(rng: Random) -> Turn:
+    """A request and a story."""
+    request, text, _ = named_story(rng)
+    return request, text
+
+
+def named_story(rng: Random) -> tuple[str, str, str]:
+    """A request, a story and the name of its hero."""
     subjects, body = rng.choice(STORIES)
     girls, boys = sorted(GIRLS), [n for n in NAMES if n not in GIRLS]
     pool = girls if "@girl" in subjects else boys if "@boy" in subjects else NAMES
@@ -79,7 +86,7 @@ def story(rng: Random) -> Turn:
     }
     subject = rng.choice([s for s in subjects if not s.startswith("@")]).format_map(slots)
     request = rng.choice(_ANY_STORY) if rng.random() < 0.25 else rng.choice(_STORY_REQUESTS).format(subject)
-    return request, fill(body, rng, slots)
+    return request, fill(body, rng, slots), name
 
 
 def poem(rng: Random) -> Turn:
