@@ -9,15 +9,16 @@ from transformers import AutoConfig
 COMMON = {
     "vocab_size": 97, "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
     "max_position_embeddings": 512, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+    "rms_norm_eps": 1e-3,  # large, so that a wrong one shows
 }  # fmt: skip
 MLA = {
-    "num_key_value_heads": 4, "q_lora_rank": 14, "kv_lora_rank": 16, "qk_nope_head_dim": 12, "qk_rope_head_dim": 8,
+    "num_key_value_heads": 4, "q_lora_rank": 14, "kv_lora_rank": 16, "qk_nope_head_dim": 12, "qk_rope_head_dim": 16,
     "v_head_dim": 10, "intermediate_size": 64, "moe_intermediate_size": 24, "n_routed_experts": 8,
     "num_experts_per_tok": 3, "n_shared_experts": 1,
 }  # fmt: skip
 YARN = {
-    "rope_type": "yarn", "rope_theta": 10000.0, "factor": 8.0, "mscale": 0.7, "mscale_all_dim": 0.9, "beta_fast": 32,
-    "beta_slow": 1, "original_max_position_embeddings": 32,
+    "rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "mscale": 0.7, "mscale_all_dim": 0.9, "beta_fast": 4,
+    "beta_slow": 0.5, "original_max_position_embeddings": 128,
 }  # fmt: skip
 LINEAR = {
     "num_hidden_layers": 4, "head_dim": 16, "linear_num_key_heads": 2, "linear_num_value_heads": 4,
@@ -28,6 +29,7 @@ LINEAR = {
 CONV = {
     "intermediate_size": 40, "moe_intermediate_size": 24, "num_experts": 8, "num_experts_per_tok": 3,
     "num_dense_layers": 1, "layer_types": ["conv", "full_attention", "conv"], "routed_scaling_factor": 1.3,
+    "norm_eps": 1e-3,
 }  # fmt: skip
 GEMMA = {
     "num_hidden_layers": 4, "head_dim": 8, "global_head_dim": 16, "num_global_key_value_heads": 1,
