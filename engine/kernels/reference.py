@@ -49,7 +49,7 @@ def decode_matrix(spec: ExpertSpec, expert: Planes, name: str, dtype: torch.dtyp
     scale, offset = params.reshape(2, rows, cols // spec.group, 1)
     unit = expert.planes[0][UNITS_AT:HEADER_BYTES].view(torch.float32)[index].to(dtype)
     grouped = codes.view(rows, cols // spec.group, spec.group).to(dtype)
-    return (unit * (scale * grouped + offset)).view(rows, cols)[: m.rows, : m.cols]
+    return (unit * (scale * grouped + offset)).reshape(rows, cols)[: m.rows, : m.cols]
 
 
 def _bias(spec: ExpertSpec, expert: Planes, m: MatrixSpec, dtype: torch.dtype) -> Tensor | None:

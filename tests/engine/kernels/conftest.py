@@ -1,0 +1,42 @@
+"""The native library, built afresh from the sources under test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.kernels.build import build, find_compiler, library_name
+from engine.kernels.native import ISAS, NativeKernel, NativeMissing
+
+
+@pytest.fixture(scope="session")
+def native_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    path = tmp_path_factory.mktemp("native") / library_name(windows=False)
+    build(compiler, path)
+    return path
+
+
+MakeKernel = Callable[..., NativeKernel]
+
+
+@pytest.fixture(scope="session", params=ISAS)
+def make_kernel(request: pytest.FixtureRequest, native_library: Path) -> Iterator[MakeKernel]:
+    """Makes kernels of one instruction set; each number of threads is made once."""
+    made: dict[int, NativeKernel] = {}
+
+    def make(threads: int = 2) -> NativeKernel:
+        if threads not in made:
+            try:
+                made[threads] = NativeKernel(threads, request.param, native_library)
+            except NativeMissing as missing:
+                pytest.skip(str(missing))
+        return made[threads]
+
+    yield make
+    for kernel in made.values():
+        kernel.close()

@@ -1,0 +1,56 @@
+"""Expert records made of random bits, with parameters of a sensible size."""
+
+from __future__ import annotations
+
+import struct
+
+import torch
+from torch import Tensor
+
+from engine.kernels.call import Planes
+from engine.store.layout import MAGIC, ExpertSpec
+
+
+def random_planes(spec: ExpertSpec, seed: int = 0) -> tuple[Tensor, ...]:
+    """Every plane of one expert: random codes (padding too, as a hostile file could have), small parameters."""
+    random = torch.Generator().manual_seed(seed)
+    planes = []
+    for plane in spec.layout.planes:
+        data = torch.randint(0, 256, (plane.nbytes,), dtype=torch.uint8, generator=random)
+        for m in spec.matrices if spec.raw else ():
+            weights = torch.randn(m.rows * m.cols, generator=random) * 0.2
+            fill(data, plane.codes[m.name].offset, weights.to(torch.bfloat16 if spec.top == 16 else torch.float32))
+        for section in plane.params.values():
+            values = torch.randn(section.nbytes // 2, generator=random)
+            values *= 0.3 if plane.tier == 2 else 2.0 / 2**plane.tier
+            fill(data, section.offset, values.half())
+        for section in plane.biases.values():
+            fill(data, section.offset, torch.randn(section.nbytes // 4, generator=random))
+        if plane.index == 0:
+            units = (0.5, 2.0, 1.0)[: len(spec.matrices)]
+            header = struct.pack(f"<4I{len(units)}f", MAGIC, 0, 0, len(units), *units)
+            fill(data, 0, torch.frombuffer(bytearray(header), dtype=torch.uint8))
+        planes.append(data)
+    zero_padding(spec, planes)
+    return tuple(planes)
+
+
+def random_experts(spec: ExpertSpec, count: int, tiers: list[int], seed: int = 0) -> dict[int, Planes]:
+    """Experts 0 .. count - 1; expert i runs at tiers[i % len(tiers)]."""
+    return {i: Planes(spec, random_planes(spec, seed + i), tiers[i % len(tiers)]) for i in range(count)}
+
+
+def fill(data: Tensor, offset: int, values: Tensor) -> None:
+    """Write the bytes of `values` into `data` from `offset` on."""
+    raw = values.contiguous().view(torch.uint8)
+    data[offset : offset + len(raw)] = raw
+
+
+def zero_padding(spec: ExpertSpec, planes: list[Tensor]) -> None:
+    """Zero scale and offset of rows that only pad; padding columns need none, as the input is padded with zeros."""
+    for plane, data in zip(spec.layout.planes, planes):
+        for m in spec.matrices if plane.params else ():
+            rows, cols = spec.padded(m)
+            section = plane.params[m.name]
+            params = data[section.offset : section.offset + section.nbytes].view(torch.float16)
+            params.view(rows // 16, cols // spec.group, 2, 16)[-1, :, :, m.rows - (rows - 16) :] = 0

@@ -1,0 +1,192 @@
+"""The C kernels of every instruction set against float64, and the promises that the runtime builds on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from torch import Tensor
+
+from engine.kernels.activation import KINDS, Activation
+from engine.kernels.call import Kernel, Planes, Work
+from engine.kernels.native import NativeKernel
+from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
+from engine.store.layout import ExpertSpec
+from tests.engine.kernels.records import random_experts, random_planes
+
+MakeKernel = Callable[..., NativeKernel]
+SILU = Activation()
+
+
+def run(kernel: Kernel, spec: ExpertSpec, experts: dict[int, Planes], x: Tensor, ids: Tensor,
+        activation: Activation = SILU) -> Tensor:  # fmt: skip
+    """The rows of all slots, [T * K, H]."""
+    out = torch.full((ids.numel(), spec.hidden), float("nan"))
+    work = [Work(experts[e], slots) for e, slots in slots_by_expert(ids.flatten().tolist()).items()]
+    kernel.run(spec, activation, work, x, ids.shape[1], out)
+    return out
+
+
+def routed(tokens: int, k: int, experts: int, seed: int = 0) -> Tensor:
+    random = torch.Generator().manual_seed(seed)
+    return torch.stack([torch.randperm(experts, generator=random)[:k] for _ in range(tokens)])
+
+
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    hidden=st.integers(1, 200), intermediate=st.integers(1, 150), top=st.sampled_from([4, 8, 16, 32]),
+    group=st.sampled_from([16, 32, 48, 64, 128]), has_gate=st.booleans(), has_bias=st.booleans(),
+    tokens=st.integers(1, 11), kind=st.sampled_from(KINDS), seed=st.integers(0, 99),
+)  # fmt: skip
+def test_within_1e5_of_float64(
+    make_kernel: MakeKernel, hidden: int, intermediate: int, top: int, group: int, has_gate: bool, has_bias: bool,
+    tokens: int, kind: str, seed: int,
+) -> None:  # fmt: skip
+    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind == "clamped_swiglu", has_bias)
+    experts = random_experts(spec, 5, list(spec.tiers), seed)
+    activation = Activation(kind)  # type: ignore[arg-type]
+    torch.manual_seed(seed)
+    x, ids, weights = torch.randn(tokens, hidden), routed(tokens, 3, 5, seed), torch.rand(tokens, 3)
+    kernel = make_kernel()
+    ours = kernel.combine(run(kernel, spec, experts, x, ids, activation), weights)
+    oracle = moe_forward(x.double(), ids, weights, experts, spec, activation)
+    assert (ours.double() - oracle).norm() <= 1e-5 * oracle.norm() + 1e-6
+
+
+def test_large_enough_to_share_among_threads(make_kernel: MakeKernel) -> None:
+    spec = ExpertSpec(512, 320, 8, 64)
+    experts = random_experts(spec, 4, [8, 4, 2])
+    x, ids, weights = torch.randn(7, 512), routed(7, 2, 4), torch.rand(7, 2)
+    kernel = make_kernel(3)
+    ours = kernel.combine(run(kernel, spec, experts, x, ids), weights)
+    oracle = moe_forward(x.double(), ids, weights, experts, spec, SILU)
+    assert (ours.double() - oracle).norm() <= 1e-5 * oracle.norm()
+
+
+@pytest.mark.parametrize("top", [8, 16, 32])
+def test_same_bits_for_any_number_of_threads(make_kernel: MakeKernel, top: int) -> None:
+    spec = ExpertSpec(400, 300, top, 32, has_bias=True)
+    experts = random_experts(spec, 6, list(spec.tiers))
+    x, ids, weights = torch.randn(9, 400), routed(9, 3, 6), torch.rand(9, 3)
+    alone = run(make_kernel(1), spec, experts, x, ids)
+    for threads in (2, 5):
+        for _ in range(5):
+            shared = run(make_kernel(threads), spec, experts, x, ids)
+            assert torch.equal(shared, alone)
+            assert torch.equal(make_kernel(threads).combine(shared, weights), make_kernel(1).combine(alone, weights))
+
+
+@pytest.mark.parametrize("top", [8, 16, 32])
+def test_same_bits_in_whichever_call_a_slot_is_computed(make_kernel: MakeKernel, top: int) -> None:
+    spec = ExpertSpec(150, 90, top, 16)
+    experts = random_experts(spec, 4, list(spec.tiers))
+    x, ids = torch.randn(10, 150), routed(10, 2, 4)
+    kernel = make_kernel()
+    together = run(kernel, spec, experts, x, ids)
+    apart = torch.empty_like(together)
+    for expert, slots in slots_by_expert(ids.flatten().tolist()).items():
+        for slot in slots:
+            kernel.run(spec, SILU, [Work(experts[expert], [slot])], x, 2, apart)
+    assert torch.equal(together, apart)
+
+
+def test_combine_adds_in_the_order_of_k_as_the_reference_does(make_kernel: MakeKernel) -> None:
+    out, weights = torch.randn(5 * 6, 77) * 1e4, torch.rand(5, 6)
+    weights[2, 3] = 0
+    out[2 * 6 + 3] = float("nan")
+    assert torch.equal(make_kernel().combine(out, weights), TorchKernel().combine(out, weights))
+
+
+@pytest.mark.parametrize("poison", [float("nan"), float("inf"), float("-inf")])
+@pytest.mark.parametrize("top", [8, 32])
+def test_what_is_not_finite_stays_with_its_token(make_kernel: MakeKernel, poison: float, top: int) -> None:
+    spec = ExpertSpec(70, 40, top, 32)
+    experts = random_experts(spec, 2, [spec.tiers[-1]])
+    x, ids = torch.randn(6, 70), routed(6, 2, 2)
+    clean = run(make_kernel(), spec, experts, x, ids)
+    x[3, 69] = poison
+    dirty = run(make_kernel(), spec, experts, x, ids)
+    assert not dirty[6:8].isfinite().all(dim=1).any()
+    others = [i for i in range(12) if i not in (6, 7)]
+    assert torch.equal(dirty[others], clean[others])
+
+
+def test_extreme_inputs_give_what_the_reference_gives(make_kernel: MakeKernel) -> None:
+    spec = ExpertSpec(64, 48, 32)
+    experts = random_experts(spec, 1, [32])
+    x = torch.tensor([1e-30, 1e3, -1e3, 3e4]).view(4, 1) * torch.ones(4, 64)
+    for kind in KINDS:
+        activation = Activation(kind)
+        ours = run(make_kernel(), spec, experts, x, torch.zeros(4, 1, dtype=torch.int64), activation)
+        oracle = moe_forward(
+            x.double(), torch.zeros(4, 1, dtype=torch.int64), torch.ones(4, 1), experts, spec, activation
+        )
+        torch.testing.assert_close(ours.double(), oracle, rtol=1e-4, atol=1e-6)
+
+
+def test_planes_may_lie_at_any_address_and_be_longer(make_kernel: MakeKernel) -> None:
+    spec = ExpertSpec(48, 32, 8, 16)
+    planes = random_planes(spec)
+    moved = tuple(torch.cat([torch.zeros(3, dtype=torch.uint8), p, p])[3:] for p in planes)
+    x, ids = torch.randn(2, 48), torch.zeros(2, 1, dtype=torch.int64)
+    for tier in spec.tiers:
+        here = run(make_kernel(), spec, {0: Planes(spec, planes, tier)}, x, ids)
+        there = run(make_kernel(), spec, {0: Planes(spec, moved, tier)}, x, ids)
+        assert torch.equal(here, there)
+
+
+def test_calls_from_many_python_threads_take_turns(make_kernel: MakeKernel) -> None:
+    spec = ExpertSpec(300, 200, 8, 32)
+    experts, kernel = random_experts(spec, 4, [8]), make_kernel(3)
+    inputs = [(torch.randn(3, 300), routed(3, 2, 4, seed)) for seed in range(4)]
+    expected = [run(kernel, spec, experts, x, ids) for x, ids in inputs]
+    wrong: list[int] = []
+
+    def work(which: int) -> None:
+        for _ in range(10):
+            if not torch.equal(run(kernel, spec, experts, *inputs[which]), expected[which]):
+                wrong.append(which)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_bad_calls_are_refused_before_any_address_is_used(make_kernel: MakeKernel) -> None:
+    kernel, spec = make_kernel(), ExpertSpec(32, 16, 8, 16)
+    experts = random_experts(spec, 1, [8])
+    x, out = torch.randn(2, 32), torch.empty(2, 32)
+    work = [Work(experts[0], [0, 1])]
+    other = [Work(random_experts(ExpertSpec(32, 32, 8, 16), 1, [8])[0], [0])]
+    for arguments in (
+        (spec, SILU, work, x.double(), 1, out.double()),
+        (spec, SILU, work, x.t().contiguous().t(), 1, out),
+        (spec, SILU, work, x, 1, torch.empty(1, 32)),
+        (spec, SILU, work, torch.randn(2, 31), 1, out),
+        (spec, SILU, [Work(experts[0], [2])], x, 1, out),
+        (spec, SILU, [Work(experts[0], [-1])], x, 1, out),
+        (spec, SILU, other, x, 1, out),
+        (ExpertSpec(32, 16, 8, 16, has_gate=False), Activation("clamped_swiglu"), [], x, 1, out),
+    ):
+        with pytest.raises(ValueError, match=r"x is|out is|slots|another shape|contiguous|needs experts"):
+            kernel.run(*arguments)
+    with pytest.raises(ValueError, match="out is"):
+        kernel.combine(torch.empty(3, 32), torch.ones(2, 1))
+
+
+def test_planes_are_checked_when_they_are_named() -> None:
+    spec = ExpertSpec(32, 16, 8, 16)
+    planes = random_planes(spec)
+    for wrong in (planes[:2], (planes[0][:-1], *planes[1:]), (planes[0].int(), *planes[1:])):
+        with pytest.raises(ValueError, match="plane"):
+            Planes(spec, wrong, 8)
+    with pytest.raises(ValueError, match="tier 16"):
+        Planes(spec, planes, 16)
+    assert len(Planes(spec, planes[:2], 4).addresses) == 2
