@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from engine.models.attend import attend_one, attend_span
-from engine.models.norms import rms_scale
+from engine.models.norms import rms, rms_scale
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec
 from engine.models.state import RecurrentState, RowsState
@@ -21,6 +21,7 @@ class Attention:
         self._qkv = _stacked_projection(spec, weights, kind)
         self._out = load_linear(weights, f"{spec.prefix}.{spec.o}", kind=kind, bias=spec.o_bias)
         self._sinks = None if spec.sinks is None else fetch(weights, spec.sinks).float()
+        self._eps = torch.tensor(spec.qk_norm_eps)
         self._qk_scale = self._q_scale = self._k_scale = torch.empty(0)
         if spec.qk_norm is not None:
             q = rms_scale(weights, f"{spec.prefix}.{spec.q_norm}", spec.qk_norm_kind)
@@ -60,15 +61,15 @@ class Attention:
         if spec.qk_norm is not None and spec.qk_norm_after_rope:
             qk = self._normed(qk)
         if spec.v_norm:
-            v = torch.rms_norm(v, (spec.head_dim,), None, spec.qk_norm_eps)
+            v = rms(v, self._eps)
         return qk, v
 
     def _normed(self, qk: Tensor) -> Tensor:
         spec = self.spec
         if spec.qk_norm == "head":
-            return torch.rms_norm(qk, (spec.head_dim,), None, spec.qk_norm_eps) * self._qk_scale
+            return rms(qk, self._eps, self._qk_scale)
         parts = ((qk[:, : spec.heads], self._q_scale), (qk[:, spec.heads :], self._k_scale))
-        normed = [torch.rms_norm(part.flatten(1), scale.shape, scale, spec.qk_norm_eps) for part, scale in parts]
+        normed = [rms(part.flatten(1), self._eps, scale) for part, scale in parts]
         return torch.cat(normed, 1).view(qk.shape)
 
     def _attended(self, q: Tensor, own: tuple[Tensor, Tensor], span: Span, state: RowsState) -> Tensor:

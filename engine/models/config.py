@@ -34,6 +34,7 @@ class Config:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         nested = raw.get("text_config")
         self.raw: dict[str, Any] = {**raw, **nested} if isinstance(nested, Mapping) else dict(raw)
+        self._ropes: dict[RopeSpec, RopeSpec] = {}
 
     @property
     def family(self) -> str:
@@ -44,11 +45,11 @@ class Config:
         """Whether the key is there and not null."""
         return self.raw.get(key) is not None
 
-    def integer(self, key: str, default: int | None = None) -> int:
-        """A whole number >= 0 (or -1, which some keys use for 'the last')."""
+    def integer(self, key: str, default: int | None = None, low: int = 0) -> int:
+        """A whole number from `low` on."""
         value = self._value(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value) or value < -1:
-            raise _broken(key, value, "a whole number")
+        if isinstance(value, bool) or not isinstance(value, int | float) or value % 1 or value < low:
+            raise _broken(key, value, f"a whole number from {low} on")
         return int(value)
 
     def number(self, key: str, default: float | None = None) -> float:
@@ -110,10 +111,10 @@ class Config:
 
     def heads(self, default_dim: int | None = None) -> tuple[int, int, int]:
         """(query heads, key heads, head_dim); head_dim, where not given, is the family's default or hidden / heads."""
-        heads = self.integer("num_attention_heads")
-        kv_heads = self.integer("num_key_value_heads", heads)
-        head_dim = self.integer("head_dim", default_dim or self.integer("hidden_size") // max(heads, 1))
-        if not heads or not kv_heads or heads % kv_heads:
+        heads = self.integer("num_attention_heads", low=1)
+        kv_heads = self.integer("num_key_value_heads", heads, low=1)
+        head_dim = self.integer("head_dim", default_dim or self.integer("hidden_size") // heads, low=1)
+        if heads % kv_heads:
             raise _broken("num_key_value_heads", kv_heads, f"a divisor of the {heads} heads")
         return heads, kv_heads, head_dim
 
@@ -130,20 +131,26 @@ class Config:
         theta, partial: what the family takes where the config does not say.
         """
         settings = self.rope_settings(layer_type)
-        theta = _number("rope_theta", settings.get("rope_theta") or self.raw.get("rope_theta") or theta)
+        theta = _positive("rope_theta", settings.get("rope_theta") or self.raw.get("rope_theta") or theta)
         given = settings.get("partial_rotary_factor", self.raw.get("partial_rotary_factor"))
         share = partial if given is None else _number("partial_rotary_factor", given)
         kind = self.rope_kind(settings)
         if kind == "proportional":
-            factor = _number("factor", settings.get("factor", 1.0))
+            factor = _positive("rope factor", settings.get("factor", 1.0))
             scaling = None if factor == 1.0 else RopeScaling("linear", factor=factor)
-            return RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2))
+            return self._one(RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2)))
         dim = int(head_dim * share)
-        return RopeSpec(dim, theta, interleaved, self._scaling(kind, settings, dim))
+        return self._one(RopeSpec(dim, theta, interleaved, self._scaling(kind, settings, dim)))
+
+    def _one(self, spec: RopeSpec) -> RopeSpec:
+        """The same object for equal specs, so that layers which share one can see it by identity."""
+        return self._ropes.setdefault(spec, spec)
 
     def rope_settings(self, layer_type: str | None = None) -> dict[str, Any]:
         """The dictionary of rotary settings; empty if the config has none."""
         found = self.raw.get("rope_scaling") or self.raw.get("rope_parameters") or {}
+        if not isinstance(found, Mapping):
+            raise _broken("rope_scaling", found, "a group of settings")
         if layer_type is not None and isinstance(found.get(layer_type), Mapping):
             found = found[layer_type]
         return dict(found)
@@ -156,17 +163,18 @@ class Config:
     def _scaling(self, kind: str, settings: Mapping[str, Any], dim: int) -> RopeScaling | None:
         def setting(key: str, default: float | None = None) -> float:
             value = settings.get(key)
-            return _number(f"rope {key}", default if value is None else value)
+            return _positive(f"rope {key}", default if value is None else value)
 
         if kind == "default":
             return None
         if kind == "linear":
             return RopeScaling("linear", factor=setting("factor"))
-        positions = self.integer("max_position_embeddings")
+        positions = self.integer("max_position_embeddings", low=1)
         if kind == "dynamic":
             return RopeScaling("dynamic", factor=setting("factor"), max_position=positions)
-        outside = self.raw.get("original_max_position_embeddings")
-        original = int(outside or setting("original_max_position_embeddings", positions))
+        beside, within = (where.get("original_max_position_embeddings") for where in (self.raw, settings))
+        given = next(value for value in (beside, within, positions) if value is not None)
+        original = int(_positive("original_max_position_embeddings", given))
         if kind == "llama3":
             low, high = setting("low_freq_factor"), setting("high_freq_factor")
             return RopeScaling("llama3", factor=setting("factor"), original=original, low_freq=low, high_freq=high)
@@ -225,6 +233,12 @@ def _frequencies(settings: Mapping[str, Any], key: str, dim: int) -> tuple[float
 def _number(key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise _broken(key, value, "a number")
+    return float(value)
+
+
+def _positive(key: str, value: Any) -> float:
+    if _number(key, value) <= 0:
+        raise _broken(key, value, "a number above 0")
     return float(value)
 
 

@@ -15,7 +15,7 @@ from engine.models.norms import build_norm
 from engine.models.per_layer import PerLayerGate, PerLayerInputs
 from engine.models.router import Router
 from engine.models.span import Span
-from engine.models.spec import DecoderSpec, LayerSpec
+from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import LayerState, RecurrentState, RowsState, SequenceState
 from engine.models.weights import Kind, Linear, Weights, fetch, vector
 
@@ -70,6 +70,7 @@ class Decoder:
         del embedding
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
         self._norm = build_norm(spec.norm, weights, spec.hidden)
+        self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
         own = spec.per_layer_inputs
         self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
 
@@ -83,6 +84,14 @@ class Decoder:
     def new_state(self) -> SequenceState:
         """An empty sequence."""
         return SequenceState([layer.mixer.new_state(self.kv_dtype) for layer in self.layers])
+
+    def continues(self, state: SequenceState, horizon: int) -> bool:
+        """Whether what `state` holds can go on to `horizon` tokens.
+
+        LongRoPE rotates every key differently once a sequence outgrows the original context: keys from before that
+        are of no use then, and the caller rolls back to 0 and feeds the sequence again.
+        """
+        return not state.length or all((state.horizon > at) == (horizon > at) for at in self._switches)
 
     @torch.inference_mode()
     def forward(
@@ -113,7 +122,7 @@ class Decoder:
         except BaseException:
             state.rollback(span.start)
             raise
-        state.commit(span.length)
+        state.commit(span.length, span.horizon)
         if want == "none":
             return None
         return self._logits(x if want == "all" else x[-1:])
@@ -125,6 +134,13 @@ class Decoder:
         if self.spec.logit_softcap is not None:
             logits = torch.tanh(logits / self.spec.logit_softcap) * self.spec.logit_softcap
         return logits
+
+
+def _rope_switches(layer: LayerSpec) -> tuple[int, ...]:
+    """Lengths beyond which this layer's keys are rotated in another way."""
+    rope = layer.mixer.rope if isinstance(layer.mixer, AttentionSpec | MlaSpec) else None
+    scaling = None if rope is None else rope.scaling
+    return (scaling.original,) if scaling is not None and scaling.kind == "longrope" else ()
 
 
 def _head_bias(spec: DecoderSpec, weights: Weights) -> Tensor | None:

@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from engine.models.norms import rms
 from engine.models.spec import RouterSpec
 from engine.models.weights import Weights, fetch, vector
 
@@ -19,14 +20,15 @@ class Router:
         self.bias = vector(weights, f"{spec.weight}.bias") if spec.bias else None
         self._choice_bias = None if spec.choice_bias is None else vector(weights, spec.choice_bias)
         self._expert_scale = None if spec.expert_scale is None else vector(weights, spec.expert_scale)
+        self._eps = None if spec.input_norm_eps is None else torch.tensor(spec.input_norm_eps)
         self._input_scale = None
         if spec.input_scale is not None:
             self._input_scale = vector(weights, spec.input_scale) * hidden**-0.5
 
     def logits(self, x: Tensor) -> Tensor:
         """x: [T, H] float32, the router's input. Returns [T, E]."""
-        if self.spec.input_norm_eps is not None:
-            x = torch.rms_norm(x, (x.shape[-1],), self._input_scale, self.spec.input_norm_eps)
+        if self._eps is not None:
+            x = rms(x, self._eps, self._input_scale)
         return F.linear(x, self.weight, self.bias)
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -57,8 +59,10 @@ def choose(spec: RouterSpec, logits: Tensor, choice_bias: Tensor | None = None) 
 
 def _finished(spec: RouterSpec, weights: Tensor) -> Tensor:
     if spec.normalize:
-        total = weights.sum(-1, keepdim=True) + spec.normalize_eps
-        weights = weights / (total.clamp_(min=spec.normalize_min) if spec.normalize_min else total)
+        total = weights.sum(-1, keepdim=True)
+        if spec.normalize_eps or spec.normalize_min:
+            total = total.add_(spec.normalize_eps).clamp_(min=spec.normalize_min)
+        weights = weights / total
     return weights if spec.scale == 1.0 else weights * spec.scale
 
 

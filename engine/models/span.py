@@ -20,6 +20,7 @@ class Span:
         self.start, self.stop = start, stop
         self.horizon = max(horizon, stop)
         self._tables: dict[RopeSpec, RopeTable] = {}
+        self._by_id: dict[int, tuple[RopeSpec, RopeTable]] = {}  # hashing a spec takes longer than rotating a token
         self._masks: dict[tuple[int, torch.dtype], Tensor] = {}
 
     @property
@@ -29,9 +30,13 @@ class Span:
 
     def rope(self, spec: RopeSpec) -> RopeTable:
         """Cosines and sines of these positions, computed once for all layers of the same kind."""
+        known = self._by_id.get(id(spec))
+        if known is not None:
+            return known[1]
         table = self._tables.get(spec)
         if table is None:
             table = self._tables[spec] = rope_table(spec, self.start, self.stop, self.horizon)
+        self._by_id[id(spec)] = (spec, table)  # keeps the spec, so that its id is not given to another
         return table
 
     def visible_from(self, window: int | None) -> int:

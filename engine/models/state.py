@@ -141,7 +141,7 @@ class _Snapshot:
 
 
 class SequenceState:
-    """All a decoder keeps of one sequence. length: tokens whose state every layer holds.
+    """All a decoder keeps of one sequence. length: tokens whose state every layer holds. horizon: see Span.
 
     A forward pass runs between begin() and commit(); one that does not come to its end must be followed by rollback().
     Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
@@ -152,6 +152,7 @@ class SequenceState:
     ) -> None:
         self.layers = tuple(layers)
         self.length = 0
+        self.horizon = 0
         self.max_snapshots = max_snapshots
         self.max_snapshot_bytes = max_snapshot_bytes
         self._rows = [layer for layer in self.layers if isinstance(layer, RowsState)]
@@ -173,9 +174,10 @@ class SequenceState:
         """A forward pass starts: the layers will run ahead of `length` one by one."""
         self._partial = True
 
-    def commit(self, tokens: int) -> None:
-        """The forward pass over `tokens` tokens went through every layer."""
+    def commit(self, tokens: int, horizon: int) -> None:
+        """The forward pass over `tokens` tokens, in a sequence that reaches `horizon`, went through every layer."""
         self.length += tokens
+        self.horizon = max(self.horizon, horizon)
         self._partial = False
 
     def snapshot(self) -> None:
@@ -202,6 +204,7 @@ class SequenceState:
         for rows in self._rows:
             rows.truncate(reached)
         self.length = reached
+        self.horizon = self.horizon if reached else 0
         self._partial = False
         return reached
 

@@ -14,8 +14,8 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     c = Config(config)
     heads, kv_heads, head_dim = c.heads()
     eps, bias = c.number("rms_norm_eps", 1e-5), c.flag("use_bias", False)
-    count, interval = c.integer("num_hidden_layers"), c.integer("moe_layer_interval", 1)
-    first, last = c.integer("moe_layer_start_index", 1), c.integer("moe_layer_end_index", -1)
+    count, interval = c.integer("num_hidden_layers"), c.integer("moe_layer_interval", 1, low=1)
+    first, last = c.integer("moe_layer_start_index", 1), c.integer("moe_layer_end_index", -1, low=-1)
     sparse = range(first, count if last == -1 else last + 1)
     layers = []
     for i in range(count):

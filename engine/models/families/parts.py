@@ -66,9 +66,9 @@ def causal_lm(
     """A decoder under `prefix` with lm_head beside it. tied: what the family takes where the config does not say."""
     return DecoderSpec(
         family=c.family,
-        hidden=c.integer("hidden_size"),
-        vocab=c.integer("vocab_size"),
-        max_positions=c.integer("max_position_embeddings"),
+        hidden=c.integer("hidden_size", low=1),
+        vocab=c.integer("vocab_size", low=1),
+        max_positions=c.integer("max_position_embeddings", low=1),
         layers=tuple(layers),
         norm=norm(f"{prefix}.{final_norm}", eps, kind),
         embedding=f"{prefix}.embed_tokens",

@@ -15,7 +15,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     heads, kv_heads, head_dim = c.heads()
     eps = c.number("rms_norm_eps", 1e-6)
     count = c.integer("num_hidden_layers")
-    step, dense = c.integer("decoder_sparse_step", 1), c.integers("mlp_only_layers")
+    step, dense = c.integer("decoder_sparse_step", 1, low=1), c.integers("mlp_only_layers")
     layers = []
     for i, window in enumerate(_windows(c, count)):
         prefix = f"model.layers.{i}"

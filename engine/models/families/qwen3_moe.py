@@ -16,7 +16,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     eps = c.number("rms_norm_eps", 1e-6)
     window = c.integer("sliding_window") if c.flag("use_sliding_window", False) and c.has("sliding_window") else None
     bias = c.flag("attention_bias", False)
-    step, dense = c.integer("decoder_sparse_step", 1), c.integers("mlp_only_layers")
+    step, dense = c.integer("decoder_sparse_step", 1, low=1), c.integers("mlp_only_layers")
     layers = []
     for i in range(c.integer("num_hidden_layers")):
         prefix = f"model.layers.{i}"

@@ -1,0 +1,112 @@
+"""Configs that are opened, and configs that are refused with a sentence instead of being guessed at."""
+
+from __future__ import annotations
+
+import pickle
+from importlib import import_module
+from typing import Any
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.models.families import FAMILIES, is_known, read_spec
+from engine.models.spec import AttentionSpec
+
+QWEN3: dict[str, Any] = {
+    "model_type": "qwen3_moe", "vocab_size": 97, "hidden_size": 48, "num_hidden_layers": 4, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 16, "num_experts": 8, "num_experts_per_tok": 3, "intermediate_size": 64,
+    "moe_intermediate_size": 24, "max_position_embeddings": 256, "rope_theta": 10000.0,
+}  # fmt: skip
+SMALL: dict[str, Any] = {
+    "vocab_size": 97, "hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 2,
+    "max_position_embeddings": 256, "intermediate_size": 24, "num_experts_per_tok": 3,
+}  # fmt: skip
+HUNYUAN = {**SMALL, "model_type": "hunyuan_v1_moe", "num_experts": 8, "moe_topk": 2}
+MINIMAX = {**SMALL, "model_type": "minimax_m2", "num_local_experts": 8}
+PHIMOE = {**SMALL, "model_type": "phimoe", "num_local_experts": 8}
+GPT_OSS = {**SMALL, "model_type": "gpt_oss", "num_local_experts": 8}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_its_file(family: str) -> None:
+    assert callable(import_module(f"engine.models.families.{FAMILIES[family]}").spec)
+    assert is_known({"model_type": family})
+
+
+def test_a_spec_is_plain_data() -> None:
+    spec = read_spec(QWEN3)
+    assert (spec.family, spec.hidden, spec.vocab, spec.max_positions, len(spec.layers)) == ("qwen3_moe", 48, 97, 256, 4)
+    assert sorted(spec.moe_layers) == [0, 1, 2, 3]
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert hash(spec) == hash(read_spec(QWEN3))
+
+
+def test_a_config_of_before_version_5_reads_like_one_of_today() -> None:
+    today = {k: v for k, v in QWEN3.items() if k != "rope_theta"}
+    today["rope_parameters"] = {"rope_type": "default", "rope_theta": 10000.0}
+    today["num_local_experts"] = today.pop("num_experts")
+    assert read_spec(today) == read_spec({**QWEN3, "rope_scaling": None})
+
+
+def test_head_dim_is_worked_out_where_it_is_null() -> None:
+    mixer = read_spec({**QWEN3, "head_dim": None}).layers[0].mixer
+    assert isinstance(mixer, AttentionSpec)
+    assert mixer.head_dim == 12
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        ({}, "does not say which family"),
+        ({"model_type": "llama"}, "'llama'"),
+        ({**QWEN3, "model_type": ["qwen3_moe"]}, "no decoder of its own"),
+        ({**QWEN3, "mlp_only_layers": [0, 1, 2, 3]}, "dense"),
+        ({**QWEN3, "num_hidden_layers": 0}, "dense"),
+        ({**QWEN3, "hidden_act": "xielu"}, "'xielu'"),
+        ({**QWEN3, "rope_scaling": {"rope_type": "spiral", "factor": 2.0}}, "'spiral'"),
+        ({**QWEN3, "num_experts_per_tok": 9}, "9 of 8 experts"),
+        ({**QWEN3, "num_experts_per_tok": 0}, "0 of 8 experts"),
+        ({**PHIMOE, "num_experts_per_tok": 3}, "3 experts"),
+        ({**GPT_OSS, "layer_types": ["full_attention", "chunked_attention"]}, "'chunked_attention'"),
+        ({**HUNYUAN, "use_cla": True}, "use_cla"),
+        ({**HUNYUAN, "use_qk_norm": False}, "use_qk_norm"),
+        ({**HUNYUAN, "num_shared_expert": [1, 2]}, "num_shared_expert"),
+        ({**HUNYUAN, "moe_intermediate_size": [24, 32]}, "moe_intermediate_size"),
+        ({**MINIMAX, "scoring_func": "softmax"}, "scoring_func"),
+        ({**MINIMAX, "attn_type_list": [1, 0]}, "attn_type_list"),
+    ],
+)
+def test_what_cannot_be_computed_is_refused(config: dict[str, Any], says: str) -> None:
+    with pytest.raises(UnderhillError, match=says) as caught:
+        read_spec(config)
+    assert caught.value.kind == Kind.UNSUPPORTED_MODEL
+    assert caught.value.action
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"hidden_size": None}, "hidden_size"),
+        ({"hidden_size": "48"}, "hidden_size"),
+        ({"hidden_size": 48.5}, "hidden_size"),
+        ({"num_hidden_layers": -3}, "num_hidden_layers"),
+        ({"num_hidden_layers": True}, "num_hidden_layers"),
+        ({"num_attention_heads": 0}, "num_attention_heads"),
+        ({"num_key_value_heads": 3}, "num_key_value_heads"),
+        ({"rms_norm_eps": float("nan")}, "rms_norm_eps"),
+        ({"norm_topk_prob": "yes"}, "norm_topk_prob"),
+        ({"mlp_only_layers": "all"}, "mlp_only_layers"),
+        ({"decoder_sparse_step": 0}, "decoder_sparse_step"),
+        ({"rope_theta": "big"}, "rope_theta"),
+        ({"rope_scaling": {"type": "linear"}}, "rope factor"),
+        ({"rope_scaling": {"type": "linear", "factor": []}}, "rope factor"),
+        ({"rope_scaling": "linear"}, "rope_scaling"),
+        ({"rope_scaling": {"type": "longrope", "short_factor": [1.0], "long_factor": [1.0]}}, "short_factor"),
+        ({"rope_scaling": {"type": "yarn", "factor": 0.0}}, "rope factor"),
+        ({"rope_scaling": {"type": "yarn", "factor": 2, "original_max_position_embeddings": 0}}, "original"),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_called_broken(changes: dict[str, Any], says: str) -> None:
+    with pytest.raises(UnderhillError, match=says) as caught:
+        read_spec({**QWEN3, **changes})
+    assert caught.value.kind == Kind.BROKEN_FILE
