@@ -146,7 +146,8 @@ class ExpertRuntime:
         skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]
         self.telemetry.hits += len(hits)
         self.telemetry.misses += len(misses)
-        self.telemetry.precision[0] += len(skipped)
+        if skipped:
+            self.telemetry.precision[0] += len(skipped)
         arrivals = _Arrivals(self.cache, self._loader, self.telemetry)
         try:
             misses = arrivals.request(misses)

@@ -1,0 +1,70 @@
+"""An expert source in memory: verified reads as the store makes them, with failures and delays at will."""
+
+from __future__ import annotations
+
+import threading
+import zlib
+from collections.abc import Sequence
+
+import torch
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.keys import ExpertKey
+from engine.kernels.call import Planes
+from engine.store.layout import ExpertSpec
+from tests.engine.kernels.records import random_planes
+
+
+class MemorySource:
+    """Random experts. failing: keys whose reads fail; gate: reads wait for it; reads: (key, first plane, planes)."""
+
+    def __init__(self, spec: ExpertSpec, layers: Sequence[int] = (0, 2), experts: int = 6) -> None:
+        self.spec_ = spec
+        self.layers = tuple(layers)
+        self._experts = experts
+        self.records = {
+            ExpertKey(layer, e): random_planes(spec, 1000 * layer + e) for layer in layers for e in range(experts)
+        }
+        self.checksums = {key: [zlib.crc32(p.numpy()) for p in planes] for key, planes in self.records.items()}
+        self.failing: dict[ExpertKey, UnderhillError | Exception] = {}
+        self.gate = threading.Event()
+        self.gate.set()
+        self.started = threading.Semaphore(0)
+        self.reads: list[tuple[ExpertKey, int, int]] = []
+        self._lock = threading.Lock()
+
+    def experts(self, layer: int) -> int:
+        return self._experts
+
+    def spec(self, layer: int, expert: int = 0) -> ExpertSpec:
+        return self.spec_
+
+    @property
+    def expert_bytes(self) -> int:
+        return self.spec_.layout.nbytes
+
+    def read_planes(self, layer: int, expert: int, first_plane: int, buffers: Sequence[memoryview]) -> None:
+        key = ExpertKey(layer, expert)
+        with self._lock:
+            self.reads.append((key, first_plane, len(buffers)))
+        self.started.release()
+        self.gate.wait()
+        if key in self.failing:
+            buffers[0][:] = bytes(len(buffers[0]))
+            raise self.failing[key]
+        for index, buffer in enumerate(buffers, first_plane):
+            buffer[:] = memoryview(self.records[key][index].numpy())
+            if zlib.crc32(buffer) != self.checksums[key][index]:
+                raise UnderhillError(Kind.BROKEN_FILE, f"expert {expert} of layer {layer} does not match its checksum.")
+
+    def planes(self, layer: int, tiers: dict[int, int]) -> dict[int, Planes]:
+        """Experts of a layer for the reference, each at its tier."""
+        return {e: Planes(self.spec_, self.records[ExpertKey(layer, e)], tier) for e, tier in tiers.items()}
+
+    def routing(self, tokens: int, k: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """x [T, H], ids [T, K], weights [T, K] summing to 1."""
+        random = torch.Generator().manual_seed(seed)
+        x = torch.randn(tokens, self.spec_.hidden, generator=random)
+        ids = torch.stack([torch.randperm(self._experts, generator=random)[:k] for _ in range(tokens)])
+        weights = torch.rand(tokens, k, generator=random) + 0.05
+        return x, ids, weights / weights.sum(dim=1, keepdim=True)
