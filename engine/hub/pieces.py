@@ -89,7 +89,7 @@ def mxfp4(blocks: Tensor, scales: Tensor) -> Tensor:
     """
     values = torch.tensor(MXFP4_VALUES, dtype=torch.float32)
     nibbles = torch.stack((blocks & 15, blocks >> 4), dim=-1).flatten(-2)
-    powers = torch.ldexp(torch.ones(()), scales.to(torch.int32) - MXFP4_BIAS)
+    powers = torch.ldexp(torch.ones(scales.shape), scales.to(torch.int32) - MXFP4_BIAS)
     return (values[nibbles.int()] * powers.unsqueeze(-1)).flatten(-2).to(torch.bfloat16)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from engine.store.layout import (
 )
 
 Bytes = NDArray[np.uint8]
-Buffer = bytes | bytearray | memoryview | Bytes
+Buffer = bytes | bytearray | memoryview | mmap.mmap | Bytes
 BIAS = "_bias"  # the bias of matrix "gate" travels as "gate_bias"
 
 
