@@ -1,0 +1,73 @@
+"""An answer while it is being made."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from app.chats.records import StoredMessage
+from app.transcript.notes import duration, rate
+from engine import api
+
+_WINDOW = 2.0  # seconds over which the speed is told
+
+
+@dataclass
+class Answer:
+    """message: as begun. text and tokens grow. command: id of the Generate, empty until the question is on disk."""
+
+    message: StoredMessage
+    question: StoredMessage | None
+    command: str = ""
+    text: list[str] = field(default_factory=list)
+    tokens: list[int] = field(default_factory=list)
+    pending: str = ""  # text that the window has not shown yet
+    news: bool = True  # something to show, or to write to disk
+    unsaved: bool = False
+    stopped: bool = False
+    began: float = field(default_factory=time.monotonic)
+    reading: api.PromptRead | None = None
+    _recent: list[tuple[float, int]] = field(default_factory=list)
+
+    def take(self, delta: api.TextDelta) -> None:
+        """More text and tokens."""
+        self.text.append(delta.text)
+        self.tokens.extend(delta.token_ids)
+        self.pending += delta.text
+        self.news = self.unsaved = True
+        now = time.monotonic()
+        self._recent.append((now, len(self.tokens)))
+        while len(self._recent) > 2 and now - self._recent[0][0] > _WINDOW:
+            self._recent.pop(0)
+
+    def status(self) -> str:
+        """What to say under the answer now."""
+        if self.tokens:
+            return "  ·  ".join(p for p in (self._speed(), f"{len(self.tokens):,} tokens", "Esc stops") if p)
+        waited = duration(time.monotonic() - self.began)
+        read = self.reading
+        if read is not None and read.total and read.done < read.total:
+            reused = f", {read.reused:,} already known" if read.reused else ""
+            return f"Reading your message: {100 * read.done // read.total} % of {read.total:,} tokens{reused}"
+        return f"Thinking  ·  {waited}"
+
+    def _speed(self) -> str:
+        if len(self._recent) < 2:
+            return ""
+        (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
+        return f"{rate((n1 - n0) / (t1 - t0))} tok/s" if t1 > t0 else ""
+
+    def so_far(self) -> StoredMessage:
+        """The message to write to disk by now."""
+        return dataclasses.replace(self.message, content="".join(self.text), token_ids=tuple(self.tokens))
+
+    def finished(self, finish: str, stats: api.Stats | None) -> StoredMessage:
+        """The message as it is in the end. The engine's own text and tokens win over what was gathered."""
+        message = self.so_far()
+        values: dict[str, Any] = {}
+        if stats is not None:
+            values = dataclasses.asdict(stats)
+            message = dataclasses.replace(message, content=values.pop("text"), token_ids=tuple(values.pop("token_ids")))
+        return dataclasses.replace(message, state="whole", finish=finish, stats=values)

@@ -1,0 +1,54 @@
+"""Puts the parts of a running window together and takes them apart again in the right order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtWidgets import QApplication
+
+from app import preferences
+from app.chats.keeper import Keeper
+from app.chats.opening import Problem
+from app.conversation import Conversation
+from app.inbox import Inbox
+from app.link.engine_link import EngineLink
+from app.models import Models
+from app.paths import Paths
+from app.theme.theme import Theme
+from app.window import MainWindow
+from engine import api
+
+Start = Callable[[Callable[[api.Event], None]], api.Engine]
+
+
+class Underhill:
+    """window, and the threads behind it. `close` ends them all."""
+
+    def __init__(self, application: QApplication, paths: Paths, start: Start = api.start) -> None:
+        remembered, note = preferences.load(paths.preferences)
+        self.theme = Theme(application, remembered.theme)
+        self.inbox = Inbox(application)
+        self.keeper = Keeper(paths.chats, self.inbox, self._problem)
+        self.link = EngineLink(self.inbox, start)
+        self.conversation = Conversation(self.keeper, self.link, self.inbox)
+        self.models = Models(self.link, self.inbox)
+        self.window = MainWindow(self.theme, self.keeper, self.conversation, self.models, remembered, paths.preferences)
+        self.link.telemetry.connect(self.window.live.take)
+        if note:
+            self.window.banners.show_banner("warning", "Some settings could not be used.", note)
+
+    def open(self) -> None:
+        """Show the window and have the last model opened."""
+        self.window.show()
+        self.window.start()
+
+    def close(self) -> None:
+        """Stop the engine, write what is unwritten, end the threads."""
+        self.link.close()
+        self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
+        self.keeper.close()
+        self.inbox.close()
+        self.window.deleteLater()
+
+    def _problem(self, problem: Problem) -> None:
+        self.window.show_problem(problem)

@@ -1,0 +1,1 @@
+"""Chats on disk: one SQLite file, owned by one thread."""

@@ -1,0 +1,102 @@
+"""Opening the chat database whatever state it is in: nothing is deleted, and what went wrong is said."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.chats.schema import NewerDatabase
+from app.chats.store import ChatStore
+
+_CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong, what to do, and the technical cause.
+
+    kind: 'corrupt', 'busy', 'denied', 'full', 'newer' or 'other'.
+    """
+
+    kind: str
+    sentence: str
+    action: str
+    cause: str
+
+
+def explain(error: BaseException, path: Path) -> Problem:
+    """A database or file error as a sentence and an action."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    number = getattr(error, "errno", None)
+    cause = f"{type(error).__name__}: {error} ({path})"
+    if isinstance(error, NewerDatabase):
+        return Problem("newer", "Your chats were saved by a newer version of Underhill.",
+                       "Install that version again to see them. They are untouched.", cause)  # fmt: skip
+    if code in _CORRUPT:
+        return Problem("corrupt", "The file that holds your chats is damaged.", "", cause)
+    if code in _BUSY:
+        return Problem("busy", "Another program is holding the file that keeps your chats.",
+                       "Close other Underhill windows or backup programs, then try again.", cause)  # fmt: skip
+    if code == sqlite3.SQLITE_FULL or number == errno.ENOSPC:
+        return Problem("full", "The disk is full, so your chats cannot be saved.",
+                       "Free some space, then try again.", cause)  # fmt: skip
+    if code in _DENIED or number in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return Problem("denied", f"Underhill may not write to {path.parent}.",
+                       "Check the permissions of that folder, then start Underhill again.", cause)  # fmt: skip
+    return Problem("other", "Your chats cannot be saved.", f"Check the folder {path.parent}.", cause)
+
+
+def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
+    """The store at `path`, or the next best thing together with what to tell the user.
+
+    A damaged file is kept under a dated name, and a new one begun. Where nothing can be written (or the file is
+    from a newer version), chats live in memory for this run only.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return _checked(path), None
+    except (sqlite3.Error, OSError, NewerDatabase) as error:
+        problem = explain(error, path)
+    if problem.kind == "corrupt":
+        try:
+            aside = _set_aside(path)
+            return _checked(path), Problem(
+                "corrupt", problem.sentence + " Underhill has started a new one.",
+                f"The damaged file is kept as {aside}; a backup of yours can be put in its place.", problem.cause,
+            )  # fmt: skip
+        except (sqlite3.Error, OSError) as error:
+            problem = explain(error, path)
+    return ChatStore(":memory:"), Problem(
+        problem.kind, problem.sentence, f"{problem.action} Until then, chats are not saved.".strip(), problem.cause
+    )
+
+
+def _checked(path: Path) -> ChatStore:
+    store = ChatStore(path)
+    verdict = store.check()
+    if verdict != "ok":
+        store.close()
+        error = sqlite3.DatabaseError(verdict)
+        error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+        raise error
+    return store
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename the database and its write-ahead log together; returns the new name."""
+    stamp = time.strftime("%Y-%m-%d-%H%M%S")
+    aside = path.with_name(f"{path.stem}-damaged-{stamp}{path.suffix}")
+    number = 1
+    while aside.exists():
+        number += 1
+        aside = path.with_name(f"{path.stem}-damaged-{stamp}-{number}{path.suffix}")
+    for tail in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + tail)
+        if part.exists():
+            part.rename(aside.with_name(aside.name + tail))
+    return aside

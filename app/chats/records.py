@@ -1,0 +1,65 @@
+"""Rows of the chat database, and their ids."""
+
+from __future__ import annotations
+
+import itertools
+import struct
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+_counter = itertools.count()
+
+
+def new_id() -> int:
+    """An id that grows with time: microseconds since 1970, then ten bits that tell ids of one microsecond apart.
+
+    Made by the window, not by the database, so that nothing waits for a write. It is the row's INTEGER PRIMARY KEY,
+    which a full-text index can refer to and which VACUUM leaves alone.
+    """
+    return (time.time_ns() // 1000) << 10 | next(_counter) & 1023
+
+
+def pack_tokens(ids: tuple[int, ...]) -> bytes:
+    """Token ids as little-endian 32-bit integers."""
+    return struct.pack(f"<{len(ids)}I", *ids)
+
+
+def unpack_tokens(data: bytes) -> tuple[int, ...]:
+    """The inverse of pack_tokens."""
+    return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty."""
+
+    id: int
+    title: str = ""
+    title_by_hand: bool = False
+    updated_at: float = 0.0
+    draft: str = ""
+    leaf_id: int | None = None
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """One message. Messages form a tree by parent_id; an edit or another answer is a sibling.
+
+    state: 'whole', 'streaming' (being written) or 'cut' (Underhill ended while it was written).
+    finish, stats: of answers, as engine.api.Stats has them. version, versions: which sibling this is, from 1.
+    """
+
+    id: int
+    chat_id: int
+    parent_id: int | None
+    role: str
+    content: str = ""
+    token_ids: tuple[int, ...] = ()
+    state: str = "whole"
+    finish: str = ""
+    stats: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+    created_at: float = field(default_factory=time.time)
+    version: int = 1
+    versions: int = 1

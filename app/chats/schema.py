@@ -1,0 +1,70 @@
+"""The shape of the chat database and the steps from one version of it to the next.
+
+`PRAGMA user_version` counts the steps that have been taken. A step is never edited once released; a new one is added.
+Search over all messages will be a step that adds an FTS5 table with content='messages', content_rowid='id'.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE chats (
+            id INTEGER PRIMARY KEY,
+            title TEXT NOT NULL DEFAULT '',
+            title_by_hand INTEGER NOT NULL DEFAULT 0,
+            created_at REAL NOT NULL,
+            updated_at REAL NOT NULL,
+            deleted_at REAL,
+            draft TEXT NOT NULL DEFAULT '',
+            leaf_id INTEGER
+        )
+        """,
+        """
+        CREATE TABLE messages (
+            id INTEGER PRIMARY KEY,
+            chat_id INTEGER NOT NULL REFERENCES chats(id) ON DELETE CASCADE,
+            parent_id INTEGER REFERENCES messages(id) ON DELETE CASCADE,
+            role TEXT NOT NULL CHECK (role IN ('system', 'user', 'assistant')),
+            content TEXT NOT NULL,
+            token_ids BLOB NOT NULL DEFAULT x'',
+            state TEXT NOT NULL DEFAULT 'whole' CHECK (state IN ('whole', 'streaming', 'cut')),
+            finish TEXT NOT NULL DEFAULT '',
+            stats TEXT NOT NULL DEFAULT '{}',
+            model TEXT NOT NULL DEFAULT '',
+            created_at REAL NOT NULL
+        )
+        """,
+        "CREATE INDEX messages_by_chat ON messages(chat_id)",
+        "CREATE INDEX messages_by_parent ON messages(parent_id)",
+        "CREATE INDEX chats_by_time ON chats(updated_at) WHERE deleted_at IS NULL",
+    ),
+)
+
+
+class NewerDatabase(Exception):
+    """The file was written by a later version of Underhill."""
+
+
+def migrate(connection: sqlite3.Connection, steps: Sequence[Sequence[str]] = STEPS) -> int:
+    """Take the steps that are missing, each whole or not at all. Returns how many were taken.
+
+    Raises NewerDatabase where the file has taken more steps than this version knows; the file stays as it is.
+    """
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version > len(steps):
+        raise NewerDatabase(f"database version {version}, known up to {len(steps)}")
+    for number, step in enumerate(steps[version:], start=version + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for statement in step:
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {number}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+    return len(steps) - version

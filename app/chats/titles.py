@@ -1,0 +1,25 @@
+"""A title for a chat, from its first message."""
+
+from __future__ import annotations
+
+import re
+
+_LONGEST = 48
+
+
+def title_from(text: str) -> str:
+    """The first line that says something, without Markdown signs, cut at a word; never empty."""
+    for line in text.splitlines():
+        plain = re.sub(r"[`*_#>~]+", "", line)
+        plain = " ".join(plain.split()).strip(" -:")
+        if plain:
+            return _cut(plain)
+    return "New chat"
+
+
+def _cut(text: str) -> str:
+    if len(text) <= _LONGEST:
+        return text
+    head = text[:_LONGEST]
+    space = head.rfind(" ")
+    return (head[:space] if space > _LONGEST // 2 else head).rstrip(" ,.;:") + "…"

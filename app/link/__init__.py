@@ -1,0 +1,1 @@
+"""The window's end of the line to the engine."""

@@ -1,0 +1,58 @@
+"""Sends commands to the engine and hands every event, on the window's thread, to whoever sent the command."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Signal
+
+from app.inbox import Inbox
+from engine import api
+
+Listener = Callable[[api.Event], object]
+_TERMINAL = (api.Done, api.Cancelled, api.Failed)
+
+
+class EngineLink(QObject):
+    """telemetry: api.Telemetry, at most five a second, on the window's thread."""
+
+    telemetry = Signal(object)
+
+    def __init__(self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start) -> None:
+        super().__init__(inbox)
+        self._inbox = inbox
+        self._listeners: dict[str, Listener] = {}
+        self._numbers = itertools.count(1)
+        self._engine = start(self._arrived)
+
+    def new_id(self) -> str:
+        """An id for a command."""
+        return f"w{next(self._numbers)}"
+
+    def send(self, command: api.Command, listener: Listener | None = None) -> None:
+        """Queue a command. listener gets each of its events, the last being Done, Cancelled or Failed."""
+        if listener is not None:
+            self._listeners[command.id] = listener
+        self._engine.send(command)
+
+    def stop(self, target: str) -> None:
+        """Cancel the command `target`."""
+        self._engine.send(api.Stop(self.new_id(), target))
+
+    def close(self) -> None:
+        """End the engine and wait for it."""
+        self._engine.close()
+
+    def _arrived(self, event: api.Event) -> None:
+        """Runs on a thread of the engine: only hand over."""
+        self._inbox.post(self._deliver, event)
+
+    def _deliver(self, event: api.Event) -> None:
+        if isinstance(event, api.Telemetry):
+            self.telemetry.emit(event)
+            return
+        terminal = isinstance(event, _TERMINAL)
+        listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
+        if listener is not None:
+            listener(event)

@@ -1,0 +1,121 @@
+"""The model that is open and those there are: loading, importing, live settings."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.link.engine_link import EngineLink
+from engine import api
+
+NONE, LOADING, READY, FAILED = "none", "loading", "ready", "failed"
+
+
+class Models(QObject):
+    """state: one of NONE, LOADING, READY, FAILED. progress: of loading. importing: the import under way, or None."""
+
+    changed = Signal()
+    listed = Signal()
+    loaded = Signal(object)  # api.ModelCard
+    load_failed = Signal(object)  # api.Failed
+    imported = Signal(object)  # api.ModelCard
+    import_changed = Signal()
+    failed = Signal(object)  # api.Failed, of anything else
+
+    def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._link = link
+        self.cards: tuple[api.ModelCard, ...] = ()
+        self.card: api.ModelCard | None = None
+        self.wanted = ""  # what was last asked for
+        self.state = NONE
+        self.progress = api.Progress("", "")
+        self.importing: api.Progress | None = None
+        self._loading = ""
+        self._import = ""
+
+    def refresh(self) -> None:
+        """Ask for the list of models."""
+        self._link.send(api.ListModels(self._link.new_id()), self._listed)
+
+    def load(self, model: str, settings: dict[str, Any]) -> None:
+        """Open a model; one that is still being opened is left off."""
+        if self.state == LOADING:
+            self._link.stop(self._loading)
+        self.wanted = model
+        self.state = LOADING
+        self.progress = api.Progress("", "Opening the model")
+        self._loading = self._link.new_id()
+        self._link.send(api.LoadModel(self._loading, model, dict(settings)), partial(self._load_heard, self._loading))
+        self.changed.emit()
+
+    def cancel_load(self) -> None:
+        """Stop opening."""
+        if self.state == LOADING:
+            self._link.stop(self._loading)
+
+    def update(self, values: dict[str, Any]) -> None:
+        """Change live settings of the open model; it takes them mid-answer."""
+        if self.state == READY and values:
+            self._link.send(api.UpdateSettings(self._link.new_id(), dict(values)), self._other_heard)
+
+    def import_folder(self, path: str, name: str, top: int) -> None:
+        """Quantize a checkpoint into the library."""
+        self._import = self._link.new_id()
+        self.importing = api.Progress(self._import, "Reading the model's files")
+        self._link.send(api.ImportModel(self._import, path, name, top), self._import_heard)
+        self.import_changed.emit()
+
+    def cancel_import(self) -> None:
+        """Stop importing; what is done is kept, and a later import of the same folder goes on from there."""
+        if self.importing is not None:
+            self._link.stop(self._import)
+
+    def delete(self, name: str) -> None:
+        """Remove a model from the disk."""
+        self._link.send(api.DeleteModel(self._link.new_id(), name), self._deleted)
+
+    def _listed(self, event: api.Event) -> None:
+        if isinstance(event, api.Done):
+            self.cards = tuple(event.result)
+            self.listed.emit()
+        elif isinstance(event, api.Failed):
+            self.failed.emit(event)
+
+    def _load_heard(self, command: str, event: api.Event) -> None:
+        if command != self._loading:
+            return
+        if isinstance(event, api.Progress):
+            self.progress = event
+        elif isinstance(event, api.Done):
+            self.card, self.state = event.result, READY
+            self.loaded.emit(self.card)
+            self.refresh()
+        elif isinstance(event, api.Cancelled):
+            self.card, self.state = None, NONE
+        elif isinstance(event, api.Failed):
+            self.card, self.state = None, FAILED
+            self.load_failed.emit(event)
+        self.changed.emit()
+
+    def _import_heard(self, event: api.Event) -> None:
+        if isinstance(event, api.Progress):
+            self.importing = event
+        else:
+            self.importing = None
+            if isinstance(event, api.Done):
+                self.imported.emit(event.result)
+                self.refresh()
+            elif isinstance(event, api.Failed):
+                self.failed.emit(event)
+        self.import_changed.emit()
+
+    def _deleted(self, event: api.Event) -> None:
+        self._other_heard(event)
+        self.refresh()
+
+    def _other_heard(self, event: api.Event) -> None:
+        if isinstance(event, api.Failed):
+            self.failed.emit(event)

@@ -1,0 +1,37 @@
+"""Where the window keeps what it keeps."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+
+@dataclass(frozen=True)
+class Paths:
+    """folder: the user's data folder of Underhill; UNDERHILL_DATA names another."""
+
+    folder: Path
+
+    @property
+    def chats(self) -> Path:
+        """The chat database."""
+        return self.folder / "chats.db"
+
+    @property
+    def preferences(self) -> Path:
+        """What the window remembers."""
+        return self.folder / "window.json"
+
+    @property
+    def crash_log(self) -> Path:
+        """Where Python writes if the process is torn down by a fault."""
+        return self.folder / "crash.log"
+
+
+def default() -> Paths:
+    """The folder of this user on this computer."""
+    chosen = os.environ.get("UNDERHILL_DATA")
+    return Paths(Path(chosen) if chosen else Path(platformdirs.user_data_dir("underhill", appauthor=False)))

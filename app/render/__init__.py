@@ -1,0 +1,1 @@
+"""From the text of a message to documents that can be painted."""

@@ -1,0 +1,132 @@
+"""Cuts Markdown, as it streams in, into top-level blocks: what is closed never changes again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
+_HEADING = re.compile(r"^ {0,3}#{1,6}(\s|$)")
+_MARKER = re.compile(r"^( {0,3})([-*+]|\d{1,9}[.)])\s+")
+_RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
+
+
+@dataclass(frozen=True)
+class Block:
+    """kind: 'text' (Markdown), 'item' (Markdown, one item of a list), 'code' (the code itself), 'open' (still growing).
+
+    An open block is shown as plain text; `code` says that it grows inside a fence.
+    """
+
+    kind: str
+    text: str
+    language: str = ""
+    code: bool = False
+
+
+class Splitter:
+    """Feed text in pieces of any size; read `closed` (only ever appended to) and `open()`."""
+
+    def __init__(self) -> None:
+        self.closed: list[Block] = []
+        self._lines: list[str] = []  # whole lines of the block that is growing
+        self._partial = ""  # the line that has not ended yet
+        self._kind = "text"
+        self._fence = ""  # the fence that is open at top level
+        self._language = ""
+        self._inner_fence = ""  # a fence inside a list item; its blank lines do not end the item
+        self._blank = False  # the last line was blank
+
+    def feed(self, text: str) -> None:
+        """More text."""
+        *lines, self._partial = (self._partial + text).split("\n")
+        for line in lines:
+            self._line(line.removesuffix("\r"))
+
+    def finish(self) -> None:
+        """No more text is coming: close what is open."""
+        if self._partial:
+            self._line(self._partial)
+            self._partial = ""
+        if self._fence or self._lines:
+            self._close()
+
+    def open(self) -> Block | None:
+        """The block that is growing, or None."""
+        inside = bool(self._fence)
+        text = "\n".join([*self._lines, self._partial])
+        if not text.strip() and not inside:
+            return None
+        return Block("open", text if inside else text.strip("\n"), self._language if inside else "", inside)
+
+    def _line(self, line: str) -> None:
+        if self._fence:
+            stripped = line.strip()
+            if stripped.startswith(self._fence) and set(stripped) == {self._fence[0]}:
+                self._close()
+            else:
+                self._lines.append(line)
+            return
+        if self._inner_fence:
+            self._lines.append(line)
+            if line.strip().startswith(self._inner_fence):
+                self._inner_fence = ""
+            return
+        if not line.strip():
+            self._blank = True
+            if self._kind == "item":
+                self._lines.append("")  # what follows may still belong to the item
+            elif self._lines:
+                self._close()
+            return
+        if self._kind == "item" and self._in_item(line):
+            if line.lstrip().startswith(("```", "~~~")):
+                self._inner_fence = line.lstrip()[:3]
+            self._lines.append(line)
+            self._blank = False
+            return
+        self._start(line)
+
+    def _in_item(self, line: str) -> bool:
+        """Does the line belong to the list item that is growing?"""
+        if line.startswith(("  ", "\t")):
+            return True
+        starts_other = _MARKER.match(line) or _FENCE.match(line) or _HEADING.match(line) or _RULE.match(line)
+        return not self._blank and not starts_other
+
+    def _start(self, line: str) -> None:
+        """A line at top level: it may end the block that is growing and begin another."""
+        fence = _FENCE.match(line)
+        rule = _RULE.match(line)
+        heading = _HEADING.match(line)
+        marker = None if rule else _MARKER.match(line)
+        setext = rule and self._lines and self._kind == "text" and set(line.strip()) == {"-"}
+        if self._lines and (self._kind == "item" or fence or heading or marker or (rule and not setext)):
+            self._close()
+        self._blank = False
+        if fence:
+            self._fence, self._language = fence[2], fence[3]
+            self._kind = "code"
+            return
+        if marker:
+            self._kind = "item"
+        self._lines.append(line)
+        if heading or rule:
+            self._close()
+
+    def _close(self) -> None:
+        text = "\n".join(self._lines)
+        if self._fence:
+            self.closed.append(Block("code", text, self._language))
+        elif text.strip():
+            self.closed.append(Block(self._kind, text.rstrip()))
+        self._lines, self._kind, self._fence, self._language = [], "text", "", ""
+        self._inner_fence, self._blank = "", False
+
+
+def split(text: str) -> list[Block]:
+    """All blocks of a text that is whole."""
+    splitter = Splitter()
+    splitter.feed(text)
+    splitter.finish()
+    return splitter.closed

@@ -1,0 +1,42 @@
+"""The typefaces shipped with the window, and the sizes made from one base size."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QFont, QFontDatabase
+
+from engine import resources
+
+_FILES = (
+    "Inter-Regular.otf",
+    "Inter-Medium.otf",
+    "Inter-SemiBold.otf",
+    "Inter-Italic.otf",
+    "JetBrainsMono-Regular.ttf",
+)
+_TEXT = ["Inter", "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji"]
+_CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", "Noto Color Emoji"]
+BASE_POINTS = 10.5
+
+
+def load() -> None:
+    """Make the shipped typefaces known to Qt. A missing file leaves the system's faces, which the lists name next."""
+    for name in _FILES:
+        QFontDatabase.addApplicationFont(str(resources.path("fonts", name)))
+
+
+def text(scale: float = 1.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
+    """The face for prose and controls at `scale` times the base size."""
+    font = QFont()
+    font.setFamilies(_TEXT)
+    font.setPointSizeF(BASE_POINTS * scale)
+    font.setWeight(weight)
+    return font
+
+
+def code(scale: float = 0.93) -> QFont:
+    """The fixed-pitch face."""
+    font = QFont()
+    font.setFamilies(_CODE)
+    font.setPointSizeF(BASE_POINTS * scale)
+    font.setStyleHint(QFont.StyleHint.Monospace)
+    return font

@@ -1,0 +1,43 @@
+"""Icons drawn from our own SVG files in the colour that is asked for."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QPainter, QPixmap
+from PySide6.QtSvg import QSvgRenderer
+
+from engine import resources
+
+_SIZES = (16, 18, 20, 24, 32, 36, 48, 64)
+
+
+@lru_cache(maxsize=64)
+def _source(name: str) -> str:
+    return resources.path("icons", f"{name}.svg").read_text(encoding="utf-8")
+
+
+def pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
+    """The icon `name` as a square of size x size logical pixels at the device pixel ratio `scale`."""
+    renderer = QSvgRenderer(QByteArray(_source(name).replace("currentColor", colour).encode()))
+    side = round(size * scale)
+    picture = QPixmap(QSize(side, side))
+    picture.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(picture)
+    renderer.render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    picture.setDevicePixelRatio(scale)
+    return picture
+
+
+@lru_cache(maxsize=256)
+def icon(name: str, colour: str, disabled: str = "") -> QIcon:
+    """The icon `name` for buttons and menus, in every size and for screens of pixel ratio 1 and 2."""
+    made = QIcon()
+    for size in _SIZES:
+        for scale in (1.0, 2.0):
+            made.addPixmap(pixmap(name, colour, size, scale))
+            if disabled:
+                made.addPixmap(pixmap(name, disabled, size, scale), QIcon.Mode.Disabled)
+    return made

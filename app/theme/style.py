@@ -1,0 +1,107 @@
+"""The style sheet, made from a palette."""
+
+from __future__ import annotations
+
+from app.theme.tokens import Palette
+
+
+def style_sheet(p: Palette) -> str:
+    """Qt style sheet for every standard control; widgets that paint themselves read the palette instead."""
+    return f"""
+QWidget {{ color: {p.text}; }}
+QMainWindow, QDialog, QWidget#page {{ background: {p.window}; }}
+QToolTip {{ background: {p.text}; color: {p.window}; border: 0; padding: 5px 8px; }}
+
+QPushButton {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 6px 14px; }}
+QPushButton:hover {{ background: {p.hover}; }}
+QPushButton:pressed {{ background: {p.pressed}; }}
+QPushButton:focus {{ border-color: {p.accent}; }}
+QPushButton:disabled {{ color: {p.muted}; }}
+QPushButton#primary {{ background: {p.accent}; border-color: {p.accent}; color: {p.on_accent}; }}
+QPushButton#primary:hover {{ background: {p.accent_hover}; }}
+QPushButton#quiet {{ background: transparent; border-color: transparent; padding: 5px 10px; }}
+QPushButton#quiet:hover {{ background: {p.hover}; }}
+QPushButton#quiet:focus {{ border-color: {p.accent}; }}
+QPushButton#model {{ background: transparent; border: 1px solid transparent; padding: 5px 10px; font-weight: 600; }}
+QPushButton#model:hover {{ background: {p.hover}; }}
+QPushButton#model:focus {{ border-color: {p.accent}; }}
+QPushButton#model::menu-indicator {{ image: none; }}
+QPushButton#example {{ text-align: left; padding: 11px 15px; border-radius: 12px; }}
+QPushButton#new {{ text-align: left; padding: 8px 11px; font-weight: 500; }}
+
+QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 8px; padding: 5px; }}
+QToolButton:hover {{ background: {p.hover}; }}
+QToolButton:pressed, QToolButton:checked {{ background: {p.pressed}; }}
+QToolButton:focus {{ border-color: {p.accent}; }}
+QToolButton::menu-indicator {{ image: none; }}
+QToolButton#send {{ background: {p.accent}; border-radius: 17px; padding: 0; }}
+QToolButton#send:hover {{ background: {p.accent_hover}; }}
+QToolButton#send:focus {{ border-color: {p.text}; }}
+QToolButton#send:disabled {{ background: {p.pressed}; }}
+QToolButton#segment {{ padding: 4px 11px; border: 1px solid {p.border}; border-radius: 7px; }}
+QToolButton#segment:checked {{ background: {p.accent_soft}; border-color: {p.accent}; }}
+
+QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {{
+  background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 5px 9px; min-height: 20px;
+  selection-background-color: {p.selection}; selection-color: {p.text}; }}
+QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus {{ border-color: {p.accent}; }}
+QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{ color: {p.muted}; background: {p.window}; }}
+QComboBox::drop-down {{ border: 0; width: 22px; }}
+QComboBox QAbstractItemView {{ background: {p.surface}; border: 1px solid {p.border};
+  selection-background-color: {p.hover}; selection-color: {p.text}; outline: 0; }}
+QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{ width: 0; }}
+QCheckBox {{ spacing: 8px; }}
+QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {p.muted}; border-radius: 4px;
+  background: {p.surface}; }}
+QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; }}
+QCheckBox:focus {{ color: {p.accent}; }}
+
+QMenu {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 10px; padding: 6px; }}
+QMenu::item {{ padding: 6px 26px 6px 12px; border-radius: 6px; }}
+QMenu::item:selected {{ background: {p.hover}; }}
+QMenu::item:disabled {{ color: {p.muted}; }}
+QMenu::icon {{ padding-left: 8px; }}
+QMenu::separator {{ height: 1px; background: {p.border}; margin: 6px 8px; }}
+
+QScrollBar:vertical {{ background: transparent; width: 12px; margin: 0; }}
+QScrollBar::handle:vertical {{ background: {p.pressed}; border-radius: 4px; min-height: 32px; margin: 2px; }}
+QScrollBar::handle:vertical:hover {{ background: {p.muted}; }}
+QScrollBar:horizontal {{ background: transparent; height: 12px; margin: 0; }}
+QScrollBar::handle:horizontal {{ background: {p.pressed}; border-radius: 4px; min-width: 32px; margin: 2px; }}
+QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
+QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+QScrollArea, QAbstractScrollArea#transcript {{ background: transparent; border: 0; }}
+
+QProgressBar {{ background: {p.pressed}; border: 0; border-radius: 2px; max-height: 4px; min-height: 4px; }}
+QProgressBar::chunk {{ background: {p.accent}; border-radius: 2px; }}
+
+QFrame#sidebar {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border}; }}
+QListView#chats {{ background: transparent; border: 0; outline: 0; }}
+QFrame#composer {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 18px; }}
+QFrame#composer[focused="true"] {{ border-color: {p.accent}; }}
+QPlainTextEdit#draft {{ background: transparent; border: 0; selection-background-color: {p.selection};
+  selection-color: {p.text}; }}
+QFrame#header {{ background: {p.window}; border: 0; border-bottom: 1px solid {p.border}; }}
+QFrame#banner[level="error"] {{ background: {p.danger_soft}; border: 0; border-radius: 12px; }}
+QFrame#banner[level="warning"] {{ background: {p.warning_soft}; border: 0; border-radius: 12px; }}
+QFrame#banner[level="info"] {{ background: {p.accent_soft}; border: 0; border-radius: 12px; }}
+QFrame#banner QPlainTextEdit {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; }}
+QFrame#toast {{ background: {p.text}; border-radius: 12px; }}
+QFrame#toast QLabel {{ color: {p.window}; }}
+QFrame#toast QPushButton {{ background: transparent; border: 0; color: {p.window}; font-weight: 600;
+  text-decoration: underline; padding: 2px 6px; }}
+QFrame#toast QPushButton:focus {{ background: {p.muted}; }}
+QFrame#actions {{ background: transparent; border: 0; }}
+QFrame#card {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 12px; }}
+QFrame#live {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
+QDockWidget {{ border: 0; }}
+QMainWindow::separator {{ background: {p.border}; width: 1px; height: 1px; }}
+QListWidget#pages {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border};
+  outline: 0; padding: 8px; }}
+QListWidget#pages::item {{ padding: 8px 10px; border-radius: 8px; }}
+QListWidget#pages::item:hover {{ background: {p.hover}; }}
+QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}
+QLabel#muted {{ color: {p.muted}; }}
+QLabel#link {{ color: {p.accent}; }}
+QLabel#restart {{ color: {p.warning}; }}
+"""

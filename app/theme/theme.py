@@ -1,0 +1,67 @@
+"""The theme in force: follows the system unless told otherwise, and tells painters when it changes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication
+
+from app.theme import fonts
+from app.theme.style import style_sheet
+from app.theme.tokens import DARK, LIGHT, Palette
+
+MODES = ("system", "light", "dark")
+
+
+class Theme(QObject):
+    """palette: the colours in force. changed: they are others now, paint again."""
+
+    changed = Signal()
+
+    def __init__(self, application: QApplication, mode: str = "system") -> None:
+        super().__init__(application)
+        self._application = application
+        self.mode = mode
+        fonts.load()
+        application.setStyle("Fusion")
+        application.setFont(fonts.text())
+        self.palette = self._wanted()
+        self._apply()
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow)
+
+    def set_mode(self, mode: str) -> None:
+        """mode: one of MODES."""
+        self.mode = mode
+        self._follow()
+
+    def _wanted(self) -> Palette:
+        if self.mode != "system":
+            return DARK if self.mode == "dark" else LIGHT
+        return DARK if QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Dark else LIGHT
+
+    @Slot()
+    def _follow(self) -> None:
+        wanted = self._wanted()
+        if wanted is not self.palette:
+            self.palette = wanted
+            self._apply()
+            self.changed.emit()
+
+    def _apply(self) -> None:
+        self._application.setPalette(_qt_palette(self.palette))
+        self._application.setStyleSheet(style_sheet(self.palette))
+
+
+def _qt_palette(p: Palette) -> QPalette:
+    roles = QPalette.ColorRole
+    made = QPalette()
+    for role, colour in {
+        roles.Window: p.window, roles.WindowText: p.text, roles.Base: p.surface, roles.AlternateBase: p.sidebar,
+        roles.Text: p.text, roles.Button: p.surface, roles.ButtonText: p.text, roles.BrightText: p.on_accent,
+        roles.Highlight: p.selection, roles.HighlightedText: p.text, roles.ToolTipBase: p.text,
+        roles.ToolTipText: p.window, roles.PlaceholderText: p.muted, roles.Link: p.accent, roles.Accent: p.accent,
+    }.items():  # fmt: skip
+        made.setColor(role, QColor(colour))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        made.setColor(QPalette.ColorGroup.Disabled, role, QColor(p.muted))
+    return made

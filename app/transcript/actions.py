@@ -1,0 +1,86 @@
+"""The buttons at the foot of a message: real widgets, so that keyboard and screen readers reach them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
+
+from app.chats.records import StoredMessage
+from app.theme.theme import Theme
+from app.widgets.icon_button import IconButton
+
+
+class MessageActions(QFrame):
+    """One bar, moved to the message that is looked at. Signals bear that message's id."""
+
+    copy = Signal(object)
+    again = Signal(object)
+    edit = Signal(object)
+    step = Signal(object, int)  # to the version before (-1) or after (+1)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("actions")
+        self._message: StoredMessage | None = None
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        self._before = IconButton(theme, "chevron-left", "Version before", self, size=15)
+        self._which = QLabel(self)
+        self._which.setObjectName("muted")
+        self._after = IconButton(theme, "chevron-right", "Version after", self, size=15)
+        self._copy = IconButton(theme, "copy", "Copy message", self, "Ctrl+Shift+C", size=15)
+        self._edit = IconButton(theme, "edit", "Edit and send again", self, size=15)
+        self._again = IconButton(theme, "refresh", "Answer again", self, "Ctrl+R", size=15)
+        for widget in (self._before, self._which, self._after, self._copy, self._edit, self._again):
+            row.addWidget(widget)
+        self._before.clicked.connect(self._step_back)
+        self._after.clicked.connect(self._step_on)
+        self._copy.clicked.connect(self._copied)
+        self._edit.clicked.connect(self._edited)
+        self._again.clicked.connect(self._repeated)
+        self.hide()
+
+    def show_for(self, message: StoredMessage) -> None:
+        """Fit the buttons to this message."""
+        self._message = message
+        several = message.versions > 1
+        self._before.setVisible(several)
+        self._after.setVisible(several)
+        self._which.setVisible(several)
+        self._before.setEnabled(message.version > 1)
+        self._after.setEnabled(message.version < message.versions)
+        self._which.setText(f"{message.version}/{message.versions}")
+        self._edit.setVisible(message.role == "user")
+        self._again.setVisible(message.role == "assistant")
+        self.adjustSize()
+        self.show()
+
+    def show_copied(self, done: bool) -> None:
+        """A tick for a moment after copying."""
+        self._copy.set_icon("check" if done else "copy")
+
+    @Slot()
+    def _copied(self) -> None:
+        if self._message is not None:
+            self.copy.emit(self._message.id)
+
+    @Slot()
+    def _edited(self) -> None:
+        if self._message is not None:
+            self.edit.emit(self._message.id)
+
+    @Slot()
+    def _repeated(self) -> None:
+        if self._message is not None:
+            self.again.emit(self._message.id)
+
+    @Slot()
+    def _step_back(self) -> None:
+        if self._message is not None:
+            self.step.emit(self._message.id, -1)
+
+    @Slot()
+    def _step_on(self) -> None:
+        if self._message is not None:
+            self.step.emit(self._message.id, 1)

@@ -1,0 +1,97 @@
+"""One block of a message on the page: its document, made when it comes into sight, and its height."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QRectF
+from PySide6.QtGui import QTextDocument
+
+from app.render import document as documents
+from app.render.highlight import Highlighter
+from app.render.split import Block
+from app.theme.tokens import Palette
+
+CODE_HEAD = 30.0  # the line above code with its language and the copy button
+CODE_PAD = 14.0
+_LINE = 22.0  # pixels, for estimates only
+_CHAR = 7.3
+
+
+def estimate(text: str, width: float) -> float:
+    """A guess at the height of text, from its length alone."""
+    per_line = max(8, int(width / _CHAR))
+    return _LINE * (1 + text.count("\n") + len(text) // per_line)
+
+
+class BlockView:
+    """block, and where it lies: top is relative to the message. Heights are guesses until `measure`."""
+
+    def __init__(self, block: Block, plain: bool) -> None:
+        self.block = block
+        self.plain = plain
+        self.document: QTextDocument | None = None
+        self.top = 0.0
+        self.height = 0.0
+        self._for_width = -1.0  # the width that height holds for
+
+    @property
+    def is_code(self) -> bool:
+        """Drawn on a panel with a head."""
+        return self.block.kind == "code" or self.block.code
+
+    def gap_after(self, other: BlockView | None) -> float:
+        """Space between the block before (`other`) and this one."""
+        if other is None:
+            return 0.0
+        if self.block.kind == "item" and other.block.kind == "item":
+            return 5.0
+        return 18.0 if self.block.text.startswith("#") and not self.is_code else 11.0
+
+    def measured(self, width: float) -> bool:
+        """Is height the true one for this width?"""
+        return self.document is not None and self._for_width == width
+
+    def guess(self, width: float) -> None:
+        """A height for layout while out of sight; a height once measured is kept for its width."""
+        if self._for_width != width:
+            text_width = width - 2 * CODE_PAD if self.is_code else width
+            self.height = estimate(self.block.text, text_width)
+            if self.is_code:
+                self.height += CODE_HEAD + 2 * CODE_PAD
+            self._for_width = width if self.document is None else -1.0
+
+    def measure(self, width: float, palette: Palette, highlighter: Highlighter) -> None:
+        """Make the document if there is none, and lay it out."""
+        if self.document is None:
+            self.document = documents.make(self.block, palette, self.plain)
+            if self.block.kind == "code" and self.block.language:
+                highlighter.add(self.document, self.block.language, palette.syntax)
+        self.document.setTextWidth(max(40.0, width - 2 * CODE_PAD if self.is_code else width))
+        extra = CODE_HEAD + 2 * CODE_PAD - 6 if self.is_code else 0.0
+        self.height = math.ceil(self.document.size().height()) + extra
+        self._for_width = width
+
+    def grow(self, block: Block) -> None:
+        """The open block has more text now: only what is new goes into the document."""
+        old = self.block
+        self.block = block
+        if self.document is None:
+            self._for_width = -1.0
+        elif block.code == old.code and block.text.startswith(old.text):
+            documents.append(self.document, block.text[len(old.text) :])
+        else:
+            self.drop()
+        self._for_width = -1.0
+
+    def drop(self) -> None:
+        """Let the document go; the height stays as a guess."""
+        if self.document is not None:
+            self.document.deleteLater()
+            self.document = None
+
+    def text_rect(self, width: float) -> QRectF:
+        """Where the document is drawn, relative to the message's column."""
+        if self.is_code:
+            return QRectF(CODE_PAD, self.top + CODE_HEAD + CODE_PAD - 8, width - 2 * CODE_PAD, self.height)
+        return QRectF(0, self.top, width, self.height)

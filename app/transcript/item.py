@@ -1,0 +1,161 @@
+"""One message on the page: its blocks, notices and foot, and how tall all that is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.chats.records import StoredMessage
+from app.render.highlight import Highlighter
+from app.render.split import Splitter
+from app.theme.tokens import Palette
+from app.transcript import notes
+from app.transcript.blocks import BlockView, estimate
+
+FOOT = 34.0  # the line with the speed and the buttons
+NOTE = 38.0
+BUBBLE_PAD_X = 16.0
+BUBBLE_PAD_Y = 11.0
+_ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
+
+
+class MessageItem:
+    """Blocks are cut when the message first comes into sight, and laid out one by one as they do."""
+
+    def __init__(self, message: StoredMessage) -> None:
+        self.message = message
+        self.views: list[BlockView] | None = None
+        self.status = ""  # while the answer is being made: what goes on
+        self._splitter = Splitter()
+        self._open: BlockView | None = None
+        self._width = 0.0
+        self.height = 0.0
+
+    @property
+    def is_user(self) -> bool:
+        """The user's own words: a bubble, shown as typed."""
+        return self.message.role == "user"
+
+    @property
+    def streaming(self) -> bool:
+        """Still being written."""
+        return self.message.state == "streaming"
+
+    def text_width(self, column: float) -> float:
+        """Width of the text in a column of this width."""
+        return round(column * 0.84 - 2 * BUBBLE_PAD_X) if self.is_user else round(column)
+
+    def guess(self, column: float) -> None:
+        """A height from the length of the text alone (fast: thousands of messages are guessed at opening)."""
+        width = self.text_width(column)
+        if self.views is None:
+            self.height = self._around() + estimate(self.message.content, width)
+        else:
+            self._place(width)
+
+    def settle(self, column: float, top: float, bottom: float, palette: Palette, highlighter: Highlighter) -> None:
+        """Make true the heights of the blocks between top and bottom (relative to the message)."""
+        width = self.text_width(column)
+        self._cut()
+        assert self.views is not None
+        at = self.first_block_top()
+        previous: BlockView | None = None
+        for view in self.views:
+            at += view.gap_after(previous)
+            view.guess(width)
+            if at + view.height >= top and at <= bottom and not view.measured(width):
+                view.measure(width, palette, highlighter)
+            view.top = at
+            at += view.height
+            previous = view
+        self.height = at + self._below()
+
+    def extend(self, text: str) -> None:
+        """More text of a streaming answer."""
+        self.message = replace(self.message, content=self.message.content + text)
+        if self.views is not None:
+            closed = len(self._splitter.closed)
+            self._splitter.feed(text)
+            self._take(closed)
+
+    def finish(self, message: StoredMessage) -> None:
+        """The message as it is in the end."""
+        same = message.content == self.message.content
+        self.message = message
+        self.status = ""
+        if self.views is None:
+            return
+        if same:
+            closed = len(self._splitter.closed)
+            self._splitter.finish()
+            self._take(closed)
+        else:
+            self.release()
+            self.views = None
+
+    def release(self) -> None:
+        """Let the documents go; they are made again when needed."""
+        for view in self.views or ():
+            view.drop()
+
+    def first_block_top(self) -> float:
+        """Where the first block begins."""
+        top = _ABOVE[self.message.role] + (BUBBLE_PAD_Y if self.is_user else 0.0)
+        return top + NOTE * len(notes.before(self.message))
+
+    def _below(self) -> float:
+        return (BUBBLE_PAD_Y if self.is_user else 0.0) + NOTE * len(notes.after(self.message)) + FOOT
+
+    def _around(self) -> float:
+        return self.first_block_top() + self._below()
+
+    def _place(self, width: float) -> None:
+        at = self.first_block_top()
+        previous: BlockView | None = None
+        for view in self.views or ():
+            view.guess(width)
+            at += view.gap_after(previous)
+            view.top = at
+            at += view.height
+            previous = view
+        self.height = at + self._below()
+
+    def _cut(self) -> None:
+        if self.views is None:
+            self._splitter = Splitter()
+            self._open = None
+            self.views = []
+            self._splitter.feed(self.message.content)
+            if not self.streaming:
+                self._splitter.finish()
+            self._take(0)
+
+    def _take(self, known: int) -> None:
+        """Views for the blocks the splitter has closed since `known`, and for the one that is open."""
+        assert self.views is not None
+        fresh = self._splitter.closed[known:]
+        if fresh and self._open is not None:
+            self.views.pop().drop()
+            self._open = None
+        self.views.extend(BlockView(block, self.is_user) for block in fresh)
+        block = self._splitter.open()
+        if block is None:
+            if self._open is not None:
+                self.views.pop().drop()
+                self._open = None
+        elif self._open is None:
+            self._open = BlockView(block, self.is_user)
+            self.views.append(self._open)
+        elif block != self._open.block:
+            self._open.grow(block)
+
+    def bubble_width(self, column: float) -> float:
+        """Width of the user's bubble: as narrow as its words allow."""
+        width = self.text_width(column)
+        documents = [v.document for v in self.views or () if v.document is not None]
+        if not documents or any(v.is_code for v in self.views or ()):
+            return width + 2 * BUBBLE_PAD_X
+        return min(width, max(d.idealWidth() for d in documents) + 1) + 2 * BUBBLE_PAD_X
+
+    def text_left(self, column: float) -> float:
+        """Where the text begins, relative to the column."""
+        return column - self.bubble_width(column) + BUBBLE_PAD_X if self.is_user else 0.0

@@ -1,0 +1,156 @@
+"""What lies under the mouse in the conversation, and selecting text with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
+from PySide6.QtGui import QMouseEvent, QTextCursor
+
+from app.transcript.blocks import BlockView
+from app.transcript.paint import copy_rect
+from app.transcript.selection import Place, Selection
+
+if TYPE_CHECKING:
+    from app.transcript.view import TranscriptView
+
+
+@dataclass(frozen=True)
+class Hit:
+    """place: the character. link: its address. copies: the code block whose copy button it is."""
+
+    place: Place
+    link: str = ""
+    copies: BlockView | None = None
+    on_text: bool = False
+
+
+def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
+    """What lies at a point of the viewport; with exact False the nearest text above or at it."""
+    layout = view.layout_
+    index = layout.at(point.y() + view.verticalScrollBar().value())
+    if index < 0:
+        return None
+    item = layout.items[index]
+    if not item.views:
+        return None
+    width = item.text_width(layout.column)
+    local = point - view.origin(index) - QPointF(item.text_left(layout.column), 0)
+    views = item.views
+    number = next((i for i, v in enumerate(views) if local.y() <= v.top + v.height), len(views) - 1)
+    block = views[number]
+    if block.document is None:
+        return None
+    rect = block.text_rect(width)
+    inside = -4 <= local.x() <= width + 4 and block.top <= local.y() <= block.top + block.height
+    if exact and not inside:
+        return None
+    spot = local - rect.topLeft()
+    layout_of = block.document.documentLayout()
+    position = max(0, layout_of.hitTest(spot, Qt.HitTestAccuracy.FuzzyHit))
+    if local.y() > block.top + block.height:
+        position = block.document.characterCount() - 1
+    copies = block if block.block.kind == "code" and copy_rect(block, width).contains(local) else None
+    on_text = layout_of.hitTest(spot, Qt.HitTestAccuracy.ExactHit) >= 0
+    link = layout_of.anchorAt(spot) if inside and on_text else ""
+    return Hit(Place(index, number, position), link, copies, on_text and inside)
+
+
+class TextMouse(QObject):
+    """Press, drag and release become a selection; dragging past an edge scrolls."""
+
+    def __init__(self, view: TranscriptView, selection: Selection) -> None:
+        super().__init__(view)
+        self._view = view
+        self._selection = selection
+        self._pressed_at: QPointF | None = None
+        self._last = QPointF()
+        self._scroll = QTimer(self, interval=30)
+        self._scroll.timeout.connect(self._scroll_on)
+
+    def press(self, event: QMouseEvent) -> None:
+        """Begin a selection, or extend the one there is with Shift."""
+        if event.button() != Qt.MouseButton.LeftButton:
+            return
+        hit = self._view.hit(event.position(), exact=False)
+        self._pressed_at = event.position()
+        if hit is not None and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
+            self._selection.head = hit.place
+        else:
+            self._selection.anchor = self._selection.head = hit.place if hit else None
+        self._view.viewport().update()
+
+    def double_click(self, event: QMouseEvent) -> None:
+        """Select the word."""
+        hit = self._view.hit(event.position())
+        if hit is None:
+            return
+        document = self._view.documents(hit.place.message)[hit.place.block]
+        cursor = QTextCursor(document)
+        cursor.setPosition(hit.place.position)
+        cursor.select(QTextCursor.SelectionType.WordUnderCursor)
+        self._selection.anchor = hit.place._replace(position=cursor.selectionStart())
+        self._selection.head = hit.place._replace(position=cursor.selectionEnd())
+        self._pressed_at = None
+        self._view.viewport().update()
+
+    def move(self, event: QMouseEvent) -> int:
+        """Extend the selection, or set the mouse's shape. Returns the message under the mouse, or -1."""
+        self._last = event.position()
+        if self._pressed_at is not None:
+            self._extend()
+            if not self._view.viewport().rect().contains(event.position().toPoint()):
+                self._scroll.start()
+            return -1
+        hit = self._view.hit(event.position())
+        shapes = Qt.CursorShape
+        shape = shapes.ArrowCursor
+        if hit is not None and (hit.link or hit.copies):
+            shape = shapes.PointingHandCursor
+        elif hit is not None and hit.on_text:
+            shape = shapes.IBeamCursor
+        self._view.viewport().setCursor(shape)
+        self._view.viewport().setToolTip(hit.link if hit else "")
+        return self._view.layout_.at(event.position().y() + self._view.verticalScrollBar().value())
+
+    def release(self, event: QMouseEvent) -> Hit | None:
+        """The end of a drag, or a click: then what was clicked."""
+        self._scroll.stop()
+        began = self._pressed_at
+        self._pressed_at = None
+        if began is None or event.button() != Qt.MouseButton.LeftButton:
+            return None
+        if (event.position() - began).manhattanLength() > 4:
+            return None
+        return self._view.hit(event.position())
+
+    def select_all(self) -> None:
+        """Everything from the first message to the last."""
+        if not self._view.items:
+            return
+        last = len(self._view.items) - 1
+        documents = self._view.documents(last)
+        end = documents[-1].characterCount() - 1 if documents else 0
+        self._selection.anchor = Place(0, 0, 0)
+        self._selection.head = Place(last, max(0, len(documents) - 1), end)
+        self._view.viewport().update()
+
+    def _extend(self) -> None:
+        hit = self._view.hit(self._last, exact=False)
+        if hit is not None:
+            if self._selection.anchor is None:
+                self._selection.anchor = hit.place
+            self._selection.head = hit.place
+            self._view.viewport().update()
+
+    @Slot()
+    def _scroll_on(self) -> None:
+        height = self._view.viewport().height()
+        beyond = min(0.0, self._last.y()) or max(0.0, self._last.y() - height)
+        if not beyond:
+            self._scroll.stop()
+            return
+        bar = self._view.verticalScrollBar()
+        bar.setValue(bar.value() + int(beyond / 2))
+        self._extend()

@@ -1,0 +1,77 @@
+"""What is written around an answer: how fast it was, what was left out, why it ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.chats.records import StoredMessage
+
+_ENDS = {
+    "length": "The answer reached the longest length that is set.",
+    "context": "The context is full: the model cannot read or write any more in this chat.",
+    "cancelled": "You stopped this answer.",
+    "failed": "The answer broke off because of an error.",
+}
+
+
+def before(message: StoredMessage) -> list[str]:
+    """Notices above an answer."""
+    dropped = int(message.stats.get("dropped_turns", 0))
+    if not dropped:
+        return []
+    turns = "1 older turn was" if dropped == 1 else f"{dropped} older turns were"
+    return [f"The context is full: {turns} left out of what the model read."]
+
+
+def after(message: StoredMessage) -> list[str]:
+    """Notices below an answer."""
+    if message.state == "cut":
+        return ["This answer was cut off when Underhill closed."]
+    end = _ENDS.get(message.finish)
+    return [end] if end else []
+
+
+def summary(message: StoredMessage) -> str:
+    """The line under an answer: '12.3 tok/s · 240 tokens · 96 % of experts were in memory'."""
+    stats = message.stats
+    if not stats:
+        return ""
+    parts = []
+    count = len(message.token_ids)
+    seconds = float(stats.get("decode_seconds", 0.0))
+    if count > 1 and seconds > 0:
+        parts.append(f"{rate((count - 1) / seconds)} tok/s")
+    parts.append("1 token" if count == 1 else f"{count:,} tokens")
+    wait = float(stats.get("prompt_seconds", 0.0))
+    if wait > 0:
+        parts.append(f"first word after {duration(wait)}")
+    uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
+    if uses:
+        parts.append(f"{100 * int(stats['hits']) / uses:.0f} % cache hits")
+    mix = precision_mix(stats.get("precision", {}))
+    if mix:
+        parts.append(mix)
+    return "  ·  ".join(parts)
+
+
+def precision_mix(precision: dict[str, Any]) -> str:
+    """'8-bit 91 %, 2-bit 9 %', or nothing where all ran alike."""
+    total = sum(precision.values())
+    used = [(k, v) for k, v in precision.items() if v]
+    if len(used) < 2:
+        return ""
+    return ", ".join(f"{k if k == 'skipped' else k + '-bit'} {100 * v / total:.0f} %" for k, v in used)
+
+
+def rate(value: float) -> str:
+    """A speed with as many digits as matter."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+
+
+def duration(seconds: float) -> str:
+    """'0.4 s', '12 s', '2 min 05 s'."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"

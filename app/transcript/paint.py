@@ -1,0 +1,127 @@
+"""Draws one message: bubble or page, code panels, notices, and the line at its foot."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QColor,
+    QFontMetricsF,
+    QPainter,
+    QPalette,
+    QPen,
+    QTextCharFormat,
+)
+
+from app.theme import fonts
+from app.theme.tokens import Palette
+from app.transcript import notes
+from app.transcript.blocks import CODE_HEAD, BlockView
+from app.transcript.item import BUBBLE_PAD_X, BUBBLE_PAD_Y, FOOT, NOTE, MessageItem
+from app.transcript.selection import Selection
+
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+_RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+
+def paint_message(
+    painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, palette: Palette,
+    selection: Selection, copied: BlockView | None,
+) -> None:  # fmt: skip
+    """Draw a message whose column begins at the painter's origin. clip: what of it must be drawn.
+
+    copied: the code block whose copy button was just pressed.
+    """
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    at = item.first_block_top() - (BUBBLE_PAD_Y if item.is_user else 0.0)
+    above = notes.before(item.message)
+    for index, note in enumerate(above):
+        _note(painter, note, at - NOTE * (len(above) - index), column, palette)
+    width = item.text_width(column)
+    left = item.text_left(column)
+    if item.is_user:
+        _bubble(painter, item, column, palette)
+    painter.translate(left, 0)
+    for index, view in enumerate(item.views or ()):
+        if view.document is not None and view.top + view.height >= clip.top() and view.top <= clip.bottom():
+            if view.is_code:
+                _code_panel(painter, view, width, palette, view is copied)
+            _text(painter, view, width, clip, palette, selection, number, index)
+    painter.translate(-left, 0)
+    foot = item.height - FOOT
+    for note in reversed(notes.after(item.message)):
+        foot -= NOTE
+        _note(painter, note, foot, column, palette)
+    if not item.is_user:
+        line = item.status if item.streaming else notes.summary(item.message)
+        painter.setFont(fonts.text(0.86))
+        painter.setPen(QColor(palette.muted))
+        room = QRectF(0, item.height - FOOT + 3, column - (0 if item.streaming else 150), FOOT - 8)
+        metrics = QFontMetricsF(painter.font())
+        painter.drawText(room, _LEFT, metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()))
+
+
+def copy_rect(view: BlockView, width: float) -> QRectF:
+    """The copy button of a code block, relative to the message's text."""
+    return QRectF(width - 70, view.top + 4, 62, CODE_HEAD - 6)
+
+
+def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> None:
+    top = item.first_block_top() - BUBBLE_PAD_Y
+    last = item.views[-1] if item.views else None
+    bottom = (last.top + last.height if last else top + 2 * BUBBLE_PAD_Y) + BUBBLE_PAD_Y
+    left = item.text_left(column) - BUBBLE_PAD_X
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(palette.bubble))
+    painter.drawRoundedRect(QRectF(left, top, column - left, bottom - top), 16, 16)
+
+
+def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palette, copied: bool) -> None:
+    panel = QRectF(0.5, view.top + 0.5, width - 1, view.height - 1)
+    painter.setPen(QPen(QColor(palette.border), 1))
+    painter.setBrush(QColor(palette.code))
+    painter.drawRoundedRect(panel, 10, 10)
+    painter.setFont(fonts.text(0.84))
+    painter.setPen(QColor(palette.muted))
+    painter.drawText(QRectF(14, view.top + 2, width / 2, CODE_HEAD), _LEFT, view.block.language or "text")
+    if view.block.kind == "code":
+        button = copy_rect(view, width)
+        painter.setPen(QColor(palette.accent if copied else palette.muted))
+        painter.drawText(button.adjusted(0, 0, -6, 0), _RIGHT, "Copied" if copied else "Copy")
+
+
+def _text(
+    painter: QPainter, view: BlockView, width: float, clip: QRectF, palette: Palette, selection: Selection,
+    message: int, block: int,
+) -> None:  # fmt: skip
+    assert view.document is not None
+    place = view.text_rect(width)
+    context = QAbstractTextDocumentLayout.PaintContext()
+    context.palette.setColor(QPalette.ColorRole.Text, QColor(palette.text))
+    context.clip = clip.translated(-place.topLeft()).adjusted(-200, -4, 200, 4)
+    cursor = selection.cursor(message, block, view.document)
+    if cursor is not None:
+        chosen = QAbstractTextDocumentLayout.Selection()
+        chosen.cursor = cursor
+        form = QTextCharFormat()
+        form.setBackground(QColor(palette.selection))
+        chosen.format = form
+        context.selections = [chosen]
+    painter.save()
+    painter.translate(place.topLeft())
+    view.document.documentLayout().draw(painter, context)
+    painter.restore()
+
+
+def _note(painter: QPainter, text: str, top: float, column: float, palette: Palette) -> None:
+    painter.setFont(fonts.text(0.92))
+    metrics = QFontMetricsF(painter.font())
+    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, column - 44)
+    chip = QRectF(0, top + 4, metrics.horizontalAdvance(shown) + 42, NOTE - 10)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setBrush(QColor(palette.warning_soft))
+    painter.drawRoundedRect(chip, 9, 9)
+    painter.setBrush(QColor(palette.warning))
+    painter.drawEllipse(QPointF(chip.left() + 15, chip.center().y()), 3, 3)
+    painter.setPen(QColor(palette.warning))
+    painter.drawText(chip.adjusted(28, 0, 0, 0), _LEFT, shown)

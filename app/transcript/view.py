@@ -1,0 +1,345 @@
+"""The conversation: scrolls, paints what is in sight, and answers the mouse and the keyboard."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDesktopServices,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
+
+from app.chats.records import StoredMessage
+from app.render.highlight import Highlighter
+from app.theme.theme import Theme
+from app.transcript.actions import MessageActions
+from app.transcript.blocks import BlockView
+from app.transcript.item import FOOT, MessageItem
+from app.transcript.layout import Layout
+from app.transcript.mouse import Hit, TextMouse, hit_test
+from app.transcript.paint import paint_message
+from app.transcript.selection import Selection
+from app.widgets.icon_button import IconButton
+
+_COLUMN = 780.0
+_MARGIN = 28.0
+_SAFE_LINKS = ("http", "https", "mailto")
+
+
+class TranscriptView(QAbstractScrollArea):
+    """Shows a list of messages. Signals bear message ids."""
+
+    again = Signal(object)
+    edit = Signal(object)
+    step = Signal(object, int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("transcript")
+        self.setAccessibleName("Conversation")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAutoFillBackground(False)
+        self._theme = theme
+        self._highlighter = Highlighter(self)
+        self._highlighter.coloured.connect(self._coloured)
+        self.layout_ = Layout(self._highlighter)
+        self.selection = Selection()
+        self._mouse = TextMouse(self, self.selection)
+        self._follow = True  # stay at the end as it grows
+        self._moving = False  # the scroll bar is being set by us
+        self._current = -1
+        self._copied: BlockView | None = None
+        self._copied_timer = QTimer(self, singleShot=True, interval=1500)
+        self._copied_timer.timeout.connect(self._copied_over)
+        self._actions = MessageActions(theme, self.viewport())
+        self._actions.copy.connect(self.copy_message)
+        self._actions.again.connect(self.again)
+        self._actions.edit.connect(self.edit)
+        self._actions.step.connect(self.step)
+        self._latest = IconButton(theme, "chevron-down", "Go to the end", self, "End")
+        self._latest.setObjectName("latest")
+        self._latest.clicked.connect(self.go_to_end)
+        self._latest.hide()
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        theme.changed.connect(self._recolour)
+
+    # ---- what is shown ----------------------------------------------------------------------------------------
+
+    @property
+    def items(self) -> list[MessageItem]:
+        """The messages, the oldest first."""
+        return self.layout_.items
+
+    def set_messages(self, messages: list[StoredMessage]) -> None:
+        """Show another conversation, at its end."""
+        self.selection.clear()
+        self._actions.hide()
+        self._current = len(messages) - 1
+        self._follow = True
+        self.layout_.reset([MessageItem(m) for m in messages], self._column())
+        self.arrange()
+
+    def add(self, message: StoredMessage) -> None:
+        """One more message at the end; the view goes there."""
+        self._follow = True
+        self.layout_.insert(MessageItem(message))
+        self._current = len(self.items) - 1
+        self.arrange()
+
+    def extend(self, message_id: int, text: str, status: str) -> None:
+        """More text of an answer that streams, and what to write below it."""
+        index = self.index(message_id)
+        if index >= 0:
+            item = self.items[index]
+            item.status = status
+            if text:
+                item.extend(text)
+            self._grown(index)
+
+    def finish(self, message: StoredMessage) -> None:
+        """An answer as it is in the end."""
+        index = self.index(message.id)
+        if index >= 0:
+            self.items[index].finish(message)
+            self._grown(index)
+
+    def remove(self, message_id: int) -> None:
+        """Take a message away."""
+        index = self.index(message_id)
+        if index >= 0:
+            self.selection.clear()
+            self.layout_.remove(index)
+            self._current = min(self._current, len(self.items) - 1)
+            self.arrange()
+
+    def index(self, message_id: int) -> int:
+        """Where a message is in the list, or -1. The end is looked at first."""
+        for index in range(len(self.items) - 1, -1, -1):
+            if self.items[index].message.id == message_id:
+                return index
+        return -1
+
+    @Slot()
+    def go_to_end(self) -> None:
+        """Scroll to the end and stay there."""
+        self._follow = True
+        self.arrange()
+
+    def following(self) -> bool:
+        """Does the view stay at the end?"""
+        return self._follow
+
+    # ---- geometry ---------------------------------------------------------------------------------------------
+
+    def arrange(self) -> None:
+        """Lay out what is in sight and bring scroll bar and buttons into line."""
+        view = float(self.viewport().height())
+        bar = self.verticalScrollBar()
+        y = self.layout_.settle(float(bar.value()), view, self._follow, self._theme.palette)
+        self._moving = True
+        bar.setRange(0, max(0, round(self.layout_.height - view)))
+        bar.setPageStep(int(view))
+        bar.setSingleStep(40)
+        bar.setValue(round(y))
+        self._moving = False
+        self._latest.setVisible(not self._follow and bar.value() < bar.maximum() - 200)
+        self._latest.raise_()
+        self._place_actions()
+        self.viewport().update()
+
+    def origin(self, index: int) -> QPointF:
+        """Top left of a message's column, in the viewport."""
+        left = (self.viewport().width() - self.layout_.column) / 2
+        return QPointF(round(left), self.layout_.top(index) - self.verticalScrollBar().value())
+
+    def documents(self, index: int) -> list[QTextDocument]:
+        """The documents of all blocks of a message."""
+        item = self.items[index]
+        item.settle(self.layout_.column, 0, float("inf"), self._theme.palette, self._highlighter)
+        return [v.document for v in item.views or () if v.document is not None]
+
+    def _column(self) -> float:
+        return max(200.0, min(_COLUMN, self.viewport().width() - 2 * _MARGIN))
+
+    def _grown(self, index: int) -> None:
+        self.layout_.touch(index)
+        self.arrange()
+
+    def _place_actions(self) -> None:
+        if not 0 <= self._current < len(self.items) or self.items[self._current].streaming:
+            self._actions.hide()
+            return
+        item = self.items[self._current]
+        self._actions.show_for(item.message)
+        at = self.origin(self._current)
+        x = at.x() + self.layout_.column - self._actions.width() + 4
+        self._actions.move(round(x), round(at.y() + item.height - FOOT + 1))
+
+    @Slot()
+    def _scrolled(self) -> None:
+        if not self._moving:
+            bar = self.verticalScrollBar()
+            self._follow = bar.value() >= bar.maximum() - 4
+            self.arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._column() != self.layout_.column:
+            self.layout_.reflow(self._column())
+        self._latest.move(self.width() // 2 - 16, self.height() - 44)
+        self.arrange()
+
+    # ---- painting ---------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        seen = QRectF(event.rect())
+        index = self.layout_.at(float(self.verticalScrollBar().value()))
+        while 0 <= index < len(self.items):
+            at = self.origin(index)
+            if at.y() > seen.bottom():
+                break
+            painter.save()
+            painter.translate(at)
+            paint_message(
+                painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
+                self.selection, self._copied,
+            )  # fmt: skip
+            painter.restore()
+            index += 1
+
+    @Slot(object)
+    def _coloured(self, _document: QTextDocument) -> None:
+        self.viewport().update()
+
+    @Slot()
+    def _recolour(self) -> None:
+        self.layout_.repaint()
+        self.arrange()
+
+    # ---- mouse and keyboard -----------------------------------------------------------------------------------
+
+    def hit(self, point: QPointF, exact: bool = True) -> Hit | None:
+        """What lies at a point of the viewport. exact False: the nearest text."""
+        return hit_test(self, point, exact)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._mouse.press(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._mouse.double_click(event)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        hovered = self._mouse.move(event)
+        if hovered >= 0 and hovered != self._current:
+            self._current = hovered
+            self._place_actions()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        hit = self._mouse.release(event)
+        if hit is None:
+            return
+        if hit.copies is not None:
+            QGuiApplication.clipboard().setText(hit.copies.block.text)
+            self._copied = hit.copies
+            self._copied_timer.start()
+            self.viewport().update()
+        elif hit.link:
+            url = QUrl(hit.link)
+            if url.scheme() in _SAFE_LINKS:
+                QDesktopServices.openUrl(url)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        bar = self.verticalScrollBar()
+        jumps = {
+            Qt.Key.Key_Home: -bar.maximum(), Qt.Key.Key_End: bar.maximum(), Qt.Key.Key_PageUp: -bar.pageStep() + 40,
+            Qt.Key.Key_PageDown: bar.pageStep() - 40, Qt.Key.Key_Up: -40, Qt.Key.Key_Down: 40,
+        }  # fmt: skip
+        alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self._mouse.select_all()
+        elif alt and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.choose(self._current + (1 if event.key() == Qt.Key.Key_Down else -1))
+        elif event.key() in jumps:
+            bar.setValue(bar.value() + jumps[Qt.Key(event.key())])
+        else:
+            super().keyPressEvent(event)
+
+    def choose(self, index: int) -> None:
+        """Make a message the current one: its buttons show, and screen readers are told its text."""
+        if not 0 <= index < len(self.items):
+            return
+        self._current = index
+        self._follow = index == len(self.items) - 1
+        if not self._follow:
+            self.verticalScrollBar().setValue(round(self.layout_.top(index)))
+        message = self.items[index].message
+        self.setAccessibleDescription(f"{'You' if message.role == 'user' else 'Answer'}: {message.content}")
+        self.arrange()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if not 0 <= self._current < len(self.items):
+            return
+        message = self.items[self._current].message
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        copy = menu.addAction("Copy selection", self.copy)
+        copy.setEnabled(not self.selection.empty)
+        menu.addAction("Copy message", self._copy_current)
+        menu.addSeparator()
+        if message.role == "user":
+            menu.addAction("Edit and send again", self._edit_current)
+        elif not self.items[self._current].streaming:
+            menu.addAction("Answer again", self._again_current)
+        menu.popup(event.globalPos())
+
+    # ---- copying ----------------------------------------------------------------------------------------------
+
+    @Slot()
+    def copy(self) -> None:
+        """The selection, or the current message where nothing is selected."""
+        text = self.selection.text(self.documents, len(self.items))
+        if text:
+            QGuiApplication.clipboard().setText(text)
+        else:
+            self._copy_current()
+
+    @Slot(object)
+    def copy_message(self, message_id: int) -> None:
+        """A message as it was written, Markdown and all."""
+        index = self.index(message_id)
+        if index >= 0:
+            QGuiApplication.clipboard().setText(self.items[index].message.content)
+            self._actions.show_copied(True)
+            self._copied_timer.start()
+
+    @Slot()
+    def _copied_over(self) -> None:
+        self._copied = None
+        self._actions.show_copied(False)
+        self.viewport().update()
+
+    @Slot()
+    def _copy_current(self) -> None:
+        if 0 <= self._current < len(self.items):
+            self.copy_message(self.items[self._current].message.id)
+
+    @Slot()
+    def _edit_current(self) -> None:
+        self.edit.emit(self.items[self._current].message.id)
+
+    @Slot()
+    def _again_current(self) -> None:
+        self.again.emit(self.items[self._current].message.id)

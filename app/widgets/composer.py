@@ -1,0 +1,130 @@
+"""Where the user writes: grows with the text, keeps what is not sent, sends with Enter."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextOption
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QWidget
+
+from app.theme.theme import Theme
+from app.widgets.icon_button import IconButton
+
+_TALLEST = 220  # pixels; more text scrolls
+_DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
+
+
+class Composer(QFrame):
+    """sent: the text to send. stopped: the answer is to end. draft: what is typed, after a short rest."""
+
+    sent = Signal(str)
+    stopped = Signal()
+    draft = Signal(str)
+    recall = Signal()  # Up in an empty composer: the last question, to be edited
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self._busy = False
+        self._ready = False
+        self.edit = QPlainTextEdit(self)
+        self.edit.setObjectName("draft")
+        self.edit.setAccessibleName("Message")
+        self.edit.setPlaceholderText("Write a message")
+        self.edit.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.edit.setTabChangesFocus(True)
+        self.edit.document().setDocumentMargin(4)
+        self.edit.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.edit.installEventFilter(self)
+        self.edit.textChanged.connect(self._changed)
+        self.button = IconButton(theme, "send", "Send", self, "Enter", size=20)
+        self.button.setObjectName("send")
+        self.button.set_icon("send")
+        self.button.setFixedSize(36, 36)
+        self.button.clicked.connect(self._pressed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 8, 8, 8)
+        row.setSpacing(8)
+        row.addWidget(self.edit, 1)
+        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_DRAFT_AFTER)
+        self._rest.timeout.connect(self.keep)
+        self._fit()
+        self._enable()
+
+    def text(self) -> str:
+        """What is typed."""
+        return self.edit.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replace what is typed; the cursor goes to the end."""
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    def set_busy(self, busy: bool) -> None:
+        """While an answer comes the button stops it."""
+        if busy != self._busy:
+            self._busy = busy
+            self.button.set_icon("stop" if busy else "send")
+            self.button.set_label("Stop" if busy else "Send", "Esc" if busy else "Enter")
+        self._enable()
+
+    def set_ready(self, ready: bool, placeholder: str) -> None:
+        """Is there a model that can answer? placeholder: what the empty composer says."""
+        self._ready = ready
+        self.edit.setPlaceholderText(placeholder)
+        self._enable()
+
+    @Slot()
+    def keep(self) -> None:
+        """Tell the draft now."""
+        self._rest.stop()
+        self.draft.emit(self.text())
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QFocusEvent):
+            self.setProperty("focused", event.gotFocus())
+            self.style().unpolish(self)
+            self.style().polish(self)
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                self._send()
+                return True
+            if event.key() == Qt.Key.Key_Up and not self.text():
+                self.recall.emit()
+                return True
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def _pressed(self) -> None:
+        if self._busy:
+            self.stopped.emit()
+        else:
+            self._send()
+
+    def _send(self) -> None:
+        text = self.text().strip()
+        if text and self._ready and not self._busy:
+            self.edit.clear()
+            self.keep()
+            self.sent.emit(text)
+
+    @Slot()
+    def _changed(self) -> None:
+        self._fit()
+        self._enable()
+        self._rest.start()
+
+    def _enable(self) -> None:
+        self.button.setEnabled(self._busy or (self._ready and bool(self.text().strip())))
+
+    def _fit(self) -> None:
+        line = self.edit.fontMetrics().lineSpacing()
+        lines = max(1.0, self.edit.document().size().height())
+        self.edit.setFixedHeight(min(_TALLEST, max(36, round(lines * line) + 14)))
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()

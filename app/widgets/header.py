@@ -1,0 +1,120 @@
+"""The strip above the chat: which model, what it is doing, and the switches of the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QWidget
+
+from app import models
+from app.models import Models
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.widgets.format import size
+from app.widgets.icon_button import IconButton
+
+
+class Header(QFrame):
+    """chosen: a model's name. import_wanted, delete_wanted: from the menu."""
+
+    chosen = Signal(str)
+    import_wanted = Signal()
+
+    def __init__(self, theme: Theme, known: Models, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self._theme = theme
+        self._models = known
+        self.sidebar = IconButton(theme, "sidebar", "Show or hide the list of chats", self, "Ctrl+B")
+        self.sidebar.setCheckable(True)
+        self.model = QPushButton("No model", self)
+        self.model.setObjectName("model")
+        self.model.setToolTip("Choose a model  (Ctrl+M)")
+        self.menu = QMenu(self.model)
+        self.menu.setToolTipsVisible(True)
+        self.menu.aboutToShow.connect(self.fill_menu)
+        self.model.setMenu(self.menu)
+        self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron goes to the right of the name
+        self.state = QLabel(self)
+        self.state.setObjectName("muted")
+        self.cancel = QPushButton("Cancel", self)
+        self.cancel.setObjectName("quiet")
+        self.cancel.clicked.connect(self._cancel)
+        self.live = IconButton(theme, "live", "Show or hide the live panel", self, "Ctrl+L")
+        self.live.setCheckable(True)
+        self.settings = IconButton(theme, "settings", "Settings", self, "Ctrl+,")
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("Progress")
+        row = QHBoxLayout()
+        row.setContentsMargins(10, 7, 10, 5)
+        row.setSpacing(4)
+        row.addWidget(self.sidebar)
+        row.addWidget(self.model)
+        row.addWidget(self.state, 1)
+        row.addWidget(self.cancel)
+        row.addWidget(self.live)
+        row.addWidget(self.settings)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(0)
+        grid.addLayout(row, 0, 0)
+        grid.addWidget(self.bar, 1, 0)
+        known.changed.connect(self.refresh)
+        known.import_changed.connect(self.refresh)
+        theme.changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Say what the model is doing."""
+        m = self._models
+        title = m.card.title if m.card is not None else "Choose a model"
+        if m.state == models.LOADING:
+            title = _short(m.wanted)
+        self.model.setText(title)
+        self.model.setAccessibleName(f"Model: {title}")
+        self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
+        progress = m.progress if m.state == models.LOADING else m.importing
+        self.bar.setVisible(progress is not None)
+        self.cancel.setVisible(progress is not None)
+        if progress is not None:
+            self.bar.setRange(0, 1000 if progress.total else 0)
+            if progress.total:
+                self.bar.setValue(1000 * progress.done // progress.total)
+            share = f"  ·  {100 * progress.done // progress.total} %" if progress.total else ""
+            self.state.setText(f"{'' if m.state == models.LOADING else 'Importing: '}{progress.text}{share}")
+        else:
+            self.state.setText({models.READY: "Ready", models.FAILED: "Could not be opened"}.get(m.state, ""))
+
+    @Slot()
+    def fill_menu(self) -> None:
+        """The models there are, and ways to get more."""
+        self.menu.clear()
+        current = self._models.card
+        for card in self._models.cards:
+            text = f"{card.title}\t{size(card.disk_bytes)}"
+            action = self.menu.addAction(text, self._choose)
+            action.setData(card.name)
+            action.setToolTip(card.note)
+            action.setCheckable(True)
+            action.setChecked(current is not None and card.name == current.name)
+        if self._models.cards:
+            self.menu.addSeparator()
+        folder = icon("folder", self._theme.palette.muted)
+        add = self.menu.addAction(folder, "Import a model folder…", self.import_wanted.emit)
+        add.setEnabled(self._models.importing is None)
+
+    @Slot()
+    def _choose(self) -> None:
+        self.chosen.emit(str(self.sender().data()))  # type: ignore[attr-defined]
+
+    @Slot()
+    def _cancel(self) -> None:
+        if self._models.state == models.LOADING:
+            self._models.cancel_load()
+        else:
+            self._models.cancel_import()
+
+
+def _short(model: str) -> str:
+    return "Built-in model" if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]

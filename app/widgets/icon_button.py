@@ -1,0 +1,39 @@
+"""A button that is only an icon: named for screen readers, told in a tooltip, drawn in the theme's colours."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.theme.icons import icon
+from app.theme.theme import Theme
+
+
+class IconButton(QToolButton):
+    """name: of the icon. label: accessible name and tooltip. shortcut: written into the tooltip."""
+
+    def __init__(
+        self, theme: Theme, name: str, label: str, parent: QWidget | None = None, shortcut: str = "", size: int = 18
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._name = name
+        self.setIconSize(QSize(size, size))
+        self.set_label(label, shortcut)
+        self._tint()
+        theme.changed.connect(self._tint)
+
+    def set_label(self, label: str, shortcut: str = "") -> None:
+        """What it does, for eyes and ears."""
+        self.setAccessibleName(label)
+        self.setToolTip(f"{label}  ({shortcut})" if shortcut else label)
+
+    def set_icon(self, name: str) -> None:
+        """Another icon."""
+        self._name = name
+        self._tint()
+
+    @Slot()
+    def _tint(self) -> None:
+        colour = self._theme.palette.on_accent if self.objectName() == "send" else self._theme.palette.muted
+        self.setIcon(icon(self._name, colour))

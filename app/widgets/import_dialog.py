@@ -1,0 +1,66 @@
+"""Asks what an imported model is to be called and how finely it is to be kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+
+from app.theme import fonts
+
+_TOPS = (
+    (8, "8 bits – practically the original, half of its size or less"),
+    (4, "4 bits – nearly as good, half the size of 8 bits"),
+    (16, "16 bits – as it is; for small models"),
+)
+
+
+class ImportDialog(QDialog):
+    """name() and top() after it was accepted."""
+
+    def __init__(self, folder: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Import a model")
+        self.setMinimumWidth(480)
+        head = QLabel("Import a model", self)
+        head.setFont(fonts.text(1.3, head.font().Weight.DemiBold))
+        text = QLabel(
+            "Underhill makes its own copy of the model, cut into experts that can be read one by one. "
+            "The folder itself is left as it is. This can take a while; you can go on chatting.", self,
+        )  # fmt: skip
+        text.setObjectName("muted")
+        text.setWordWrap(True)
+        place = QLabel(folder, self)
+        place.setWordWrap(True)
+        self._name = QLineEdit(Path(folder).name, self)
+        self._name.setAccessibleName("Name")
+        self._top = QComboBox(self)
+        self._top.setAccessibleName("Precision")
+        for bits, words in _TOPS:
+            self._top.addItem(words, bits)
+        form = QFormLayout()
+        form.setVerticalSpacing(10)
+        form.addRow("Folder", place)
+        form.addRow("Name", self._name)
+        form.addRow("Precision", self._top)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        start = buttons.addButton("Import", QDialogButtonBox.ButtonRole.AcceptRole)
+        start.setObjectName("primary")
+        start.setDefault(True)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 18)
+        column.setSpacing(12)
+        column.addWidget(head)
+        column.addWidget(text)
+        column.addLayout(form)
+        column.addWidget(buttons)
+
+    def name(self) -> str:
+        """What the library will call it."""
+        return self._name.text().strip()
+
+    def top(self) -> int:
+        """Bits of the finest tier that is kept."""
+        return int(self._top.currentData())

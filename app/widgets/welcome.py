@@ -1,0 +1,89 @@
+"""What an empty chat shows: the model, what it is for, and a few questions to click."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.theme import fonts
+from app.theme.icons import pixmap
+
+SMALL = ("Hello! Who are you?", "What can you help me with?", "Tell me a short story about a fox.", "What is the sun?")
+LARGE = (
+    "Explain how a Mixture-of-Experts model works, with an everyday comparison.",
+    "Write a Python function that finds duplicate files in a folder.",
+    "Help me plan a week of simple dinners for two.",
+    "Summarise the pros and cons of heat pumps in a table.",
+)
+
+
+class Welcome(QScrollArea):
+    """asked: one of the examples was clicked."""
+
+    asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        page = QWidget(self)
+        page.setObjectName("page")
+        mark = QLabel(page)
+        mark.setPixmap(pixmap("underhill", "", 64, self.devicePixelRatioF()))
+        mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._title = QLabel(page)
+        self._title.setFont(fonts.text(1.75, self._title.font().Weight.DemiBold))
+        self._note = QLabel(page)
+        self._note.setObjectName("muted")
+        self._plan = QLabel(page)
+        self._plan.setObjectName("muted")
+        self._examples = [QPushButton(page) for _ in SMALL]
+        grid = QGridLayout()
+        grid.setSpacing(10)
+        for number, button in enumerate(self._examples):
+            button.setObjectName("example")
+            button.clicked.connect(self._clicked)
+            grid.addWidget(button, number // 2, number % 2)
+        inner = QWidget(page)
+        inner.setMaximumWidth(680)
+        column = QVBoxLayout(inner)
+        column.setSpacing(12)
+        column.addStretch(3)
+        column.addWidget(mark)
+        for label in (self._title, self._note, self._plan):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+            column.addWidget(label)
+        column.addSpacing(10)
+        column.addLayout(grid)
+        column.addStretch(4)
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(28, 12, 28, 12)
+        outer.addWidget(inner, 1, Qt.AlignmentFlag.AlignHCenter)
+        inner.setMinimumWidth(320)
+        self.setWidget(page)
+        self.tell("", "", (), True)
+
+    def tell(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
+        """model: its title, empty while none is open. note: what it is for. plan: how it runs here."""
+        self._title.setText("What would you like to talk about?" if model else "Welcome to Underhill")
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self._plan.setText(" ".join(plan))
+        self._plan.setVisible(bool(plan))
+        for button, example in zip(self._examples, SMALL if small else LARGE):
+            button.setProperty("prompt", example)
+            button.setText(_wrapped(example))
+            button.setAccessibleName(f"Ask: {example}")
+            button.setVisible(bool(model))
+
+    @Slot()
+    def _clicked(self) -> None:
+        self.asked.emit(str(self.sender().property("prompt")))
+
+
+def _wrapped(text: str, width: int = 40) -> str:
+    """Two lines where one would be too long for a button, which does not wrap by itself."""
+    if len(text) <= width:
+        return text
+    space = text.rfind(" ", 0, len(text) // 2 + 8)
+    return f"{text[:space]}\n{text[space + 1 :]}"

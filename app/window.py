@@ -1,0 +1,460 @@
+"""The main window: puts the parts together and connects them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, Qt, Slot
+from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFileDialog,
+    QMainWindow,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app import models, preferences
+from app.chats.keeper import Keeper
+from app.chats.opening import Problem
+from app.chats.records import Chat, StoredMessage
+from app.conversation import Conversation
+from app.models import Models
+from app.panels.live import LivePanel
+from app.preferences import Preferences
+from app.settings.dialog import SettingsDialog
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.transcript.view import TranscriptView
+from app.widgets.banner import Banners
+from app.widgets.composer import Composer
+from app.widgets.header import Header
+from app.widgets.import_dialog import ImportDialog
+from app.widgets.sidebar import Sidebar
+from app.widgets.toast import Toast
+from app.widgets.welcome import Welcome
+from engine import api
+
+_SMALL_MODEL = 1_000_000_000  # parameters; below, the simpler examples are offered
+
+
+class MainWindow(QMainWindow):
+    """Owns the widgets; what happens is in Conversation and Models."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        keeper: Keeper,
+        conversation: Conversation,
+        known: Models,
+        remembered: Preferences,
+        path: Path,
+    ) -> None:
+        super().__init__()
+        self.setWindowTitle("Underhill")
+        self.setWindowIcon(icon("underhill", ""))
+        self.setMinimumSize(560, 420)
+        self.resize(1280, 820)
+        self._theme = theme
+        self._keeper = keeper
+        self.conversation = conversation
+        self.models = known
+        self._preferences = remembered
+        self._path = path
+        self._search = ""
+        self._editing = 0  # id of the question that is being edited
+        self._build()
+        self._connect()
+        self._shortcuts()
+        self._restore()
+
+    # ---- building ---------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        self.sidebar = Sidebar(self._theme)
+        self.header = Header(self._theme, self.models)
+        self.banners = Banners(self._theme)
+        self.transcript = TranscriptView(self._theme)
+        self.welcome = Welcome()
+        self.pages = QStackedWidget()
+        self.pages.addWidget(self.welcome)
+        self.pages.addWidget(self.transcript)
+        self.composer = Composer(self._theme)
+        self.composer.setMaximumWidth(812)
+        foot = QWidget()
+        below = QVBoxLayout(foot)
+        below.setContentsMargins(20, 4, 20, 16)
+        below.addWidget(self.composer)
+        below.setAlignment(self.composer, Qt.AlignmentFlag(0))
+        page = QWidget()
+        page.setObjectName("page")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self.banners)
+        column.addWidget(self.pages, 1)
+        column.addWidget(foot)
+        self.toast = Toast(page)
+        self._page = page
+        self.splitter = QSplitter(Qt.Orientation.Horizontal)
+        self.splitter.setChildrenCollapsible(False)
+        self.splitter.setHandleWidth(1)
+        self.splitter.addWidget(self.sidebar)
+        self.splitter.addWidget(page)
+        self.splitter.setStretchFactor(1, 1)
+        self.splitter.setSizes([248, 1000])
+        self.setCentralWidget(self.splitter)
+        self.live = LivePanel(self._theme)
+        self.dock = QDockWidget("Live", self)
+        self.dock.setObjectName("live-dock")
+        self.dock.setTitleBarWidget(QWidget(self.dock))
+        self.dock.setWidget(self.live)
+        self.dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
+        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
+        self.resizeDocks([self.dock], [320], Qt.Orientation.Horizontal)
+        self.setTabOrder(self.sidebar.list, self.header.sidebar)
+        self.setTabOrder(self.header.settings, self.transcript)
+        self.setTabOrder(self.transcript, self.composer.edit)
+
+    def _connect(self) -> None:
+        c, m = self.conversation, self.models
+        c.opened.connect(self._opened)
+        c.added.connect(self._added)
+        c.grew.connect(self.transcript.extend)
+        c.finished.connect(self.transcript.finish)
+        c.removed.connect(self.transcript.remove)
+        c.chats_changed.connect(self._list_chats)
+        c.busy_changed.connect(self._busy_changed)
+        c.returned.connect(self._returned)
+        c.failed.connect(self._engine_failed)
+        c.problem.connect(self.show_problem)
+        self.composer.sent.connect(self._send)
+        self.composer.stopped.connect(c.stop)
+        self.composer.draft.connect(c.keep_draft)
+        self.composer.recall.connect(self._edit_last)
+        self.transcript.again.connect(c.again)
+        self.transcript.edit.connect(self._edit)
+        self.transcript.step.connect(c.step)
+        self.welcome.asked.connect(self._send)
+        self.sidebar.new.connect(self.new_chat)
+        self.sidebar.opened.connect(self._open)
+        self.sidebar.renamed.connect(c.rename)
+        self.sidebar.deleted.connect(self._delete)
+        self.sidebar.searched.connect(self._searched)
+        self.toast.over.connect(c.purge)
+        m.changed.connect(self._model_changed)
+        m.loaded.connect(self._model_loaded)
+        m.load_failed.connect(self._load_failed)
+        m.failed.connect(self._engine_failed)
+        m.imported.connect(self._imported)
+        self.header.chosen.connect(self._load)
+        self.header.import_wanted.connect(self.choose_folder)
+        self.header.settings.clicked.connect(self.open_settings)
+        self.header.sidebar.toggled.connect(self._show_sidebar)
+        self.header.live.toggled.connect(self._show_live)
+
+    def _shortcuts(self) -> None:
+        for keys, slot in (
+            ("Ctrl+N", self.new_chat), ("Ctrl+K", self._focus_search), ("Ctrl+,", self.open_settings),
+            ("Ctrl+L", self.header.live.toggle), ("Ctrl+B", self.header.sidebar.toggle), ("Esc", self._escape),
+            ("Ctrl+R", self._again_last), ("Ctrl+Shift+C", self._copy_last), ("Ctrl+M", self.header.model.showMenu),
+            ("Ctrl+Z", self._undo), ("F6", self._next_pane),
+        ):  # fmt: skip
+            QShortcut(QKeySequence(keys), self).activated.connect(slot)
+
+    def _restore(self) -> None:
+        p = self._preferences
+        if p.geometry:
+            self.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
+        self.header.sidebar.setChecked(p.sidebar_open)
+        self._show_sidebar(p.sidebar_open)
+        self.header.live.setChecked(p.live_open)
+        self._show_live(p.live_open)
+        self.conversation.sampling = dict(p.sampling)
+        self._keeper.do(lambda store: store.purge())
+        self._list_chats()
+        self._keeper.do(lambda store: store.chats(), self._reopen)
+        self.conversation.new()
+        self._model_changed()
+        self.composer.edit.setFocus()
+
+    def prefer_model(self, model: str) -> None:
+        """Open this model at the start instead of the last one."""
+        self._preferences.model = model
+
+    def start(self) -> None:
+        """Ask the engine for the models, and open the last one."""
+        self.models.refresh()
+        self.models.load(self._preferences.model, self._preferences.engine)
+
+    # ---- chats ------------------------------------------------------------------------------------------------
+
+    @Slot()
+    def new_chat(self) -> None:
+        """An empty chat."""
+        self.composer.keep()
+        self.conversation.new()
+        self.composer.edit.setFocus()
+
+    @Slot(object)
+    def _open(self, chat: Chat) -> None:
+        self.composer.keep()
+        if self.conversation.chat is None or self.conversation.chat.id != chat.id:
+            self.conversation.open(chat)
+
+    def _reopen(self, chats: list[Chat]) -> None:
+        """After a restart: the chat that was open, unless the user was quicker."""
+        last = next((c for c in chats if c.id == self._preferences.chat), None)
+        if last is not None and self.conversation.chat is None and not self.composer.text():
+            self.conversation.open(last)
+
+    @Slot(object, object)
+    def _opened(self, chat: Chat | None, messages: list[StoredMessage]) -> None:
+        self._editing = 0
+        self.transcript.set_messages(messages)
+        self.pages.setCurrentWidget(self.transcript if messages else self.welcome)
+        self.composer.set_text(chat.draft if chat is not None else "")
+        self.sidebar.mark(chat.id if chat is not None else 0)
+        self.setWindowTitle(f"{chat.title} – Underhill" if chat is not None and chat.title else "Underhill")
+        self._preferences.chat = chat.id if chat is not None else 0
+
+    @Slot(object)
+    def _added(self, message: StoredMessage) -> None:
+        self.pages.setCurrentWidget(self.transcript)
+        self.transcript.add(message)
+        chat = self.conversation.chat
+        self._preferences.chat = chat.id if chat is not None else 0
+
+    @Slot(str)
+    def _send(self, text: str) -> None:
+        if self._editing:
+            message, self._editing = self._editing, 0
+            self.conversation.resend(message, text)
+        else:
+            self.conversation.send(text)
+
+    @Slot(object)
+    def _delete(self, chat: Chat) -> None:
+        if self.conversation.chat is not None and self.conversation.chat.id == chat.id:
+            self.conversation.new()
+        self.conversation.delete(chat.id)
+        self._deleted = chat
+        self.toast.say(f"“{chat.title}” was deleted.", "Undo", self._restore_deleted)
+
+    def _restore_deleted(self) -> None:
+        self.conversation.restore(self._deleted.id)
+        self.conversation.open(self._deleted)
+
+    @Slot()
+    def _list_chats(self) -> None:
+        search = self._search
+        self._keeper.do(lambda store: store.chats(search), self._show_chats)
+
+    def _show_chats(self, chats: list[Chat]) -> None:
+        current = self.conversation.chat
+        self.sidebar.show_chats(chats, current.id if current is not None else 0)
+        title = next((c.title for c in chats if current is not None and c.id == current.id), "")
+        if title:
+            self.setWindowTitle(f"{title} – Underhill")
+
+    @Slot(str)
+    def _searched(self, text: str) -> None:
+        self._search = text
+        self._list_chats()
+
+    @Slot(object)
+    def _edit(self, message_id: int) -> None:
+        """Put a question back into the composer; sending it makes a new version."""
+        message = next((m for m in self.conversation.messages if m.id == message_id), None)
+        if message is not None and not self.conversation.busy:
+            self._editing = message_id
+            self.composer.set_text(message.content)
+            self.composer.edit.setFocus()
+            self.banners.show_banner(
+                "info", "You are editing an earlier message.",
+                "Sending it starts a new version from there; Esc leaves it as it was.",
+            )  # fmt: skip
+
+    @Slot()
+    def _edit_last(self) -> None:
+        last = next((m for m in reversed(self.conversation.messages) if m.role == "user"), None)
+        if last is not None:
+            self._edit(last.id)
+
+    @Slot()
+    def _again_last(self) -> None:
+        if self.conversation.messages and self.models.state == models.READY:
+            self.conversation.again(self.conversation.messages[-1].id)
+
+    @Slot()
+    def _copy_last(self) -> None:
+        last = next((m for m in reversed(self.conversation.messages) if m.role == "assistant"), None)
+        if last is not None:
+            self.transcript.copy_message(last.id)
+
+    @Slot(str)
+    def _returned(self, text: str) -> None:
+        self.composer.set_text(text)
+
+    # ---- models -----------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _load(self, name: str) -> None:
+        self._preferences.model = name
+        self.models.load(name, self._preferences.engine)
+
+    @Slot()
+    def _reload(self) -> None:
+        self._load(self._preferences.model)
+
+    @Slot()
+    def _model_changed(self) -> None:
+        state = self.models.state
+        words = {
+            models.READY: "Write a message", models.LOADING: "Write a message – it is answered once the model is open",
+        }.get(state, "Choose a model above to begin")  # fmt: skip
+        self.composer.set_ready(state in (models.READY, models.LOADING), words)
+        card = self.models.card
+        if card is not None:
+            self.conversation.model = card.title
+            self.welcome.tell(card.title, card.note, card.plan, card.parameters < _SMALL_MODEL)
+        elif state == models.LOADING:
+            self.welcome.tell("", "Opening the model. This takes a moment the first time.", (), True)
+        else:
+            self.welcome.tell("", "Choose a model at the top, or import one you have.", (), True)
+
+    @Slot(object)
+    def _model_loaded(self, card: api.ModelCard) -> None:
+        self.live.forget()
+        if card.backend == "compatibility":
+            self.banners.show_banner(
+                "warning", f"{card.title} runs through the compatibility backend.",
+                "It works, but more slowly than families that Underhill knows itself.",
+            )  # fmt: skip
+
+    @Slot(object)
+    def _load_failed(self, event: api.Failed) -> None:
+        self.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self._reload))
+
+    @Slot(object)
+    def _engine_failed(self, event: api.Failed) -> None:
+        self.banners.show_banner("error", event.sentence, event.action, event.cause)
+
+    @Slot(object)
+    def _imported(self, card: api.ModelCard) -> None:
+        name = card.name
+        self.banners.show_banner("info", f"{card.title} has been imported.", "", "",
+                                 ("Open it", lambda: self._load(name)))  # fmt: skip
+
+    @Slot()
+    def choose_folder(self) -> None:
+        """Ask for a folder to import."""
+        folder = QFileDialog.getExistingDirectory(self, "The folder of the model")
+        if folder:
+            dialog = ImportDialog(folder, self)
+            if dialog.exec():
+                self.models.import_folder(folder, dialog.name(), dialog.top())
+            dialog.deleteLater()
+
+    @Slot()
+    def open_settings(self) -> SettingsDialog:
+        """Show the settings; they are in force as they change."""
+        dialog = SettingsDialog(self._preferences, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.engine_changed.connect(self._engine_setting)
+        dialog.sampling_changed.connect(self._sampling_setting)
+        dialog.theme_changed.connect(self._theme_setting)
+        dialog.reload_wanted.connect(self._reload)
+        dialog.open()
+        return dialog
+
+    @Slot(str, object)
+    def _engine_setting(self, name: str, value: object) -> None:
+        self._preferences.engine[name] = value
+        if api.settings.ALL[name].live:
+            self.models.update({name: value})
+        self.save_preferences()
+
+    @Slot(str, object)
+    def _sampling_setting(self, name: str, value: object) -> None:
+        self._preferences.sampling[name] = value
+        self.conversation.sampling = dict(self._preferences.sampling)
+        self.save_preferences()
+
+    @Slot(str)
+    def _theme_setting(self, mode: str) -> None:
+        self._preferences.theme = mode
+        self._theme.set_mode(mode)
+        self.save_preferences()
+
+    # ---- the window itself ------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_problem(self, problem: Problem) -> None:
+        """Something about the chats on disk."""
+        self.banners.show_banner("error", problem.sentence, problem.action, problem.cause)
+
+    @Slot()
+    def _busy_changed(self) -> None:
+        self.composer.set_busy(self.conversation.busy)
+
+    @Slot()
+    def _escape(self) -> None:
+        if self.conversation.busy:
+            self.conversation.stop()
+        elif self._editing:
+            self._editing = 0
+            self.composer.set_text("")
+        self.composer.edit.setFocus()
+
+    @Slot()
+    def _undo(self) -> None:
+        self.toast.undo()
+
+    @Slot()
+    def _focus_search(self) -> None:
+        self.header.sidebar.setChecked(True)
+        self.sidebar.search.setFocus()
+        self.sidebar.search.selectAll()
+
+    @Slot()
+    def _next_pane(self) -> None:
+        """F6: chats, conversation, composer, and round again."""
+        panes: list[QWidget] = [self.sidebar.list, self.transcript, self.composer.edit]
+        panes = [p for p in panes if p.isVisible()]
+        at = next((i for i, p in enumerate(panes) if p.hasFocus()), -1)
+        panes[(at + 1) % len(panes)].setFocus()
+
+    @Slot(bool)
+    def _show_sidebar(self, shown: bool) -> None:
+        self.sidebar.setVisible(shown)
+        self._preferences.sidebar_open = shown
+
+    @Slot(bool)
+    def _show_live(self, shown: bool) -> None:
+        self.dock.setVisible(shown)
+        self._preferences.live_open = shown
+
+    def save_preferences(self) -> None:
+        """Write what is remembered; where that fails, say so once and go on."""
+        self._preferences.geometry = bytes(self.saveGeometry().toBase64().data()).decode()
+        try:
+            preferences.save(dataclasses.replace(self._preferences), self._path)
+        except OSError as error:
+            self.banners.show_banner(
+                "warning", "Your settings cannot be saved.", "They hold until you close Underhill.", str(error)
+            )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.toast.place()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.composer.keep()
+        self.toast.end()
+        self.save_preferences()
+        super().closeEvent(event)

@@ -1,0 +1,182 @@
+"""A scripted engine: it speaks the same events as the real one, from its own thread, at a chosen speed."""
+
+from __future__ import annotations
+
+import queue
+import random
+import re
+import threading
+import time
+from collections.abc import Callable
+
+from engine import api
+
+LAYERS, EXPERTS = 16, 32
+BUILTIN = api.ModelCard(
+    "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
+    LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
+    "This small model comes with Underhill so that you can try it at once. It is good for small talk and short "
+    "stories; for facts, code and long answers import a larger one.",
+    plan=("All experts fit in memory.",),
+)  # fmt: skip
+LARGE = api.ModelCard(
+    "olmoe-1b-7b", "OLMoE 1B-7B Instruct", "olmoe", "/models/olmoe", 6_900_000_000, 1_300_000_000, 7_400_000_000,
+    6_900_000_000, LAYERS, LAYERS, EXPERTS, 8, 4096, (2, 4, 8), "lean",
+    plan=("A quarter of the experts fits in memory; the rest is read from disk when it is needed.",),
+)  # fmt: skip
+SENTENCE = "The hill was quiet, and under it the small lamps were lit one after another. "
+
+
+def pieces(text: str) -> list[str]:
+    """Text in pieces about as long as tokens."""
+    return re.findall(r"\s*\S{1,5}|\s+", text)
+
+
+class FakeEngine:
+    """Implements api.Engine. Everything it will say can be set before the window is opened.
+
+    rate: tokens per second, 0 for as fast as can be. script(messages) returns the answer. fail: what the next
+    command of that kind fails with.
+    """
+
+    def __init__(self, on_event: Callable[[api.Event], None]) -> None:
+        self._on_event = on_event
+        self.rate = 0.0
+        self.load_seconds = 0.0
+        self.cards: tuple[api.ModelCard, ...] = (BUILTIN, LARGE)
+        self.script: Callable[[tuple[api.Message, ...]], str] = lambda messages: SENTENCE * 3
+        self.fail: dict[type[api.Command], api.Failed] = {}
+        self.received: list[api.Command] = []
+        self.dropped = 0
+        self.finish = "stop"
+        self.telemetry_every = 0.2
+        self._queue: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
+        self._cancelled: set[str] = set()
+        self._random = random.Random(7)
+        self._used = [[0] * EXPERTS for _ in range(LAYERS)]
+        self._held = [[self._random.choice((0, 0, 2, 4, 8, 8, 8)) for _ in range(EXPERTS)] for _ in range(LAYERS)]
+        self._taste = [[self._random.paretovariate(1.2) for _ in range(EXPERTS)] for _ in range(LAYERS)]
+        self._counts = {"hits": 0, "misses": 0, "8": 0, "4": 0, "2": 0, "skipped": 0, "tokens": 0}
+        self._last_telemetry = 0.0
+        self._thread = threading.Thread(target=self._run, name="fake-engine")
+        self._thread.start()
+
+    def send(self, command: api.Command) -> None:
+        """As in api.Engine."""
+        self.received.append(command)
+        if isinstance(command, api.Stop):
+            self._cancelled.add(command.target)
+            self._on_event(api.Done(command.id, True))
+        elif isinstance(command, api.UpdateSettings):
+            self._on_event(self.fail.pop(type(command), None) or api.Done(command.id, command.settings))
+        else:
+            self._queue.put(command)
+
+    def close(self, timeout: float = 10.0) -> None:
+        """As in api.Engine."""
+        self._cancelled.update(c.id for c in self.received)
+        self._queue.put(None)
+        self._thread.join(timeout)
+
+    def _run(self) -> None:
+        while (command := self._queue.get()) is not None:
+            self._on_event(self._work(command))
+
+    def _work(self, command: api.Command) -> api.Event:
+        failure = self.fail.pop(type(command), None)
+        if failure is not None:
+            return api.Failed(command.id, failure.kind, failure.sentence, failure.action, failure.cause)
+        if isinstance(command, api.ListModels):
+            return api.Done(command.id, self.cards)
+        if isinstance(command, api.LoadModel):
+            return self._load(command)
+        if isinstance(command, api.ImportModel):
+            for done in range(0, 101, 20):
+                self._on_event(api.Progress(command.id, f"Quantizing layer {done // 20 + 1} of 6", done, 100, "bytes"))
+                if command.id in self._cancelled:
+                    return api.Cancelled(command.id)
+            return api.Done(command.id, LARGE)
+        if isinstance(command, api.Generate):
+            return self._generate(command)
+        return api.Done(command.id)
+
+    def _load(self, command: api.LoadModel) -> api.Event:
+        steps = 20
+        for step in range(steps):
+            self._on_event(api.Progress(command.id, "Reading the weights", step, steps, "bytes"))
+            time.sleep(self.load_seconds / steps)
+            if command.id in self._cancelled:
+                return api.Cancelled(command.id)
+        card = next((c for c in self.cards if c.name == command.model), self.cards[0])
+        self._on_event(self.snapshot(False))
+        return api.Done(command.id, card)
+
+    def _generate(self, command: api.Generate) -> api.Event:
+        started = time.monotonic()
+        prompt = sum(len(m.content) // 4 + 4 for m in command.messages)
+        for done in range(0, prompt + 1, max(1, prompt // 4)):
+            self._on_event(api.PromptRead(command.id, done, prompt, 0, self.dropped))
+        self._used = [[0] * EXPERTS for _ in range(LAYERS)]
+        read = time.monotonic()
+        text, tokens = "", []
+        finish = self.finish
+        for number, piece in enumerate(pieces(self.script(command.messages))):
+            if command.id in self._cancelled:
+                finish = "cancelled"
+                break
+            text += piece
+            tokens.append(number)
+            self._on_event(api.TextDelta(command.id, piece, (number,)))
+            self._use_experts()
+            self._tell()
+            if self.rate:
+                time.sleep(max(0.0, read + (number + 1) / self.rate - time.monotonic()))
+        c = self._counts
+        stats = api.Stats(
+            text, tuple(tokens), finish, prompt, 0, self.dropped, max(0.01, read - started), time.monotonic() - read,
+            c["hits"], c["misses"], 41_000_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, 900_000_000,
+        )  # fmt: skip
+        self._on_event(self.snapshot(False))
+        return (api.Cancelled if finish == "cancelled" else api.Done)(command.id, stats)
+
+    def _use_experts(self) -> None:
+        c = self._counts
+        c["tokens"] += 1
+        for layer in range(LAYERS):
+            for expert in self._random.choices(range(EXPERTS), self._taste[layer], k=4):
+                self._used[layer][expert] += 1
+                held = self._held[layer][expert]
+                c["hits" if held else "misses"] += 1
+                c[str(held) if held else self._random.choice(("8", "2", "skipped"))] += 1
+                if not held and self._random.random() < 0.02:
+                    self._held[layer][expert] = 8
+
+    def _tell(self) -> None:
+        now = time.monotonic()
+        if now - self._last_telemetry >= self.telemetry_every:
+            self._last_telemetry = now
+            self._on_event(self.snapshot(True))
+
+    def snapshot(self, generating: bool) -> api.Telemetry:
+        """Telemetry as of now."""
+        c = self._counts
+        wobble = self._random.uniform(0.9, 1.1)
+        return api.Telemetry(
+            "", tuple(map(tuple, self._used)), tuple(map(tuple, self._held)), tuple(range(LAYERS)), c["hits"],
+            c["misses"], c["misses"] * 60_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, c["tokens"],
+            (self.rate or 12.0) * wobble if generating else 0.0, 62e6 * wobble if generating else 0.0, 1_730_000_000,
+            1_900_000_000, 3_150_000_000, generating,
+            "Waiting for the disk: one expert in six was not in memory." if generating else "Nothing is running.",
+        )  # fmt: skip
+
+
+def scripted(**values: object) -> Callable[[Callable[[api.Event], None]], FakeEngine]:
+    """A start() for EngineLink, with attributes set before the first command."""
+
+    def start(on_event: Callable[[api.Event], None]) -> FakeEngine:
+        engine = FakeEngine(on_event)
+        for name, value in values.items():
+            setattr(engine, name, value)
+        return engine
+
+    return start
