@@ -16,7 +16,7 @@ from engine.models.per_layer import PerLayerGate, PerLayerInputs
 from engine.models.router import Router
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
-from engine.models.state import LayerState, RecurrentState, RowsState, SequenceState
+from engine.models.state import LayerState, SequenceState
 from engine.models.weights import Kind, Linear, Weights, fetch, vector
 
 
@@ -36,7 +36,6 @@ class Layer:
 
     def forward(self, x: Tensor, span: Span, state: LayerState, inputs: Tensor | None = None) -> Tensor:
         """x: [T, H] float32, the residual stream, written over. inputs: of this layer alone [T, dim]. Returns x."""
-        assert isinstance(state, RowsState | RecurrentState)
         h = self.mixer.forward(self._before_mixer(x), span, state)
         x.add_(self._after_mixer(h), alpha=self._multiplier)
         h = self.feed_forward.forward(self._before_mlp(x), x)
@@ -89,7 +88,8 @@ class Decoder:
         """Whether what `state` holds can go on to `horizon` tokens.
 
         LongRoPE rotates every key differently once a sequence outgrows the original context: keys from before that
-        are of no use then, and the caller rolls back to 0 and feeds the sequence again.
+        are of no use then, and the caller rolls back to 0 and feeds the sequence again. To be asked before a state is
+        used for another text, and before each token that makes the sequence longer than ever before.
         """
         return not state.length or all((state.horizon > at) == (horizon > at) for at in self._switches)
 
@@ -109,7 +109,7 @@ class Decoder:
         much it still holds, which is all of it but for recurrent layers, that go back to their last snapshot.
         """
         tokens = torch.as_tensor(ids, dtype=torch.int64)
-        span = Span(state.length, state.length + len(tokens), horizon)
+        span = Span(state.length, state.length + len(tokens), max(horizon, state.horizon))
         x = self._embedding.rows(tokens)
         if self.spec.embedding_multiplier != 1.0:
             x = x * self.spec.embedding_multiplier

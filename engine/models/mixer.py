@@ -9,19 +9,17 @@ from torch import Tensor
 
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DeltaNetSpec, MixerSpec, MlaSpec
-from engine.models.state import RecurrentState, RowsState
+from engine.models.state import LayerState
 from engine.models.weights import Kind, Weights
-
-MixerState = RowsState | RecurrentState
 
 
 class Mixer(Protocol):
     """Attention or whatever stands in its place."""
 
-    def forward(self, x: Tensor, span: Span, state: MixerState) -> Tensor:
+    def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
         """Mix the tokens of `span`. x: [T, H] float32, normed. Returns [T, H] float32. Appends to `state`."""
 
-    def new_state(self, kv_dtype: torch.dtype) -> MixerState:
+    def new_state(self, kv_dtype: torch.dtype) -> LayerState:
         """Empty state of this layer for a new sequence. kv_dtype: of keys and values; recurrent states stay float32."""
 
 

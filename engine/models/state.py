@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -65,14 +64,6 @@ class ChunkedRows:
         return found
 
 
-class LayerState(Protocol):
-    """What one layer keeps of a sequence."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes allocated."""
-
-
 class RowsState:
     """State that is a row per token and buffer (keys and values; or MLA's latent): cutting it is exact."""
 
@@ -131,6 +122,9 @@ class RecurrentState:
     def restore(self, snapshot: tuple[Tensor, ...]) -> None:
         """Put a copy back; the snapshot stays usable."""
         self.tensors = [tensor.clone() for tensor in snapshot]
+
+
+LayerState = RowsState | RecurrentState  # what one layer keeps of a sequence
 
 
 @dataclass(frozen=True)

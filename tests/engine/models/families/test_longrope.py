@@ -60,6 +60,16 @@ def test_a_prompt_fed_in_chunks_needs_to_know_its_length(crossing: Any) -> None:
     assert (last(0) - wanted).abs().max() > 10 * TOLERANCE
 
 
+def test_one_sequence_is_rotated_one_way(crossing: Any) -> None:
+    decoder, ids = crossing.ours, [(5 * i) % 97 for i in range(PROMPT + 2)]
+    told, not_told, short = decoder.new_state(), decoder.new_state(), decoder.new_state()
+    for state, horizon in ((told, 200), (not_told, 200), (short, 0)):
+        decoder.forward(ids[:PROMPT], state, "none", horizon)
+    wanted = decoder.forward(ids[PROMPT:], told, "last", 200)
+    assert torch.equal(decoder.forward(ids[PROMPT:], not_told, "last"), wanted)
+    assert not torch.allclose(decoder.forward(ids[PROMPT:], short, "last"), wanted, atol=10 * TOLERANCE)
+
+
 def test_a_state_says_when_it_cannot_go_on(crossing: Any) -> None:
     decoder = crossing.ours
     state = decoder.new_state()

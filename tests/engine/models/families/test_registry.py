@@ -10,7 +10,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.models.families import FAMILIES, is_known, read_spec
-from engine.models.spec import AttentionSpec
+from engine.models.spec import AttentionSpec, DecoderSpec
 
 QWEN3: dict[str, Any] = {
     "model_type": "qwen3_moe", "vocab_size": 97, "hidden_size": 48, "num_hidden_layers": 4, "num_attention_heads": 4,
@@ -110,3 +110,49 @@ def test_a_config_that_makes_no_sense_is_called_broken(changes: dict[str, Any], 
     with pytest.raises(UnderhillError, match=says) as caught:
         read_spec({**QWEN3, **changes})
     assert caught.value.kind == Kind.BROKEN_FILE
+
+
+def test_settings_as_they_are_published() -> None:
+    """The parts of well-known configs that are easy to read wrongly."""
+    hunyuan = {
+        **HUNYUAN, "head_dim": 128, "moe_topk": [2, 3], "num_experts": [8, 8], "num_shared_expert": [1, 1],
+        "moe_intermediate_size": [24, 24], "use_cla": False, "use_mixed_mlp_moe": True, "use_qk_norm": True,
+        "rope_theta": 10000.0,
+        "rope_scaling": {"alpha": 1000.0, "beta_fast": 32, "factor": 1.0, "mscale": 1.0, "type": "dynamic"},
+    }  # fmt: skip
+    spec = read_spec(hunyuan)
+    assert [moe.router.top_k for moe in spec.moe_layers.values()] == [2, 3]
+    rope = attention(spec, 0).rope
+    assert rope is not None
+    assert (rope.theta, rope.scaling) == (pytest.approx(10000.0 * 1000.0 ** (128 / 126)), None)
+
+    rope = attention(read_spec({**MINIMAX, "head_dim": 128, "rotary_dim": 64, "rope_theta": 5000000}), 0).rope
+    assert rope is not None
+    assert (rope.dim, rope.theta) == (64, 5e6)
+
+    gpt_oss = read_spec({**GPT_OSS, "swiglu_limit": 6.5, "max_position_embeddings": 131072})
+    first, second = attention(gpt_oss, 0), attention(gpt_oss, 1)
+    assert (first.window, second.window) == (128, None)
+    assert (first.head_dim, first.qkv_bias, first.sinks) == (64, True, "model.layers.0.self_attn.sinks")
+    assert first.rope is not None
+    assert first.rope.scaling is not None
+    assert (first.rope.theta, first.rope.scaling.original, first.rope.scaling.truncate) == (150000.0, 4096, False)
+    assert gpt_oss.moe_layers[0].experts.activation.limit == 6.5
+    assert gpt_oss.moe_layers[0].experts.bias
+
+    phimoe = {
+        **PHIMOE, "num_experts_per_tok": 2, "max_position_embeddings": 131072, "sliding_window": 131072,
+        "original_max_position_embeddings": 4096,
+        "rope_scaling": {"type": "longrope", "long_factor": [2.0] * 6, "short_factor": [1.0] * 6, "short_mscale": 1.2,
+                         "long_mscale": 1.3, "original_max_position_embeddings": 4096},
+    }  # fmt: skip
+    rope = attention(read_spec(phimoe), 0).rope
+    assert rope is not None
+    assert rope.scaling is not None
+    assert (rope.scaling.original, rope.scaling.short_mscale, rope.scaling.long_mscale) == (4096, 1.2, 1.3)
+
+
+def attention(spec: DecoderSpec, layer: int) -> AttentionSpec:
+    mixer = spec.layers[layer].mixer
+    assert isinstance(mixer, AttentionSpec)
+    return mixer
