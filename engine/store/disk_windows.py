@@ -42,8 +42,6 @@ def scatter(source: memoryview, got: int, buffers: Sequence[memoryview]) -> int:
     at = 0
     for b in buffers:
         n = min(b.nbytes, got - at)
-        if n <= 0:
-            break
         b[:n] = source[at : at + n]
         at += n
     return at

@@ -65,8 +65,7 @@ def _header(path: Path, plan: FilePlan) -> None:
 
 
 def _plane(store: Store, layer: int, expert: int, plane: int, nbytes: int) -> None:
-    with mmap.mmap(-1, nbytes) as memory, memoryview(memory) as view:
-        store.read_planes(layer, expert, plane, [view])
+    store.read_planes(layer, expert, plane, [memoryview(mmap.mmap(-1, nbytes))])  # page-aligned, as direct I/O wants
 
 
 def _copy(path: Path, sha256: str) -> None:
