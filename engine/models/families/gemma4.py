@@ -32,8 +32,9 @@ ROPE = {
 def spec(config: dict[str, Any]) -> DecoderSpec:
     """layer_types says which layers slide; by default five of six, and never the last."""
     c = Config(config)
-    c.expect("use_bidirectional_attention", "vision")  # only image tokens look ahead then, and there are none
-    c.expect("num_kv_shared_layers", 0)
+    if c.flag("enable_moe_block", False):  # the small ones, which share keys, are refused for being dense
+        c.expect("use_bidirectional_attention", "vision")  # only image tokens look ahead then, and there are none
+        c.expect("num_kv_shared_layers", 0)
     c.raw.setdefault("rope_parameters", ROPE)
     eps = c.number("rms_norm_eps", 1e-6)
     count = c.integer("num_hidden_layers")

@@ -63,4 +63,4 @@ def test_what_it_does_not_compute_it_refuses(changes: dict[str, object]) -> None
 
 def test_a_dense_gemma_is_refused() -> None:
     with pytest.raises(UnderhillError, match="dense"):
-        read_spec(raw("gemma4_text", enable_moe_block=False))
+        read_spec(raw("gemma4_text", enable_moe_block=False, num_kv_shared_layers=2))
