@@ -6,15 +6,13 @@ the parameters of transformers' modules; turned around, they say where in the ch
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from torch import nn
-
 from engine.errors import Kind, UnderhillError
+from engine.hub.routed import expert_sizes, routed_experts
 from engine.hub.skeleton import ExpertsModule, Skeleton, build_skeleton
 
 _EXPERT_NUMBER = re.compile(r"\.experts\.(\d+)\.")
@@ -66,8 +64,8 @@ class ExpertPlan:
 class SortedKeys:
     """Checkpoint tensors by whose they are.
 
-    experts, parameters: name of transformers' parameter -> [(tensor, pattern of its converter)], in order, for the routed
-    experts and for the rest. dense: the tensors behind `parameters`, with what decodes them. unused: all others.
+    experts, parameters: name of transformers' parameter -> [(tensor, pattern of its converter)], in order, for the
+    routed experts and for the rest. dense: the tensors behind `parameters`, with what decodes them. unused: others.
     """
 
     experts: dict[str, list[tuple[str, str | None]]] = field(default_factory=dict)
@@ -79,7 +77,7 @@ class SortedKeys:
 class KeyMap:
     """Checkpoint names to the names of transformers' parameters, for one model."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: Any) -> None:
         """model: as `build_skeleton` makes it."""
         from transformers.conversion_mapping import get_model_conversion_mapping
         from transformers.core_model_loading import WeightConverter, WeightRenaming
@@ -107,6 +105,13 @@ class KeyMap:
         """transformers' WeightConverter with this source pattern."""
         return self._by_pattern[pattern]
 
+    def operations(self, pattern: str | None) -> tuple[list[Any], int]:
+        """What is done to a tensor that matched `pattern`, and its place among those it is merged with."""
+        if pattern is None:
+            return [], 0
+        converter = self._by_pattern[pattern]
+        return converter.operations, converter.source_patterns.index(pattern)
+
 
 def in_order(keys: Iterable[str]) -> list[str]:
     """Keys as the conversion wants them: numbers by value, so that expert 2 comes before expert 10."""
@@ -125,10 +130,15 @@ def plan_experts(config: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) 
     keymap = KeyMap(skeleton.model)
     keys = sort_keys(skeleton, keymap, shapes)
     layers = {found.layer: _layer(found, keymap, keys.experts, shapes) for found in skeleton.experts}
-    first = skeleton.experts[0].module
-    hidden, intermediate = expert_sizes(first)
+    first = routed_experts(skeleton.experts[0])  # refuses what no kernel could run before hours go into quantizing it
     return ExpertPlan(
-        hidden, intermediate, bool(first.has_gate), bool(first.has_bias), layers, tuple(keys.dense), tuple(keys.unused)
+        first.hidden,
+        first.intermediate,
+        first.has_gate,
+        first.has_bias,
+        layers,
+        tuple(keys.dense),
+        tuple(keys.unused),
     )
 
 
@@ -150,13 +160,7 @@ def sort_keys(skeleton: Skeleton, keymap: KeyMap, keys: Iterable[str]) -> Sorted
     return found
 
 
-def expert_sizes(module: nn.Module) -> tuple[int, int]:
-    """(H, I) of an experts module, from the shape of its down projection."""
-    shape = module.down_proj.shape  # type: ignore[union-attr]
-    return (shape[2], shape[1]) if module.is_transposed else (shape[1], shape[2])
-
-
-def projections(module: nn.Module) -> list[str]:
+def projections(module: Any) -> list[str]:
     """Names of the parameters of an experts module that are cut into experts."""
     first = "gate_up_proj" if module.has_gate else "up_proj"
     biases = [f"{first}_bias", "down_proj_bias"] if module.has_bias else []
@@ -170,7 +174,7 @@ def _layer(
     shapes: Mapping[str, tuple[int, ...]],
 ) -> tuple[ExpertPieces, ...]:
     module = found.module
-    count = int(module.down_proj.shape[0])  # type: ignore[union-attr]
+    count = int(module.down_proj.shape[0])
     experts = [ExpertPieces({}, {}) for _ in range(count)]
     for name in projections(module):
         target = f"{found.name}.{name}"
@@ -197,44 +201,44 @@ def _layer(
 
 
 def _pieces(
-    module: nn.Module, name: str, key: str, pattern: str | None, keymap: KeyMap, shape: tuple[int, ...]
+    module: Any, name: str, key: str, pattern: str | None, keymap: KeyMap, shape: tuple[int, ...]
 ) -> list[tuple[int, str, Piece]]:
     """(expert, 'gate' | 'up' | 'down', where) for all that one checkpoint tensor holds."""
-    count = int(module.down_proj.shape[0])  # type: ignore[union-attr]
-    converter = None if pattern is None else keymap.converter(pattern)
-    steps = [] if converter is None else [type(operation).__name__ for operation in converter.operations]
+    operations, position = keymap.operations(pattern)
+    steps = [type(operation).__name__ for operation in operations]
     if steps[:1] == ["MergeModulelist"]:  # one tensor per expert
         number = _EXPERT_NUMBER.search(key)
         if number is None or len(shape) != 2 or steps[1:] not in ([], ["Concatenate"]):
             raise _unknown(key)
-        if steps[1:]:
-            parts = ("gate", "up")
-            part = parts[converter.source_patterns.index(pattern)]
-        else:
-            part = "up" if name.startswith("up") else "down"
-        return [(int(number.group(1)), part, Piece(key, None))]
-    bias = name.endswith("_bias")
-    transpose = bool(module.is_transposed) and not bias
-    interleaved = not module.is_concatenated
+        merged = "up" if name.startswith("up") else "down"
+        return [(int(number.group(1)), ("gate", "up")[position] if steps[1:] else merged, Piece(key, None))]
     expected = tuple(getattr(module, name).shape)
+    transpose = bool(module.is_transposed) and not name.endswith("_bias")
+    interleaved = not module.is_concatenated
     if steps == ["Transpose"]:
-        turned = (shape[0], shape[2], shape[1])
-        transpose = shape != expected if converter.operations[0].check_dims else True
-        if (turned if transpose else shape) != expected:
-            raise _unknown(key)
-    elif steps == ["Interleave"] and math.prod(shape) == math.prod(expected):
+        transpose = shape != expected or not operations[0].check_dims
+        shape = (shape[0], *reversed(shape[1:])) if transpose else shape
+    elif steps == ["Interleave"]:
         interleaved = True
-    elif steps or shape != expected:
+    elif steps:
         raise _unknown(key)
-    whole = [(number, Piece(key, number, transpose)) for number in range(count)]
+    if shape != expected:
+        raise _unknown(key)
+    whole = [(number, Piece(key, number, transpose)) for number in range(expected[0])]
     if not name.startswith("gate_up"):
         return [(number, "up" if name.startswith("up") else "down", piece) for number, piece in whole]
-    _, intermediate = expert_sizes(module)
     if interleaved:
-        halves = (("gate", {"start": 0, "step": 2}), ("up", {"start": 1, "step": 2}))
-    else:
-        halves = (("gate", {"stop": intermediate}), ("up", {"start": intermediate}))
-    return [(number, part, replace(piece, **rows)) for number, piece in whole for part, rows in halves]
+        return [
+            (number, part, replace(piece, start=first, step=2))
+            for number, piece in whole
+            for part, first in (("gate", 0), ("up", 1))
+        ]
+    half = expert_sizes(module)[1]
+    return [
+        item
+        for number, piece in whole
+        for item in ((number, "gate", replace(piece, stop=half)), (number, "up", replace(piece, start=half)))
+    ]
 
 
 def _unknown(key: str) -> UnderhillError:

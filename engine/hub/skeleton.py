@@ -20,6 +20,13 @@ _OUTSIDE_INTERFACE = {
     "dbrx", "doge", "jetmoe", "llama4", "llama4_text", "longcat_flash", "step3p5", "step3p7",
 }  # fmt: skip
 
+# Of these, the library has no part that answers text with text, token by token.
+_NOT_CHAT = {
+    "deepseek_ocr2": "it reads images and does not chat",
+    "unlimited_ocr": "it reads images and does not chat",
+    "diffusion_gemma": "it writes whole blocks at once by diffusion, not word by word",
+}
+
 
 @dataclass(frozen=True)
 class ExpertsModule:
@@ -27,7 +34,7 @@ class ExpertsModule:
 
     name: str
     layer: int
-    module: nn.Module
+    module: Any  # an nn.Module with what transformers' experts interface adds to it
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Skeleton:
     everything); the rest (a vision tower) is never given weights.
     """
 
-    model: nn.Module
+    model: Any  # transformers' PreTrainedModel
     experts: tuple[ExpertsModule, ...]
     text: tuple[str, ...]
 
@@ -61,8 +68,10 @@ def build_skeleton(config: dict[str, Any], dtype: torch.dtype = torch.float32) -
     try:
         with torch.device("meta"), initialization.no_init_weights(), initialization.no_tie_weights():
             model: PreTrainedModel = model_class._from_config(parsed, dtype=dtype)
-    except UnderhillError:
-        raise
+    except ImportError as cause:
+        raise _unsupported(
+            str(config["model_type"]), f"it needs {cause.name}, which Underhill does not bring"
+        ) from cause
     except Exception as cause:
         raise UnderhillError(
             Kind.BROKEN_FILE,
@@ -77,6 +86,8 @@ def build_skeleton(config: dict[str, Any], dtype: torch.dtype = torch.float32) -
     experts = tuple(found for found in experts if found.name.startswith(decoder))
     if not experts:
         raise _no_experts(str(config["model_type"]))
+    if len({found.layer for found in experts}) < len(experts):
+        raise _unsupported(str(config["model_type"]), "its layers hold several sets of experts")
     return Skeleton(model, experts, (decoder, "lm_head") if decoder else ("",))
 
 
@@ -99,11 +110,15 @@ def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
     if not isinstance(model_type, str):
         raise UnderhillError(Kind.NOT_A_MODEL, "The config.json does not say what kind of model this is.")
     if config.get("is_encoder_decoder"):
-        raise _unsupported(model_type, "it is an encoder-decoder model, made for translation and the like, not for chat")
+        raise _unsupported(
+            model_type, "it is an encoder-decoder model, made for translation and the like, not for chat"
+        )
     if model_type not in CONFIG_MAPPING:
         raise _unsupported(model_type, "the library that Underhill builds on does not know this family")
     if model_type in _OUTSIDE_INTERFACE:
         raise _unsupported(model_type, "its experts cannot be taken out of the model and loaded one by one")
+    if model_type in _NOT_CHAT:
+        raise _unsupported(model_type, _NOT_CHAT[model_type])
     raw = copy.deepcopy(config)
     for remote in ("auto_map", "quantization_config"):  # code is never taken from a checkpoint; weights come decoded
         raw.pop(remote, None)
@@ -120,7 +135,9 @@ def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
     finally:
         logging.set_verbosity(level)
     if getattr(parsed, "is_encoder_decoder", False):
-        raise _unsupported(model_type, "it is an encoder-decoder model, made for translation and the like, not for chat")
+        raise _unsupported(
+            model_type, "it is an encoder-decoder model, made for translation and the like, not for chat"
+        )
     for mapping in (MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING):
         if type(parsed) in mapping:
             model_class = mapping[type(parsed)]
@@ -133,11 +150,11 @@ def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
     raise _unsupported(model_type, "there is no model in it that writes text token by token")
 
 
-def _text_prefix(model: nn.Module) -> str:
+def _text_prefix(model: Any) -> str:
     """Path of the text decoder inside a model that also sees or hears; '' for a plain language model."""
-    if not any(name in model.config.sub_configs for name in ("vision_config", "audio_config")):  # type: ignore[union-attr]
+    if not any(name in model.config.sub_configs for name in ("vision_config", "audio_config")):
         return ""
-    decoder = model.get_decoder()  # type: ignore[operator]
+    decoder = model.get_decoder()
     return next(f"{name}." for name, module in model.named_modules() if module is decoder)
 
 
@@ -158,5 +175,7 @@ def _no_experts(model_type: str) -> UnderhillError:
 
 def _unsupported(model_type: str, reason: str) -> UnderhillError:
     return UnderhillError(
-        Kind.UNSUPPORTED_MODEL, f"Models of the family {model_type} cannot be opened: {reason}.", "Choose another model."
+        Kind.UNSUPPORTED_MODEL,
+        f"Models of the family {model_type} cannot be opened: {reason}.",
+        "Choose another model.",
     )

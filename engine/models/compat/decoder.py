@@ -10,15 +10,16 @@ import torch
 from torch import Tensor
 
 from engine.experts.backend import ExpertBackend
+from engine.hub.routed import RoutedExperts, routed_experts
 from engine.hub.skeleton import build_skeleton
-from engine.models.compat.experts import RoutedExperts, attach, routed_experts
+from engine.models.compat.experts import attach
 from engine.models.compat.load import NamedWeights, load_weights
 from engine.models.compat.state import CompatState
 
 NOTE = "This family runs through the compatibility backend, which is slower than Underhill's own decoder."
 
-# Families whose modules start from nothing when several tokens follow a state (seen in transformers 5.23): fed one by one.
-_ONE_BY_ONE = {"jamba"}
+# Families whose modules forget the state when several tokens follow it (seen in transformers 5.23): fed one by one.
+ONE_BY_ONE = {"jamba"}
 
 
 class CompatDecoder:
@@ -39,7 +40,7 @@ class CompatDecoder:
         self.experts: dict[int, RoutedExperts] = {found.layer: routed_experts(found) for found in skeleton.experts}
         load_weights(skeleton, weights)
         attach(skeleton, backend)
-        self.model: Any = skeleton.model
+        self.model = skeleton.model
         self.model_type: str = self.model.config.model_type
         self._own_cache = _brings_own_cache(self.model)
 
@@ -80,7 +81,7 @@ class CompatDecoder:
         return found.float()
 
     def _pieces(self, tokens: Tensor, start: int) -> Iterator[Tensor]:
-        if start and self.model_type in _ONE_BY_ONE:
+        if start and self.model_type in ONE_BY_ONE:
             yield from tokens.split(1)
         else:
             yield tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import re
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -36,12 +36,12 @@ def load_weights(skeleton: Skeleton, weights: NamedWeights) -> None:
             _assign(model, name, tensor, strict)
     absent = {name for name, tensor in model.state_dict().items() if tensor.is_meta and skeleton.needs(name)}
     _compute_constants(skeleton)
-    model.tie_weights(missing_keys=absent, recompute_mapping=False)  # type: ignore[operator]
+    model.tie_weights(missing_keys=absent, recompute_mapping=False)
     _complain(skeleton, absent)
 
 
 def _converted(
-    model: nn.Module, keymap: KeyMap, weights: Weights, target: str, sources: list[tuple[str, str | None]]
+    model: Any, keymap: KeyMap, weights: Weights, target: str, sources: list[tuple[str, str | None]]
 ) -> list[tuple[str, Tensor]]:
     """The parameters that these checkpoint tensors make (one converter may make several)."""
     key, pattern = sources[0]
@@ -55,19 +55,19 @@ def _converted(
     return [(name, value[0] if isinstance(value, list) else value) for name, value in made.items()]
 
 
-def _read(model: nn.Module, target: str, weights: Weights, key: str) -> Tensor:
-    wanted = model.get_parameter_or_buffer(target)  # type: ignore[operator]
+def _read(model: Any, target: str, weights: Weights, key: str) -> Tensor:
+    wanted = model.get_parameter_or_buffer(target)
     return fetch(weights, key) if wanted.is_floating_point() else weights.get(key)
 
 
-def _assign(model: nn.Module, name: str, tensor: Tensor, strict: re.Pattern[str] | None) -> None:
+def _assign(model: Any, name: str, tensor: Tensor, strict: re.Pattern[str] | None) -> None:
     path, _, leaf = name.rpartition(".")
     owner = model.get_submodule(path)
     wanted: Tensor = getattr(owner, leaf)
     if tensor.shape != wanted.shape:
         raise UnderhillError(
             Kind.BROKEN_FILE,
-            f"The tensor for {name} has the shape {tuple(tensor.shape)}, but the config asks for {tuple(wanted.shape)}.",
+            f"The tensor for {name} is {tuple(tensor.shape)} large, and the config asks for {tuple(wanted.shape)}.",
             "Download the model again: its config.json and its weights do not belong together.",
         )
     dtype = torch.float32 if strict is not None and strict.search(name) else wanted.dtype
@@ -78,8 +78,8 @@ def _assign(model: nn.Module, name: str, tensor: Tensor, strict: re.Pattern[str]
     setattr(owner, leaf, value)
 
 
-def _kept_in_float32(model: nn.Module) -> re.Pattern[str] | None:
-    names = sorted(model._keep_in_fp32_modules_strict or ())  # type: ignore[arg-type]
+def _kept_in_float32(model: Any) -> re.Pattern[str] | None:
+    names = sorted(model._keep_in_fp32_modules_strict or ())
     return re.compile("|".join(name.replace("*", ".*") for name in names)) if names else None
 
 
@@ -90,11 +90,11 @@ def _compute_constants(skeleton: Skeleton) -> None:
         if buffer.is_meta and skeleton.needs(name):
             path, _, leaf = name.rpartition(".")
             setattr(model.get_submodule(path), leaf, torch.zeros_like(buffer, device="cpu"))
-    model.initialize_weights()  # type: ignore[operator]  # skips what is loaded; on the meta device it does nothing
+    model.initialize_weights()  # skips what is loaded; on the meta device it does nothing
 
 
 def _complain(skeleton: Skeleton, absent: set[str]) -> None:
-    """`absent`: not in the checkpoint and not tied to what is. Buffers that are still zero were weights, not constants."""
+    """absent: neither in the checkpoint nor tied to what is. A buffer that is still zero was a weight, no constant."""
     state = skeleton.model.state_dict()
     owned = {f"{found.name}.{name}" for found in skeleton.experts for name in projections(found.module)}
     lacking = sorted(name for name in absent - owned if state[name].is_meta or not bool(state[name].any()))

@@ -9,11 +9,20 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from transformers import DynamicCache
+from transformers.cache_utils import (
+    Cache,
+    CacheLayerMixin,
+    DummyLayer,
+    DynamicIndexedLayer,
+    DynamicLayer,
+    DynamicSlidingWindowLayer,
+    LinearAttentionCacheLayerMixin,
+)
 
-# Classes of transformers' cache layers that keep one row per token and nothing else. Subclasses keep more.
-_ROWS = ("DynamicLayer", "DynamicSlidingWindowLayer", "DynamicIndexedLayer")
-_ROW_TENSORS = (("keys", 2), ("values", 2), ("indexer_keys", 1), ("indexer_position_ids", 2))  # name, dimension of tokens
-_EMPTY = ("DummyLayer",)  # layers without a cache of their own
+# Cache layers that keep one row per token and nothing else; exactly these, for subclasses keep more.
+_ROWS = (DynamicLayer, DynamicSlidingWindowLayer, DynamicIndexedLayer)
+_ROW_TENSORS = {"keys": 2, "values": 2, "indexer_keys": 1, "indexer_position_ids": 2}  # name: dimension of tokens
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,9 @@ class CompatState:
     snapshots are only taken where a layer cannot be cut, and the oldest leaves first.
     """
 
-    def __init__(self, config: Any, own_cache: bool, max_snapshots: int = 8, max_snapshot_bytes: int = 512 * 2**20) -> None:
+    def __init__(
+        self, config: Any, own_cache: bool, max_snapshots: int = 8, max_snapshot_bytes: int = 512 * 2**20
+    ) -> None:
         """config: transformers' config of the model. own_cache: its modules make their own kind of cache."""
         self.length = 0
         self.max_snapshots = max_snapshots
@@ -44,11 +55,9 @@ class CompatState:
     def _new_cache(self) -> Any:
         if self._own:
             return None  # the first forward pass brings it
-        from transformers import DynamicCache
-
         cache = DynamicCache(config=self._config)
         for layer in cache.layers:
-            if type(layer).__name__ == "DynamicSlidingWindowLayer":
+            if type(layer) is DynamicSlidingWindowLayer:
                 layer.activate_past_recording()  # keeps what has left the window, so that cutting stays exact
         return cache
 
@@ -124,14 +133,14 @@ class CompatState:
         """The parts of the cache that only a copy brings back."""
         if self._own:
             return {-1: self.cache}
-        return {at: layer for at, layer in enumerate(self.cache.layers) if type(layer).__name__ not in (*_ROWS, *_EMPTY)}
+        return {at: layer for at, layer in enumerate(self.cache.layers) if type(layer) not in (*_ROWS, DummyLayer)}
 
 
 def _cut(layer: Any, length: int) -> None:
     """Keep the first `length` tokens of a layer of rows; others are left alone. (transformers' own crop drops more.)"""
-    if type(layer).__name__ not in _ROWS:
+    if type(layer) not in _ROWS:
         return
-    for name, dim in _ROW_TENSORS:
+    for name, dim in _ROW_TENSORS.items():
         tensor = getattr(layer, name, None)
         if tensor is not None and tensor.dim() > dim and tensor.shape[dim] > length:
             setattr(layer, name, tensor.narrow(dim, 0, length))
@@ -153,5 +162,5 @@ def _tensors(part: Any) -> Iterable[Tensor]:
     elif isinstance(part, list | tuple):
         for value in part:
             yield from _tensors(value)
-    elif type(part).__module__.startswith("transformers") and "cache" in type(part).__module__ + type(part).__name__.lower():
+    elif isinstance(part, Cache | CacheLayerMixin | LinearAttentionCacheLayerMixin):
         yield from _tensors(vars(part))

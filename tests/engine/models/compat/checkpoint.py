@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from safetensors import safe_open
 from torch import Tensor
 from transformers import AutoModelForCausalLM, AutoModelForImageTextToText, PretrainedConfig
 
+from engine.hub.checkpoint import Checkpoint
 from engine.hub.mapping import ExpertPlan, Piece
-from engine.models.compat.experts import ACTIVATIONS, RoutedExperts
+from engine.kernels.activation import Activation
 
 
 def random_model(config: PretrainedConfig, seed: int = 0) -> Any:
@@ -34,39 +32,30 @@ def random_model(config: PretrainedConfig, seed: int = 0) -> Any:
     return model
 
 
-class Checkpoint:
-    """A directory as save_pretrained writes it (which turns names back into those of the hub)."""
+class Dense:
+    """What the decoder may read of a checkpoint: everything but the experts."""
 
-    def __init__(self, path: Path) -> None:
-        self.config: dict[str, Any] = json.loads((path / "config.json").read_text())
-        self._where = {}
-        for file in sorted(path.glob("*.safetensors")):
-            with safe_open(file, "pt") as opened:
-                self._where.update(dict.fromkeys(opened.keys(), file))
-        self.without: set[str] = set()
+    def __init__(self, checkpoint: Checkpoint, plan: ExpertPlan) -> None:
+        self.checkpoint, self.plan = checkpoint, plan
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name in self._where if name not in self.without)
+        return iter(self.plan.dense)
 
     def has(self, name: str) -> bool:
-        return name in self._where and name not in self.without
+        return name in self.plan.dense
 
     def get(self, name: str) -> Tensor:
-        assert name not in self.without, f"{name} is an expert's, and the decoder asked for it"
-        return self.read(name)
+        assert name in self.plan.dense, f"{name} is not the decoder's"
+        return self.checkpoint.tensor(name)
 
-    def read(self, name: str) -> Tensor:
-        with safe_open(self._where[name], "pt") as opened:
-            return opened.get_tensor(name)
 
-    @property
-    def shapes(self) -> dict[str, tuple[int, ...]]:
-        return {name: tuple(self.read(name).shape) for name in self._where}
+def shapes(checkpoint: Checkpoint) -> dict[str, tuple[int, ...]]:
+    return {name: entry.shape for name, entry in checkpoint.entries.items()}
 
 
 def take(checkpoint: Checkpoint, piece: Piece) -> Tensor:
     """What a piece says, done literally."""
-    tensor = checkpoint.read(piece.key)
+    tensor = checkpoint.tensor(piece.key)
     if piece.index is not None:
         tensor = tensor[piece.index]
     if piece.transpose:
@@ -88,21 +77,19 @@ class MemoryExperts:
             ]
             for layer, experts in plan.layers.items()
         }
-        self.routed: dict[int, RoutedExperts] = {}
+        self.activations: dict[int, Activation] = {}  # by layer
         self.calls = 0
 
     def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
         assert x.dtype == weights.dtype == torch.float32
         self.calls += 1
-        routed = self.routed[layer]
         out = torch.zeros_like(x)
         for number in ids.unique().tolist():
             token, slot = (ids == number).nonzero(as_tuple=True)
             matrices, biases = self.layers[layer][number]
             h = x[token]
             up = F.linear(h, matrices["up"], biases.get("up"))
-            gate, up = (F.linear(h, matrices["gate"], biases.get("gate")), up) if routed.has_gate else (up, torch.ones_like(up))
-            numbers = {"alpha": routed.alpha, "limit": routed.limit, "up_limit": routed.up_limit}
-            y = F.linear(ACTIVATIONS[routed.activation](gate, up, **numbers), matrices["down"], biases.get("down"))
+            gate = F.linear(h, matrices["gate"], biases.get("gate")) if "gate" in matrices else None
+            y = F.linear(self.activations[layer].apply(gate, up), matrices["down"], biases.get("down"))
             out.index_add_(0, token, y * weights[token, slot, None])
         return out

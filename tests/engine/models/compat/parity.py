@@ -1,21 +1,37 @@
-"""Open a family's tiny checkpoint with the compatibility backend and compare it with transformers, logit by logit."""
+"""Open a family's tiny checkpoint and compare it with transformers, logit by logit, along a chat's life."""
 
 from __future__ import annotations
 
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 import torch
+from torch import Tensor
 from transformers import PretrainedConfig
 
-from engine.errors import UnderhillError
+from engine.errors import Kind, UnderhillError
+from engine.hub.checkpoint import Checkpoint
+from engine.hub.layouts import find_experts
 from engine.hub.mapping import plan_experts
-from engine.models.compat.decoder import CompatDecoder
-from tests.engine.models.compat.checkpoint import Checkpoint, MemoryExperts, random_model
+from engine.hub.skeleton import build_skeleton
+from engine.kernels.activation import Activation
+from engine.models.compat.decoder import ONE_BY_ONE, CompatDecoder
+from engine.models.families import read_spec
+from engine.models.open import open_decoder
+from tests.engine.models.compat.checkpoint import Dense, MemoryExperts, random_model, shapes
 
 PROMPT, STEPS, BACK, AGAIN = 20, 16, 14, 9
 TOLERANCE = 1e-5
+
+
+class Decoder(Protocol):
+    """What both backends promise."""
+
+    def new_state(self) -> Any: ...
+
+    def forward(self, ids: Any, state: Any, want: Any = "last") -> Tensor | None: ...
 
 
 @dataclass(frozen=True)
@@ -26,8 +42,6 @@ class Parity:
     prefill: float = float("nan")
     decode: float = float("nan")
     rollback: float = float("nan")
-    activation: str = ""
-    reached: int = -1
     reason: str = ""
 
     @property
@@ -39,20 +53,37 @@ class Parity:
         return not self.reason and self.worst <= TOLERANCE
 
 
-def open_saved(path: Path) -> tuple[CompatDecoder, MemoryExperts]:
-    """Our decoder over a checkpoint directory, experts in memory."""
-    checkpoint = Checkpoint(path)
-    plan = plan_experts(checkpoint.config, checkpoint.shapes)
+def open_compat(path: Path) -> tuple[CompatDecoder, MemoryExperts]:
+    """The compatibility backend over a checkpoint directory, experts in memory."""
+    checkpoint = Checkpoint.open(path)
+    plan = plan_experts(checkpoint.config, shapes(checkpoint))
     backend = MemoryExperts(checkpoint, plan)
-    checkpoint.without = set(checkpoint) - set(plan.dense)
-    decoder = CompatDecoder(checkpoint.config, checkpoint, backend)
-    backend.routed = decoder.experts
+    decoder = CompatDecoder(checkpoint.config, Dense(checkpoint, plan), backend)
+    backend.activations = {layer: routed.activation for layer, routed in decoder.experts.items()}
     return decoder, backend
 
 
+def open_lean(path: Path) -> tuple[Decoder, MemoryExperts]:
+    """The lean decoder over a checkpoint directory, experts in memory."""
+    checkpoint = Checkpoint.open(path)
+    plan = find_experts(checkpoint)
+    backend = MemoryExperts(checkpoint, plan)
+    backend.activations = lean_activations(checkpoint.config)
+    return open_decoder(checkpoint.config, Dense(checkpoint, plan), backend), backend
+
+
+def refusal(config: dict[str, Any]) -> str:
+    """The sentence with which a family is refused before any weights are looked at; '' if it is not."""
+    try:
+        build_skeleton(config)
+    except UnderhillError as refused:
+        return refused.sentence if refused.kind == Kind.UNSUPPORTED_MODEL else ""
+    return ""
+
+
 @torch.no_grad()
-def measure(config: PretrainedConfig) -> Parity:
-    """Prefill, STEPS decode steps, rollback to BACK and AGAIN other tokens; the same steps with transformers alone."""
+def measure(config: PretrainedConfig, lean: bool = False) -> Parity:
+    """A prompt in two pieces, STEPS single tokens, rollback to BACK and AGAIN other tokens, and one more."""
     theirs = random_model(config)
     vocab = config.get_text_config().vocab_size
     ids = torch.randint(3, vocab, (PROMPT + STEPS,), generator=torch.Generator().manual_seed(1))
@@ -60,7 +91,7 @@ def measure(config: PretrainedConfig) -> Parity:
     with tempfile.TemporaryDirectory() as folder:
         theirs.save_pretrained(folder)
         try:
-            ours, _ = open_saved(Path(folder))
+            ours, backend = (open_lean if lean else open_compat)(Path(folder))
         except UnderhillError as refused:
             return Parity(config.model_type, reason=refused.sentence)
     state = ours.new_state()
@@ -72,17 +103,30 @@ def measure(config: PretrainedConfig) -> Parity:
     for at in range(PROMPT, PROMPT + STEPS):
         output = theirs(ids[None, at : at + 1], past_key_values=output.past_key_values, use_cache=True)
         decode = max(decode, _difference(ours.forward(ids[at : at + 1], state), output.logits[0]))
+    again = torch.cat((ids[:BACK], other, ids[:1]))
     reached = state.rollback(BACK)
-    again = torch.cat((ids[:BACK], other))
-    output = theirs(again[None], use_cache=True)
-    rollback = _difference(ours.forward(again[reached:], state, "all"), output.logits[0, reached:])
-    output = theirs(ids[None, :1], past_key_values=output.past_key_values, use_cache=True)
-    rollback = max(rollback, _difference(ours.forward(ids[:1], state), output.logits[0]))
-    activation = next(iter(ours.experts.values())).activation
-    return Parity(config.model_type, prefill, decode, rollback, activation, reached)
+    assert reached == BACK, f"{config.model_type} went back to {reached}"
+    rollback = _difference(ours.forward(again[reached:], state, "all"), _fresh(theirs, again)[reached:])
+    assert backend.calls > 0
+    return Parity(config.model_type, prefill, decode, rollback)
 
 
-def _difference(a: torch.Tensor | None, b: torch.Tensor) -> float:
+def _fresh(model: Any, ids: Tensor) -> Tensor:
+    """transformers' logits [T, V], cut into the same pieces where it can take them."""
+    if model.config.get_text_config().model_type in ONE_BY_ONE:
+        return model(ids[None]).logits[0]
+    first = model(ids[None, :BACK], use_cache=True)
+    rest = model(ids[None, BACK:], past_key_values=first.past_key_values, use_cache=True)
+    return torch.cat((first.logits[0], rest.logits[0]))
+
+
+def _difference(a: Tensor | None, b: Tensor) -> float:
     assert a is not None
     assert a.shape == b.shape
     return (a - b).abs().max().item()
+
+
+def lean_activations(config: dict[str, Any]) -> dict[int, Activation]:
+    """Activations by layer, as the lean decoder's spec of the family says."""
+    specs = {layer: moe.experts.activation for layer, moe in read_spec(config).moe_layers.items()}
+    return {layer: Activation(spec.kind, spec.alpha, spec.limit) for layer, spec in specs.items()}

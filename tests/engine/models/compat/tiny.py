@@ -38,7 +38,7 @@ SIZES: dict[str, Any] = {
     "num_expert_group": 2,
     "first_k_dense_replace": 1,
     "num_dense_layers": 1,
-    "moe_intermediate_size": 16,
+    "moe_intermediate_size": 24,  # twice this is not hidden_size: a matrix shows which way it lies
     "dense_intermediate_size": 40,
     "moe_hidden_size": 32,
     "moe_latent_size": 16,
@@ -96,7 +96,12 @@ FAMILY: dict[str, dict[str, Any]] = {
     "beam": {"mlp_layer_types": ["dense", "sparse", "sparse", "sparse"]},
     "bailing_hybrid": {"layer_group_size": 2, "qk_rope_head_dim": 8, "num_local_experts": 8},
     "deepseek_v4": {
-        "layer_types": ["sliding_attention", "heavily_compressed_attention", "compressed_sparse_attention"] + ["sliding_attention"],
+        "layer_types": [
+            "sliding_attention",
+            "heavily_compressed_attention",
+            "compressed_sparse_attention",
+            "sliding_attention",
+        ],
         "mlp_layer_types": ["hash_moe", "moe", "moe", "moe"],
     },
     "deepseek_v2": {"num_experts_per_tok": 2},
@@ -111,6 +116,20 @@ FAMILY: dict[str, dict[str, Any]] = {
         "swa_v_head_dim": 8,
         "head_dim": 8,
     },
+    "ernie4_5_vl_moe_text": {
+        "moe_intermediate_size": [16, 8],
+        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]},
+    },
+    "glm4v_moe_text": {
+        "rope_parameters": {
+            "rope_type": "default",
+            "rope_theta": 10000.0,
+            "partial_rotary_factor": 0.5,
+            "mrope_section": [1, 1, 0],
+        },
+        "head_dim": 8,
+    },
+    "glm5_next_text": {"qk_rope_head_dim": 0, "layer_types": None},
     "gemma4_text": {
         "enable_moe_block": True,
         "num_experts": 8,
@@ -137,6 +156,16 @@ FAMILY: dict[str, dict[str, Any]] = {
         "indexer_budget": 8,
         "indexer_compress_ratio": 2,
     },
+    "dots3_note.vision_config": {
+        "mlp_layer_types": ["dense", "dense"],
+        "per_layer_config": {},
+        "adapter_in_dim": 32,
+        "adapter_out_dim": 32,
+    },
+    "dots3_note.audio_config": {"adapter_input_size": 32, "adapter_out_dim": 32},
+    "inkling_mm_model.vision_config": {"num_hidden_layers": 6, "patch_size": 8},
+    "muse_spark.vision_config": {"layer_types": ["window_attention", "full_attention"]},
+    "muse_spark.audio_config": {"num_hidden_layers": 4, "hidden_sizes": [8, 8, 8, 8], "depths": [1, 1, 1, 1]},
     "zaya": {"num_experts_per_tok": 1},
 }
 
@@ -159,6 +188,8 @@ TOWER: dict[str, Any] = {
     "encoder_ffn_dim": 48,
     "out_hidden_size": 32,
     "output_dim": 32,
+    "text_hidden_size": 32,
+    "projection_hidden_dim": 32,
     "num_position_embeddings": 64,
 }
 
@@ -170,8 +201,8 @@ def tiny_config(model_type: str, **overrides: Any) -> PretrainedConfig:
     parts = {name: getattr(default, name) for name in config_class.sub_configs}
     if parts:
         text = tiny_config(default.get_text_config().model_type, **overrides)
-        towers = {name: _tower(model_type, name, part) for name, part in parts.items() if name != "text_config"}
-        return config_class(text_config=text, **towers)
+        towers = [name for name in parts if name != "text_config"]
+        return config_class(text_config=text, **{name: _tower(model_type, name, parts[name]) for name in towers})
     known = default.to_dict()
     fields = {name: value for name, value in SIZES.items() if known.get(name) is not None}
     if "kv_lora_rank" in fields:
