@@ -10,7 +10,7 @@ from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_chunks, delta_step
 from engine.models.span import Span
 from engine.models.spec import DeltaNetSpec
-from engine.models.state import RecurrentState, RowsState
+from engine.models.state import LayerState, RecurrentState
 from engine.models.weights import Kind, Linear, Weights, fetch, load_linear, vector
 
 QK_EPS = 1e-6  # added to the squared length of queries and keys
@@ -39,7 +39,7 @@ class DeltaNet:
         spec = self.spec
         return RecurrentState([(spec.kernel - 1, sum(self._sizes)), (spec.v_heads, spec.k_dim, spec.v_dim)])
 
-    def forward(self, x: Tensor, span: Span, state: RowsState | RecurrentState) -> Tensor:
+    def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H] float32; `state` moves on by T tokens."""
         assert isinstance(state, RecurrentState)
         spec = self.spec

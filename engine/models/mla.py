@@ -11,7 +11,7 @@ from engine.models.latent import absorbed, absorbed_is_cheaper, expanded
 from engine.models.norms import Norm, build_norm
 from engine.models.span import Span
 from engine.models.spec import MlaSpec, NormSpec
-from engine.models.state import RecurrentState, RowsState
+from engine.models.state import LayerState, RowsState
 from engine.models.weights import Kind, Linear, Weights, fetch, load_linear
 
 
@@ -44,7 +44,7 @@ class Mla:
         """Empty cache: one row [kv_rank + rope_dim] a token."""
         return RowsState([(1, self.spec.kv_rank + self.spec.rope_dim)], kv_dtype)
 
-    def forward(self, x: Tensor, span: Span, state: RowsState | RecurrentState) -> Tensor:
+    def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H] float32; adds T rows to `state`."""
         assert isinstance(state, RowsState)
         spec = self.spec

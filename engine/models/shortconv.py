@@ -8,7 +8,7 @@ from torch import Tensor
 from engine.models.conv import causal_conv
 from engine.models.span import Span
 from engine.models.spec import ShortConvSpec
-from engine.models.state import RecurrentState, RowsState
+from engine.models.state import LayerState, RecurrentState
 from engine.models.weights import Kind, Weights, fetch, load_linear, vector
 
 
@@ -26,7 +26,7 @@ class ShortConv:
         """Empty state, always float32: [kernel - 1, hidden]."""
         return RecurrentState([(self.spec.kernel - 1, self.spec.hidden)])
 
-    def forward(self, x: Tensor, span: Span, state: RowsState | RecurrentState) -> Tensor:
+    def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H] float32; `state` moves on by T tokens."""
         assert isinstance(state, RecurrentState)
         before, after, value = self._in(x).chunk(3, dim=1)
