@@ -130,9 +130,12 @@ class Conversation(QObject):
     def again(self, message_id: int) -> None:
         """Another answer to the same question; the old one stays as a version."""
         index = self._index(message_id)
-        if index < 0 or self.busy or self.messages[index].role != "assistant":
+        if index < 0 or self.busy:
             return
-        self._begin(self.messages[:index], None, None, versions=self.messages[index].versions + 1)
+        if self.messages[index].role == "assistant":
+            self._begin(self.messages[:index], None, None, versions=self.messages[index].versions + 1)
+        elif index == len(self.messages) - 1:  # the answer never came
+            self._begin(self.messages, None, None)
 
     def resend(self, message_id: int, text: str) -> None:
         """An edited question: a version of the old one, answered anew."""

@@ -10,6 +10,7 @@ from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QDockWidget,
     QFileDialog,
+    QHBoxLayout,
     QMainWindow,
     QSplitter,
     QStackedWidget,
@@ -85,10 +86,11 @@ class MainWindow(QMainWindow):
         self.composer = Composer(self._theme)
         self.composer.setMaximumWidth(812)
         foot = QWidget()
-        below = QVBoxLayout(foot)
+        below = QHBoxLayout(foot)
         below.setContentsMargins(20, 4, 20, 16)
-        below.addWidget(self.composer)
-        below.setAlignment(self.composer, Qt.AlignmentFlag(0))
+        below.addStretch(1)
+        below.addWidget(self.composer, 1000)
+        below.addStretch(1)
         page = QWidget()
         page.setObjectName("page")
         column = QVBoxLayout(page)
@@ -130,7 +132,7 @@ class MainWindow(QMainWindow):
         c.chats_changed.connect(self._list_chats)
         c.busy_changed.connect(self._busy_changed)
         c.returned.connect(self._returned)
-        c.failed.connect(self._engine_failed)
+        c.failed.connect(self._answer_failed)
         c.problem.connect(self.show_problem)
         self.composer.sent.connect(self._send)
         self.composer.stopped.connect(c.stop)
@@ -305,6 +307,7 @@ class MainWindow(QMainWindow):
     @Slot(str)
     def _load(self, name: str) -> None:
         self._preferences.model = name
+        self.live.forget()
         self.models.load(name, self._preferences.engine)
 
     @Slot()
@@ -329,7 +332,6 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _model_loaded(self, card: api.ModelCard) -> None:
-        self.live.forget()
         if card.backend == "compatibility":
             self.banners.show_banner(
                 "warning", f"{card.title} runs through the compatibility backend.",
@@ -343,6 +345,10 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _engine_failed(self, event: api.Failed) -> None:
         self.banners.show_banner("error", event.sentence, event.action, event.cause)
+
+    @Slot(object)
+    def _answer_failed(self, event: api.Failed) -> None:
+        self.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self._again_last))
 
     @Slot(object)
     def _imported(self, card: api.ModelCard) -> None:

@@ -28,7 +28,7 @@ class Chart(QWidget):
 
 
 class Line(Chart):
-    """Values over the last minute; None leaves a gap. ceiling 0 lets the largest value be the top."""
+    """Values over the last half minute; None leaves a gap. ceiling 0 lets the largest value be the top."""
 
     def __init__(self, theme: Theme, name: str, ceiling: float = 0.0, parent: QWidget | None = None) -> None:
         super().__init__(theme, name, 40, parent)
@@ -47,7 +47,7 @@ class Line(Chart):
         area = QRectF(self.rect()).adjusted(0, 4, 0, -1)
         painter.setPen(QPen(QColor(p.border), 1))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
-        top = self._ceiling or max((v for v in self._values if v is not None), default=0.0) or 1.0
+        top = self._ceiling or 1.15 * max((v for v in self._values if v is not None), default=0.0) or 1.0
         step = area.width() / (LENGTH - 1)
         start = area.right() - (len(self._values) - 1) * step
         run: list[QPointF] = []
@@ -71,7 +71,7 @@ class Line(Chart):
 
 
 class Stack(Chart):
-    """Shares of precision over the last minute, the finest at the bottom."""
+    """Shares of precision over the last half minute, the finest at the bottom."""
 
     def __init__(self, theme: Theme, name: str, parent: QWidget | None = None) -> None:
         super().__init__(theme, name, 54, parent)

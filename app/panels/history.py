@@ -1,4 +1,4 @@
-"""The last minute of telemetry, as rates and shares from one snapshot to the next."""
+"""The last half minute of telemetry, as rates and shares from one snapshot to the next."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from engine import api
 
-LENGTH = 300  # snapshots: a minute at five a second
+LENGTH = 150  # snapshots: half a minute at five a second
 ORDER = ("32", "16", "8", "4", "2", "skipped")  # precision, the finest first
 
 

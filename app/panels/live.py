@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QScrollArea,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -42,16 +43,18 @@ class LivePanel(QFrame):
         self._why.setWordWrap(True)
         self._why.setMinimumHeight(2 * self._why.fontMetrics().lineSpacing() + 2)
         self._why.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self._speed, self._speed_line = _figure(self), Line(theme, "Tokens per second over the last minute")
-        self._hits, self._hits_line = _figure(self), Line(theme, "Share of cache hits over the last minute", 1.0)
-        self._disk, self._disk_line = _figure(self), Line(theme, "Disk reads over the last minute")
+        self._speed, self._speed_line = _figure(self), Line(theme, "Tokens per second over the last half minute")
+        self._hits, self._hits_line = _figure(self), Line(theme, "Share of cache hits over the last half minute", 1.0)
+        self._disk, self._disk_line = _figure(self), Line(theme, "Disk reads over the last half minute")
         self._memory = _figure(self)
         self._cache = QLabel(self)
         self._cache.setObjectName("muted")
+        self._cache.setFont(fonts.text(0.84))
+        self._cache.setWordWrap(True)
         self._cache_bar = Bar(theme, "How full the expert cache is")
         self.heatmap = Heatmap(theme, self)
         self._legend = _legend_label(self)
-        self._mix = Stack(theme, "Precision of expert uses over the last minute")
+        self._mix = Stack(theme, "Precision of expert uses over the last half minute")
         self._mix_legend = _legend_label(self)
         page = QWidget(self)
         column = QVBoxLayout(page)
@@ -103,6 +106,7 @@ class LivePanel(QFrame):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
+        page.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         scroll.viewport().setAutoFillBackground(False)
         page.setAutoFillBackground(False)
         outer = QVBoxLayout(self)
@@ -165,7 +169,7 @@ class LivePanel(QFrame):
         self._speed.setText(rate(now.tokens_per_second) if now.generating else "–")
         self._disk.setText(f"{size(now.disk_bytes_per_second)}/s")
         self._memory.setText(size(now.rss))
-        self._cache.setText(f"{size(now.cache_bytes)} of {size(now.cache_capacity)} expert cache")
+        self._cache.setText(f"{size(now.cache_bytes)} of {size(now.cache_capacity)} of experts kept")
         self._cache_bar.show_share(now.cache_bytes / now.cache_capacity if now.cache_capacity else 0)
         total = sum(now.precision.values())
         self._mix_legend.setText(_swatches([
@@ -182,7 +186,7 @@ def _heading(text: str, parent: QWidget) -> QLabel:
 
 def _figure(parent: QWidget) -> QLabel:
     label = QLabel("–", parent)
-    label.setFont(fonts.text(1.55, label.font().Weight.DemiBold))
+    label.setFont(fonts.text(1.4, label.font().Weight.DemiBold))
     return label
 
 

@@ -137,7 +137,7 @@ def _style_runs(document: QTextDocument, block: QTextBlock, palette: Palette) ->
         if old.fontFixedPitch():
             form.setFont(fonts.code(), QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesSpecifiedOnly)
             form.setFontFamilies(fonts.code().families())
-            form.setBackground(QColor(palette.code))
+            form.setBackground(QColor(palette.hover))
         if old.fontWeight() >= QFont.Weight.Bold:
             form.setFontWeight(QFont.Weight.DemiBold)
         if old.isAnchor():

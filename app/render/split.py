@@ -13,7 +13,10 @@ _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
 
 @dataclass(frozen=True)
 class Block:
-    """kind: 'text' (Markdown), 'item' (Markdown, one item of a list), 'code' (the code itself), 'open' (still growing).
+    """A piece of a message that stands by itself.
+
+    kind: 'text' (Markdown), 'item' (Markdown, one item of a list), 'code' (the code itself), 'rule' (a line across)
+    or 'open' (still growing).
 
     An open block is shown as plain text; `code` says that it grows inside a fence.
     """
@@ -110,8 +113,11 @@ class Splitter:
             return
         if marker:
             self._kind = "item"
+        if rule and not setext:
+            self.closed.append(Block("rule", ""))
+            return
         self._lines.append(line)
-        if heading or rule:
+        if heading or setext:
             self._close()
 
     def _close(self) -> None:

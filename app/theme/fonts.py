@@ -39,4 +39,5 @@ def code(scale: float = 0.93) -> QFont:
     font.setFamilies(_CODE)
     font.setPointSizeF(BASE_POINTS * scale)
     font.setStyleHint(QFont.StyleHint.Monospace)
+    font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: -> stays two characters
     return font

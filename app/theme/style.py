@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from app.theme.tokens import Palette
+from engine import resources
 
 
 def style_sheet(p: Palette) -> str:
     """Qt style sheet for every standard control; widgets that paint themselves read the palette instead."""
+    arrow = resources.path("icons", "drop-arrow.svg").as_posix()
+    tick = resources.path("icons", "tick-dark.svg" if p.dark else "tick-light.svg").as_posix()
     return f"""
 QWidget {{ color: {p.text}; }}
 QMainWindow, QDialog, QWidget#page {{ background: {p.window}; }}
@@ -22,10 +25,10 @@ QPushButton#primary:hover {{ background: {p.accent_hover}; }}
 QPushButton#quiet {{ background: transparent; border-color: transparent; padding: 5px 10px; }}
 QPushButton#quiet:hover {{ background: {p.hover}; }}
 QPushButton#quiet:focus {{ border-color: {p.accent}; }}
-QPushButton#model {{ background: transparent; border: 1px solid transparent; padding: 5px 10px; font-weight: 600; }}
+QPushButton#model {{ background: transparent; border: 1px solid transparent; padding: 5px 6px; font-weight: 600; }}
 QPushButton#model:hover {{ background: {p.hover}; }}
 QPushButton#model:focus {{ border-color: {p.accent}; }}
-QPushButton#model::menu-indicator {{ image: none; }}
+QPushButton#model::menu-indicator {{ image: none; width: 0; }}
 QPushButton#example {{ text-align: left; padding: 11px 15px; border-radius: 12px; }}
 QPushButton#new {{ text-align: left; padding: 8px 11px; font-weight: 500; }}
 
@@ -33,6 +36,8 @@ QToolButton {{ background: transparent; border: 1px solid transparent; border-ra
 QToolButton:hover {{ background: {p.hover}; }}
 QToolButton:pressed, QToolButton:checked {{ background: {p.pressed}; }}
 QToolButton:focus {{ border-color: {p.accent}; }}
+QToolButton#latest {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 16px; }}
+QToolButton#latest:hover {{ background: {p.hover}; }}
 QToolButton::menu-indicator {{ image: none; }}
 QToolButton#send {{ background: {p.accent}; border-radius: 17px; padding: 0; }}
 QToolButton#send:hover {{ background: {p.accent_hover}; }}
@@ -46,14 +51,15 @@ QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {{
   selection-background-color: {p.selection}; selection-color: {p.text}; }}
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus {{ border-color: {p.accent}; }}
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{ color: {p.muted}; background: {p.window}; }}
-QComboBox::drop-down {{ border: 0; width: 22px; }}
+QComboBox::drop-down {{ border: 0; width: 26px; }}
+QComboBox::down-arrow {{ image: url("{arrow}"); width: 14px; height: 14px; }}
 QComboBox QAbstractItemView {{ background: {p.surface}; border: 1px solid {p.border};
   selection-background-color: {p.hover}; selection-color: {p.text}; outline: 0; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{ width: 0; }}
 QCheckBox {{ spacing: 8px; }}
 QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {p.muted}; border-radius: 4px;
   background: {p.surface}; }}
-QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; }}
+QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; image: url("{tick}"); }}
 QCheckBox:focus {{ color: {p.accent}; }}
 
 QMenu {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 10px; padding: 6px; }}
@@ -79,6 +85,7 @@ QFrame#sidebar {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p
 QListView#chats {{ background: transparent; border: 0; outline: 0; }}
 QFrame#composer {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 18px; }}
 QFrame#composer[focused="true"] {{ border-color: {p.accent}; }}
+QLineEdit#search {{ padding-left: 2px; }}
 QPlainTextEdit#draft {{ background: transparent; border: 0; selection-background-color: {p.selection};
   selection-color: {p.text}; }}
 QFrame#header {{ background: {p.window}; border: 0; border-bottom: 1px solid {p.border}; }}

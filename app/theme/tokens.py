@@ -56,8 +56,8 @@ LIGHT = Palette(
     warning="#7d5200",
     warning_soft="#fbf0d9",
     tiers={"32": "#123c4a", "16": "#1d5568", "8": "#2c8272", "4": "#e0b24c", "2": "#d4713f", "skipped": "#a9a49a",
-           "0": "#eceae3"},
-    heat=("#efede6", "#cfe3d6", "#86c0a8", "#3f957d", "#1f6152", "#0f342c"),
+           "0": "#e0ddd3"},
+    heat=("#e0ddd3", "#c6ddce", "#86c0a8", "#3f957d", "#1f6152", "#0f342c"),
     syntax={"keyword": "#8a3ea8", "string": "#3d7a1f", "number": "#b3541e", "comment": "#7b766b", "name": "#1f5fa8",
             "builtin": "#0f7285", "operator": "#5d594f", "error": "#a8321f"},
 )  # fmt: skip
@@ -84,8 +84,8 @@ DARK = Palette(
     warning="#e9bd62",
     warning_soft="#3a2f1a",
     tiers={"32": "#a9dcea", "16": "#7fc0d6", "8": "#4bb196", "4": "#dcae4a", "2": "#d0733f", "skipped": "#67655f",
-           "0": "#222524"},
-    heat=("#202322", "#1f4037", "#2f6f5c", "#57a98c", "#d9c06a", "#fff1c0"),
+           "0": "#262a28"},
+    heat=("#262a28", "#1f4037", "#2f6f5c", "#57a98c", "#d9c06a", "#fff1c0"),
     syntax={"keyword": "#cf9ae6", "string": "#a3cf7c", "number": "#e8a36b", "comment": "#8d897f", "name": "#82b7ee",
             "builtin": "#6cc7d6", "operator": "#b7b3aa", "error": "#f19a88"},
 )  # fmt: skip

@@ -41,8 +41,8 @@ class MessageActions(QFrame):
         self._again.clicked.connect(self._repeated)
         self.hide()
 
-    def show_for(self, message: StoredMessage) -> None:
-        """Fit the buttons to this message."""
+    def show_for(self, message: StoredMessage, last: bool) -> None:
+        """Fit the buttons to this message. last: nothing follows it, so that a question, too, can be answered again."""
         self._message = message
         several = message.versions > 1
         self._before.setVisible(several)
@@ -52,7 +52,7 @@ class MessageActions(QFrame):
         self._after.setEnabled(message.version < message.versions)
         self._which.setText(f"{message.version}/{message.versions}")
         self._edit.setVisible(message.role == "user")
-        self._again.setVisible(message.role == "assistant")
+        self._again.setVisible(message.role == "assistant" or last)
         self.adjustSize()
         self.show()
 

@@ -36,6 +36,11 @@ class BlockView:
         self._for_width = -1.0  # the width that height holds for
 
     @property
+    def is_quote(self) -> bool:
+        """Drawn beside a bar."""
+        return self.block.kind == "text" and not self.plain and self.block.text.startswith(">")
+
+    @property
     def is_code(self) -> bool:
         """Drawn on a panel with a head."""
         return self.block.kind == "code" or self.block.code
@@ -46,7 +51,9 @@ class BlockView:
             return 0.0
         if self.block.kind == "item" and other.block.kind == "item":
             return 5.0
-        return 18.0 if self.block.text.startswith("#") and not self.is_code else 11.0
+        if self.block.text.startswith("#") and not self.is_code:
+            return 18.0
+        return 14.0 if self.is_code or other.is_code else 11.0
 
     def measured(self, width: float) -> bool:
         """Is height the true one for this width?"""

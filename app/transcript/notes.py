@@ -55,17 +55,17 @@ def summary(message: StoredMessage) -> str:
 
 
 def precision_mix(precision: dict[str, Any]) -> str:
-    """'8-bit 91 %, 2-bit 9 %', or nothing where all ran alike."""
-    total = sum(precision.values())
-    used = [(k, v) for k, v in precision.items() if v]
+    """'91 % at 8 bits': the share of expert uses at the finest precision; nothing where all ran alike."""
+    used = [k for k, v in precision.items() if v]
     if len(used) < 2:
         return ""
-    return ", ".join(f"{k if k == 'skipped' else k + '-bit'} {100 * v / total:.0f} %" for k, v in used)
+    finest = max((k for k in used if k != "skipped"), key=int)
+    return f"{100 * precision[finest] / sum(precision.values()):.0f} % at {finest} bits"
 
 
 def rate(value: float) -> str:
     """A speed with as many digits as matter."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}"
 
 
 def duration(seconds: float) -> str:

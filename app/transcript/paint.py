@@ -46,6 +46,11 @@ def paint_message(
         if view.document is not None and view.top + view.height >= clip.top() and view.top <= clip.bottom():
             if view.is_code:
                 _code_panel(painter, view, width, palette, view is copied)
+            if view.block.kind == "rule":
+                painter.fillRect(QRectF(0, round(view.top + view.height / 2), width, 1), QColor(palette.border))
+                continue
+            if view.is_quote:
+                painter.fillRect(QRectF(2, view.top + 3, 3, view.height - 4), QColor(palette.accent_soft))
             _text(painter, view, width, clip, palette, selection, number, index)
     painter.translate(-left, 0)
     foot = item.height - FOOT
@@ -56,7 +61,7 @@ def paint_message(
         line = item.status if item.streaming else notes.summary(item.message)
         painter.setFont(fonts.text(0.86))
         painter.setPen(QColor(palette.muted))
-        room = QRectF(0, item.height - FOOT + 3, column - (0 if item.streaming else 150), FOOT - 8)
+        room = QRectF(0, item.height - FOOT + 3, column - (0 if item.streaming else 90), FOOT - 8)
         metrics = QFontMetricsF(painter.font())
         painter.drawText(room, _LEFT, metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()))
 

@@ -68,6 +68,7 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.step.connect(self.step)
         self._latest = IconButton(theme, "chevron-down", "Go to the end", self, "End")
         self._latest.setObjectName("latest")
+        self._latest.setFixedSize(32, 32)
         self._latest.clicked.connect(self.go_to_end)
         self._latest.hide()
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
@@ -180,7 +181,7 @@ class TranscriptView(QAbstractScrollArea):
             self._actions.hide()
             return
         item = self.items[self._current]
-        self._actions.show_for(item.message)
+        self._actions.show_for(item.message, self._current == len(self.items) - 1)
         at = self.origin(self._current)
         x = at.x() + self.layout_.column - self._actions.width() + 4
         self._actions.move(round(x), round(at.y() + item.height - FOOT + 1))

@@ -36,7 +36,9 @@ class Banner(QFrame):
         text = QLabel(self)
         text.setWordWrap(True)
         text.setTextFormat(Qt.TextFormat.RichText)
-        text.setText(f"<b>{_escaped(sentence)}</b>" + (f"<br>{_escaped(action)}" if action else ""))
+        text.setText(
+            f'<span style="font-weight:600">{_escaped(sentence)}</span>' + (f"<br>{_escaped(action)}" if action else "")
+        )
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._details = QPlainTextEdit(details, self)
         self._details.setReadOnly(True)

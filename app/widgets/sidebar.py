@@ -66,6 +66,7 @@ class Sidebar(QFrame):
         self.button.setToolTip("New chat  (Ctrl+N)")
         self.button.clicked.connect(self.new)
         self.search = QLineEdit(self)
+        self.search.setObjectName("search")
         self.search.setPlaceholderText("Search chats")
         self.search.setAccessibleName("Search chats")
         self.search.setToolTip("Search chats  (Ctrl+K)")

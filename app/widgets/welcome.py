@@ -39,6 +39,8 @@ class Welcome(QScrollArea):
         self._examples = [QPushButton(page) for _ in SMALL]
         grid = QGridLayout()
         grid.setSpacing(10)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
         for number, button in enumerate(self._examples):
             button.setObjectName("example")
             button.clicked.connect(self._clicked)

@@ -46,7 +46,7 @@ How much has to be read for a miss depends on the precision:
 | coarsest  | 2.5             | 12 %  | those with little weight |
 
 You can read more in [the paper](https://arxiv.org/abs/2411.01433), or watch the panel on the right while this answer
-is written. Languages mix as well: Grüße, 你好, こんにちは, שלום, and 😀.
+is written. Languages mix as well: Grüße, Привет, Γειά σου, שלום, and 😀.
 
 ---
 
