@@ -48,7 +48,7 @@ def _best_zero(scaled: Tensor, zero: Tensor, inverse: Tensor, top: float) -> Ten
         error = torch.abs(d, out=q).mean(dim=1, keepdim=True)
         better = error < best_error
         best = _put(best, rows, torch.where(better, zero, best if rows is None else best[rows]))
-        best_error = torch.minimum(error, best_error)
+        best_error = torch.where(better, error, -torch.inf)  # once it has stopped, nothing is better
         zero = zero - _step(d, q, inverse, beta)
         beta *= KAPPA
         keep = better.squeeze(1).nonzero().squeeze(1)

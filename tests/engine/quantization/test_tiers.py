@@ -1,0 +1,120 @@
+"""Every tier gets the scale and offset that suit its own codes best."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.quantization.tiers import QuantizedMatrix, quantize_matrix, refit
+
+
+def decoded(q: QuantizedMatrix, tier: int, group: int) -> Tensor:
+    codes = (q.codes >> (max(q.fits) - tier)).float()
+    expand = [
+        t.float().repeat_interleave(group, 1)[:, : codes.shape[1]] for t in (q.fits[tier].scale, q.fits[tier].offset)
+    ]
+    return q.unit * (expand[0] * codes + expand[1])
+
+
+def relative(w: Tensor, q: Tensor) -> float:
+    return float((w - q).norm() / w.norm())
+
+
+@pytest.mark.parametrize(
+    ("tiers", "bounds"), [((2, 4, 8), {2: 0.352, 4: 0.0875, 8: 0.0053}), ((2, 4), {2: 0.352, 4: 0.0875})]
+)
+def test_errors_on_gaussian_weights(tiers: tuple[int, ...], bounds: dict[int, float]) -> None:
+    torch.manual_seed(0)
+    w = torch.randn(256, 512) * 0.02
+    q = quantize_matrix(w, tiers, 64)
+    for tier, bound in bounds.items():
+        error = relative(w, decoded(q, tier, 64))
+        assert error < bound
+        assert error == pytest.approx((q.fits[tier].squared_error / q.squared_norm) ** 0.5, rel=1e-4)
+
+
+def test_nesting_beats_independent_two_bit_hqq() -> None:
+    from engine.quantization import hqq
+
+    torch.manual_seed(0)
+    w = torch.randn(256, 512) * 0.02
+    codes, step, zero = hqq.solve(w.reshape(-1, 64), 2)
+    independent = relative(w, (step * (codes - zero)).reshape(w.shape))
+    assert relative(w, decoded(quantize_matrix(w, (2, 4, 8), 64), 2, 64)) < 0.85 * independent
+
+
+def test_refit_is_the_least_squares_solution() -> None:
+    torch.manual_seed(1)
+    w, codes = torch.randn(40, 32), torch.randint(0, 4, (40, 32)).float()
+    scale, offset = refit(w, codes)
+    for row in range(40):
+        basis = torch.stack((codes[row], torch.ones(32)), 1)
+        want = torch.linalg.lstsq(basis, w[row].unsqueeze(1)).solution.squeeze()
+        assert float(scale[row]) == pytest.approx(float(want[0]), abs=1e-3)
+        assert float(offset[row]) == pytest.approx(float(want[1]), abs=2e-3)
+
+
+@pytest.mark.parametrize("magnitude", [1e-38, 1e-12, 1.0, 1e12, 1e37])
+def test_any_magnitude_fits_float16_scales(magnitude: float) -> None:
+    torch.manual_seed(0)
+    w = torch.randn(32, 64) * magnitude
+    q = quantize_matrix(w, (2, 4, 8), 64)
+    assert relative(w / magnitude, decoded(q, 8, 64) / magnitude) < 0.006
+
+
+def test_groups_of_very_different_size_in_one_matrix() -> None:
+    torch.manual_seed(0)
+    w = torch.randn(16, 128)
+    w[:, 64:] *= 1e-5
+    q = decoded(quantize_matrix(w, (2, 4, 8), 64), 8, 64)
+    assert relative(w[:, 64:], q[:, 64:]) < 0.02
+
+
+@pytest.mark.parametrize("cols", [64, 80, 100, 7])
+def test_a_narrow_last_group_is_a_group_of_its_own(cols: int) -> None:
+    torch.manual_seed(0)
+    w = torch.randn(20, cols)
+    q = quantize_matrix(w, (2, 4, 8), 64)
+    assert q.fits[2].scale.shape == (20, -(-cols // 64))
+    assert relative(w, decoded(q, 8, 64)) < 0.006
+
+
+def test_zeros_and_constants_are_exact() -> None:
+    for w in (torch.zeros(16, 64), torch.full((16, 64), 0.75)):
+        assert torch.equal(decoded(quantize_matrix(w, (2, 4, 8), 64), 2, 64), w)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float64])
+def test_other_types_give_what_their_float32_values_give(dtype: torch.dtype) -> None:
+    torch.manual_seed(0)
+    w = torch.randn(32, 64).to(dtype)
+    assert torch.equal(quantize_matrix(w, (2, 4), 64).codes, quantize_matrix(w.float(), (2, 4), 64).codes)
+
+
+def test_a_transposed_view_is_quantized_like_its_copy() -> None:
+    torch.manual_seed(0)
+    w = torch.randn(64, 48).T
+    assert torch.equal(quantize_matrix(w, (2, 4), 64).codes, quantize_matrix(w.contiguous(), (2, 4), 64).codes)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_are_not_finite_are_refused(value: float) -> None:
+    w = torch.zeros(16, 64)
+    w[3, 5] = value
+    with pytest.raises(ValueError, match="finite"):
+        quantize_matrix(w, (2, 4), 64)
+
+
+def test_threads_change_nothing() -> None:
+    torch.manual_seed(0)
+    w = torch.randn(512, 512)
+    before = torch.get_num_threads()
+    results = []
+    for threads in (1, 4):
+        torch.set_num_threads(threads)
+        results.append(quantize_matrix(w, (2, 4, 8), 64))
+    torch.set_num_threads(before)
+    assert torch.equal(results[0].codes, results[1].codes)
+    assert all(torch.equal(results[0].fits[t].offset, results[1].fits[t].offset) for t in (2, 4, 8))
+    assert all(results[0].fits[t].squared_error == results[1].fits[t].squared_error for t in (2, 4, 8))
