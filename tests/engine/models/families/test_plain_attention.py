@@ -13,6 +13,7 @@ from tests.engine.models.parity import assert_parity
 COMMON = {
     "vocab_size": 97, "hidden_size": 48, "num_hidden_layers": 3, "num_attention_heads": 4, "num_key_value_heads": 2,
     "max_position_embeddings": 256, "pad_token_id": 0, "bos_token_id": 1, "eos_token_id": 2,
+    "rms_norm_eps": 1e-3,  # large, so that a wrong one shows
 }  # fmt: skip
 EIGHT = {"num_experts": 8, "num_experts_per_tok": 3}
 EIGHT_LOCAL = {"num_local_experts": 8, "num_experts_per_tok": 3, "intermediate_size": 24}
