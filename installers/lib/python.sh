@@ -48,6 +48,7 @@ install_torch() { # ENVIRONMENT KIND
         # A +cpu file is at hand where pip was told of one. Its own requirements are in the lock.
         step "Installing torch $version for the CPU (about 200 MB)" \
             "${pip[@]}" --no-deps "torch==$version+cpu" && return
+        [ -z "$(reason)" ] || failed "Installing torch"
     fi
     # uv knows where PyTorch keeps its builds; it is used for this one package and removed again.
     if step "Getting uv, which knows torch's builds" \

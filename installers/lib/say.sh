@@ -13,25 +13,28 @@ die() { # SENTENCE...: the last word
 }
 
 step() { # TEXT COMMAND...: run it with its output in the log, and show that something is going on
-    local text=$1 start=$SECONDS ticker status=0
+    local text=$1 start=$SECONDS status=0
     shift
     printf '==== %s: %s\n' "$text" "$*" >>"$LOG"
     STEP_LOG_FROM=$(wc -c <"$LOG")
-    [ -t 2 ] || say "  $text ..."
-    _tick "$text" 9>&- &
-    ticker=$!
-    "$@" >>"$LOG" 2>&1 || status=$?
-    kill "$ticker" 2>/dev/null
-    wait "$ticker" 2>/dev/null
+    # The counter ends when its pipe closes. A signal could reach it before it has shed our traps.
+    exec 8> >(_count "$text" 9>&-)
+    "$@" >>"$LOG" 2>&1 8>&- || status=$?
+    exec 8>&-
+    wait $!
     if [ -t 2 ]; then
         printf '\r\033[K  %s ... %s\n' "$text" "$([ "$status" = 0 ] && echo "$((SECONDS - start)) s" || echo 'failed')" >&2
     fi
     return "$status"
 }
 
-_tick() { # TEXT: a line that counts seconds; where nobody watches, a line every half minute
-    local start=$SECONDS
-    while sleep 1 >/dev/null 2>&1; do
+_count() { # TEXT: a line that counts seconds until standard input ends; where nobody watches, one every half minute
+    local start=$SECONDS _
+    [ -t 2 ] || say "  $1 ..."
+    while
+        read -r -t 1 _
+        [ $? -gt 128 ] # it timed out
+    do
         if [ -t 2 ]; then
             printf '\r\033[K  %s ... %s s' "$1" "$((SECONDS - start))" >&2
         elif (((SECONDS - start) % 30 == 0)); then
@@ -40,19 +43,24 @@ _tick() { # TEXT: a line that counts seconds; where nobody watches, a line every
     done
 }
 
-failed() { # WHAT: end with one sentence on why the last step failed
-    local output
-    output=$(tail -c "+$((STEP_LOG_FROM + 1))" "$LOG")
-    case "$output" in
-        *"No space left on device"* | *"Errno 28"* | *"Disk quota exceeded"*)
-            die "$1 failed because the disk is full. Free some space and run this again; nothing is broken." ;;
+reason() { # why the last step failed, where that can be told from its output
+    case "$(_step_output)" in
+        *"No space left on device"* | *"Errno 28"* | *"Disk quota exceeded"*) echo "the disk is full" ;;
         *"ame resolution"* | *"Name or service not known"* | *"NewConnectionError"* | *"Max retries exceeded"* | \
             *"onnection refused"* | *"onnection reset"* | *"imed out"* | *"ProxyError"* | *"unreachable"* | \
-            *"No route to host"* | *"dns error"* | *"error sending request"*)
-            die "$1 failed because the network cannot be reached. Connect and run this again; nothing is broken." ;;
-        *"Permission denied"* | *"Read-only file system"*)
-            die "$1 failed because a file may not be written. See $LOG." ;;
+            *"No route to host"* | *"dns error"* | *"error sending request"*) echo "the network cannot be reached" ;;
+        *"Permission denied"* | *"Read-only file system"*) echo "a file may not be written (see $LOG)" ;;
     esac
-    say "$(tail -n 5 <<<"$output")"
+}
+
+failed() { # WHAT: end with one sentence on why the last step failed
+    local why
+    why=$(reason)
+    [ -z "$why" ] || die "$1 failed because $why. When that is mended, run this again; nothing is broken."
+    say "$(_step_output | tail -n 5)"
     die "$1 failed; the lines above are the end of $LOG."
+}
+
+_step_output() {
+    tail -c "+$((STEP_LOG_FROM + 1))" "$LOG"
 }
