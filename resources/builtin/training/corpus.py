@@ -12,11 +12,11 @@ Message = dict[str, str]
 
 # Share of each source in the sequences of a batch.
 MIX = {
-    "own": 70.0,
-    "tinystories": 9.0,
-    "sgd": 7.0,
-    "topical_chat": 5.0,
-    "gsm8k": 4.0,
+    "own": 80.0,
+    "tinystories": 6.0,
+    "sgd": 4.0,
+    "topical_chat": 3.0,
+    "gsm8k": 2.0,
     "synthetic_persona_chat": 5.0,
 }
 
