@@ -96,9 +96,9 @@ class Config:
                 raise unsupported(f"This {self.family} model has layers that Underhill does not know: {kind!r}.")
         return tuple(str(kind) for kind in value[:layers])
 
-    def expect(self, key: str, value: Any, default: Any = None) -> None:
-        """Refuse the model if a setting that changes the arithmetic is not the one that Underhill computes."""
-        found = self.raw.get(key, default)
+    def expect(self, key: str, value: Any) -> None:
+        """Refuse the model if a setting that changes the arithmetic is there and not what Underhill computes."""
+        found = self.raw.get(key)
         if found is not None and found != value:
             raise unsupported(f"This {self.family} model has {key} = {found!r}, which Underhill cannot compute yet.")
 

@@ -13,7 +13,7 @@ from engine.models.spec import AttentionSpec, DecoderSpec
 def spec(config: dict[str, Any]) -> DecoderSpec:
     """Every layer is the same."""
     c = Config(config)
-    c.expect("use_qk_norm", False, False)
+    c.expect("use_qk_norm", False)
     heads, kv_heads, head_dim = c.heads(128)
     eps = c.number("rms_norm_eps", 1e-5)
     groups, top_groups = c.integer("n_group", 1), c.integer("topk_group", 1)
