@@ -15,6 +15,7 @@ LP_NORM = 0.7
 BETA = 10.0
 KAPPA = 1.01
 ITERATIONS = 20
+PATIENCE = 5  # steps that do not help a group before it leaves
 FLAT = 1e-30  # a group spanning less than this is constant
 
 
@@ -35,9 +36,13 @@ def solve(w: Tensor, bits: int, unit: float = 1.0) -> tuple[Tensor, Tensor, Tens
 
 
 def _best_zero(scaled: Tensor, zero: Tensor, inverse: Tensor, top: float) -> Tensor:
-    """The zero point [N, 1] with the smallest L1 error that each group meets before its first step backwards."""
+    """The zero point [N, 1] with the smallest L1 error that each group meets.
+
+    A group leaves after PATIENCE steps that did not help it; so its outcome does not depend on the others.
+    """
     best = zero.clone()
     best_error = torch.full_like(zero, torch.inf)
+    patience = torch.full_like(zero, PATIENCE)
     rows: Tensor | None = None  # the groups still iterating, once some have left
     beta = BETA
     d, q = torch.empty_like(scaled), torch.empty_like(scaled)
@@ -46,17 +51,19 @@ def _best_zero(scaled: Tensor, zero: Tensor, inverse: Tensor, top: float) -> Ten
         torch.round(d, out=q).clamp_(0.0, top)
         d.sub_(q)
         error = torch.abs(d, out=q).mean(dim=1, keepdim=True)
-        better = error < best_error
+        better = (error < best_error) & (patience > 0)
         best = _put(best, rows, torch.where(better, zero, best if rows is None else best[rows]))
-        best_error = torch.where(better, error, -torch.inf)  # once it has stopped, nothing is better
+        best_error = torch.where(better, error, best_error)
+        patience = patience - (~better).float()
         zero = zero - _step(d, q, inverse, beta)
         beta *= KAPPA
-        keep = better.squeeze(1).nonzero().squeeze(1)
+        keep = (patience > 0).squeeze(1).nonzero().squeeze(1)
         if len(keep) == 0:
             break
-        if 2 * len(keep) < len(better):  # copying the rest is cheaper than carrying those that have stopped
+        if 2 * len(keep) < len(patience):  # copying the rest is cheaper than carrying those that have stopped
             rows = keep if rows is None else rows[keep]
-            scaled, zero, inverse, best_error = scaled[keep], zero[keep], inverse[keep], best_error[keep]
+            scaled, zero, inverse = scaled[keep], zero[keep], inverse[keep]
+            best_error, patience = best_error[keep], patience[keep]
             d, q = torch.empty_like(scaled), torch.empty_like(scaled)
     return best
 
