@@ -1,0 +1,34 @@
+"""One imported copy of the built-in model for all tests here, and its home folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.session import Session
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """UNDERHILL_HOME with the built-in model imported."""
+    from engine.hub import library
+
+    folder = tmp_path_factory.mktemp("home")
+    before = os.environ.get("UNDERHILL_HOME")
+    os.environ["UNDERHILL_HOME"] = str(folder)
+    library.prepare("builtin")
+    yield folder
+    if before is None:
+        del os.environ["UNDERHILL_HOME"]
+    else:
+        os.environ["UNDERHILL_HOME"] = before
+
+
+@pytest.fixture
+def session(home: Path) -> Iterator[Session]:
+    """The built-in model under the Exact dial."""
+    with Session.open("builtin", {"dial": "exact", "threads": 1}) as opened:
+        yield opened

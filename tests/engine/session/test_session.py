@@ -1,0 +1,217 @@
+"""A loaded model end to end: the same words whatever is cached, turns reused, settings live, failures survived."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.errors import Kind, UnderhillError
+from engine.generation.messages import Message, Stats
+from engine.generation.sampling import Sampling
+from engine.session import Session
+
+GREEDY = Sampling(temperature=0, max_tokens=24)
+HELLO = (Message("user", "Hello! What can you do?"),)
+
+
+class Listener:
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.shown, self.tokens, self.dropped, self.stop_after = "", 0, 0, stop_after
+
+    def turns_dropped(self, count: int) -> None:
+        self.dropped = count
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None: ...
+
+    def text(self, text: str, token_ids: Sequence[int]) -> None:
+        self.shown += text
+        self.tokens += len(token_ids)
+
+    def cancelled(self) -> bool:
+        return self.stop_after is not None and self.tokens >= self.stop_after
+
+
+def ask(session: Session, *messages: Message, sampling: Sampling = GREEDY) -> Stats:
+    return session.generate(messages or HELLO, sampling, (), Listener())
+
+
+def test_the_answer_is_the_one_of_plain_transformers(session: Session) -> None:
+    """8-bit experts against bf16 transformers: the same greedy beginning, nearly the same distribution."""
+    from transformers import AutoModelForCausalLM
+
+    from engine import resources
+
+    model = AutoModelForCausalLM.from_pretrained(resources.path("builtin", "model"), dtype=torch.float32).eval()
+    ids = list(session.chat.prompt(HELLO).ids)
+    with torch.no_grad():
+        theirs = torch.log_softmax(model(torch.tensor([ids])).logits[0].double(), -1)
+    ours = torch.log_softmax(session.logits(ids, one_by_one=False).double(), -1)
+    divergence = (theirs.exp() * (theirs - ours)).sum(-1)
+    assert float(divergence.mean()) < 2e-3
+    assert torch.equal(theirs[-1].argmax(), ours[-1].argmax())
+
+
+def test_a_quarter_of_the_cache_says_exactly_the_same_and_shows_its_misses(home: Path) -> None:
+    answers = {}
+    for fraction in (1.0, 0.25, 0.0):
+        with Session.open("builtin", {"dial": "exact", "cache_fraction": fraction, "threads": 1}) as opened:
+            answers[fraction] = ask(opened)
+    whole, quarter, least = answers[1.0], answers[0.25], answers[0.0]
+    assert whole.token_ids == quarter.token_ids == least.token_ids
+    assert len(whole.token_ids) > 5
+    assert whole.misses < quarter.misses < least.misses
+    assert whole.hits + whole.misses == quarter.hits + quarter.misses == least.hits + least.misses
+    assert whole.bytes_read < quarter.bytes_read < least.bytes_read
+    assert set(whole.precision) - {"8", "skipped"} == set()
+    assert whole.precision["8"] == quarter.precision["8"] == least.precision["8"] > 0
+
+
+def test_the_next_turn_reads_only_what_is_new(session: Session) -> None:
+    first = ask(session)
+    answer = Message("assistant", first.text, first.token_ids)
+    second = ask(session, *HELLO, answer, Message("user", "Thanks."))
+    assert second.reused_tokens >= first.prompt_tokens + len(first.token_ids) - 1
+    with Session.open("builtin", {"dial": "exact", "threads": 1}) as fresh:
+        again = ask(fresh, *HELLO, answer, Message("user", "Thanks."))
+    assert again.token_ids == second.token_ids
+    assert again.reused_tokens == 0
+
+
+def test_the_same_question_again_reads_one_token_and_says_the_same(session: Session) -> None:
+    first, again = ask(session), ask(session)
+    assert again.token_ids == first.token_ids
+    assert again.reused_tokens == again.prompt_tokens - 1
+
+
+def test_stopping_keeps_what_was_said_and_the_session_goes_on(session: Session) -> None:
+    stopped = session.generate(HELLO, GREEDY, (), Listener(stop_after=4))
+    assert stopped.finish == "cancelled"
+    assert len(stopped.token_ids) == 4
+    assert ask(session).token_ids[:4] == stopped.token_ids
+
+
+def test_a_cut_answer_is_continued(session: Session) -> None:
+    whole = ask(session)
+    cut = session.generate(HELLO, Sampling(temperature=0, max_tokens=5), (), Listener())
+    assert cut.finish == "length"
+    rest = session.generate(
+        (*HELLO, Message("assistant", cut.text, cut.token_ids)), GREEDY, (), Listener(), continue_last=True
+    )
+    assert (cut.token_ids + rest.token_ids)[: len(whole.token_ids)] == whole.token_ids
+
+
+def test_a_long_chat_leaves_out_its_oldest_turns_and_says_so(home: Path) -> None:
+    with Session.open("builtin", {"dial": "exact", "context_length": 128, "threads": 1}) as small:
+        listener = Listener()
+        turns = [Message(("user", "assistant")[i % 2], f"This is turn number {i}.") for i in range(21)]
+        stats = small.generate(turns, GREEDY, (), listener)
+        assert stats.dropped_turns == listener.dropped > 0
+        assert stats.prompt_tokens < 128
+        with pytest.raises(UnderhillError) as error:
+            small.generate((Message("user", "word " * 400),), GREEDY, (), Listener())
+        assert error.value.kind is Kind.CONTEXT_FULL
+        assert ask(small).token_ids
+
+
+def test_the_dial_and_the_cache_change_between_two_answers(session: Session) -> None:
+    exact = ask(session)
+    session.update({"dial": "balanced", "cache_fraction": 0.0})
+    assert not session.exact
+    lossy = ask(session)
+    assert lossy.precision.get("2", 0) > 0
+    session.update({"dial": "exact", "cache_fraction": None})
+    assert session.exact
+    session.context.clear()
+    assert ask(session).token_ids == exact.token_ids
+
+
+def test_the_tier_changes_live(session: Session) -> None:
+    session.update({"tier": "2"})
+    stats = ask(session)
+    assert stats.precision["2"] > 0
+    assert stats.precision.get("8", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"cache_fraction": 3.0}, "Expert cache cannot be"),
+        ({"no_such": 1}, "no setting called"),
+        ({"readers": 2}, "takes effect when the model is loaded"),
+        ({"dial": "turbo"}, "Precision dial cannot be"),
+        ({"t1": 0.9, "dial": "exact", "tier": "5"}, "Full precision cannot be"),
+    ],
+)
+def test_impossible_settings_are_refused_and_change_nothing(
+    session: Session, changes: dict[str, object], message: str
+) -> None:
+    before = dict(session.settings)
+    with pytest.raises(UnderhillError, match=message):
+        session.update(changes)
+    assert session.settings == before
+    assert ask(session).token_ids
+
+
+def test_an_expert_that_cannot_be_read_fails_one_answer_and_no_more(home: Path, tmp_path: Path) -> None:
+    store = tmp_path / "model"
+    shutil.copytree(home / "models" / "builtin", store)
+    data = sorted(store.glob("experts-*.safetensors"))[2]
+    whole = data.read_bytes()
+    with Session.open(str(store), {"dial": "exact", "cache_fraction": 0.0, "threads": 1}) as opened:
+        expected = ask(opened).token_ids
+        opened.context.clear()
+        with data.open("r+b") as file:
+            file.seek(8192)
+            file.write(b"\xff" * (len(whole) - 8192))
+        with pytest.raises(UnderhillError, match="checksum") as error:
+            ask(opened)
+        assert error.value.kind is Kind.BROKEN_FILE
+        with data.open("r+b") as file:
+            file.write(whole)
+        assert ask(opened).token_ids == expected
+
+
+def test_snapshots_come_from_another_thread_while_generating(session: Session) -> None:
+    seen, done = [], threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            if (snapshot := session.snapshot()) is not None:
+                seen.append(snapshot)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    stats = ask(session)
+    done.set()
+    watcher.join()
+    last = session.snapshot() or seen[-1]
+    assert last.hits == stats.hits
+    assert last.misses == stats.misses
+    assert any(s.generating for s in seen)
+    assert not last.generating
+    assert sum(map(sum, last.activations)) == sum(stats.precision.values())
+    assert {tier for row in last.residency for tier in row} <= {0, 2, 4, 8}
+    assert last.cache_bytes <= last.cache_capacity
+    assert session.snapshot() is None
+
+
+def test_opening_what_is_not_a_model_says_so(home: Path, tmp_path: Path) -> None:
+    for name in ("no-such-model", str(tmp_path)):
+        with pytest.raises(UnderhillError) as error:
+            Session.open(name)
+        assert error.value.kind is Kind.NOT_A_MODEL
+
+
+def test_a_ceiling_that_cannot_hold_the_model_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from engine.hardware import probe
+
+    monkeypatch.setattr(probe, "memory", lambda: (10**9, 10**7))
+    monkeypatch.setattr(probe, "rss", lambda: 0)
+    with pytest.raises(UnderhillError, match="of memory at the least") as error:
+        Session.open("builtin")
+    assert error.value.kind is Kind.OUT_OF_MEMORY
