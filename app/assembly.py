@@ -48,6 +48,7 @@ class Underhill:
         self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
         self.keeper.close()
         self.inbox.close()
+        self.window.transcript.end()
         self.window.deleteLater()
 
     def _problem(self, problem: Problem) -> None:

@@ -1,24 +1,24 @@
-"""Colours for code, worked out in slices so that a long listing never blocks the window."""
+"""Colours for code: worked out on a thread of its own, put into the document in slices."""
 
 from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from shiboken6 import isValid
 
-_BUDGET = 0.004  # seconds per turn of the event loop
-_SPANS = 40  # tokens between looks at the clock
+_BUDGET = 0.003  # seconds per turn of the event loop
+_SPANS = 20  # runs between looks at the clock
 
 Span = tuple[int, int, str]
 
 
-def spans(code: str, language: str) -> Iterator[Span]:
-    """(start, length, style) of each coloured run; none where the language is not known."""
-    from pygments import lexers, token, util  # 30 ms to import, and most chats hold no code
+def spans(code: str, language: str) -> list[Span]:
+    """(start, length, style) of each coloured run; none where the language is not known. Takes a while."""
+    from pygments import lexers, token, util  # 100 ms with its first lexer, and most chats hold no code
 
     styles = (
         (token.Comment, "comment"), (token.String, "string"), (token.Number, "number"), (token.Keyword, "keyword"),
@@ -29,30 +29,47 @@ def spans(code: str, language: str) -> Iterator[Span]:
     try:
         lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
     except util.ClassNotFound:
-        return
+        return []
+    found = []
     at = 0
     for kind, text in lexer.get_tokens(code):
         style = next((name for family, name in styles if kind in family), "")  # type: ignore[comparison-overlap]
+        width = len(text.encode("utf-16-le")) // 2  # Qt counts UTF-16 units
         if style and text.strip():
-            yield at, len(text), style
-        at += len(text)
+            found.append((at, width, style))
+        at += width
+    return found
 
 
 class Highlighter(QObject):
     """Colours documents one after the other. coloured: this document has its colours now."""
 
     coloured = Signal(object)
+    _found = Signal(object, object, object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._jobs: deque[tuple[QTextDocument, Iterator[Span], dict[str, str]]] = deque()
+        self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="highlight")
+        self._jobs: deque[tuple[QTextDocument, deque[Span], dict[str, str]]] = deque()
+        self._found.connect(self._take)  # a bound method: it is called on this object's thread
         self._timer = QTimer(self)
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._work)
 
     def add(self, document: QTextDocument, language: str, colours: dict[str, str]) -> None:
         """Colour a document of plain code. colours: style name to '#rrggbb'."""
-        self._jobs.append((document, spans(document.toPlainText(), language), colours))
+        self._worker.submit(self._find, document, document.toPlainText(), language, colours)
+
+    def close(self) -> None:
+        """Take no more work and end the thread."""
+        self._worker.shutdown(wait=True, cancel_futures=True)
+
+    def _find(self, document: QTextDocument, code: str, language: str, colours: dict[str, str]) -> None:
+        self._found.emit(document, spans(code, language), colours)
+
+    @Slot(object, object, object)
+    def _take(self, document: QTextDocument, found: list[Span], colours: dict[str, str]) -> None:
+        self._jobs.append((document, deque(found), colours))
         self._timer.start()
 
     @Slot()
@@ -66,24 +83,19 @@ class Highlighter(QObject):
                 return
         self._timer.stop()
 
-    def _slice(self, document: QTextDocument, runs: Iterator[Span], colours: dict[str, str], end: float) -> bool:
+    def _slice(self, document: QTextDocument, runs: deque[Span], colours: dict[str, str], end: float) -> bool:
         """Colour until the time is up; True when the document is done."""
         cursor = QTextCursor(document)
         cursor.beginEditBlock()
-        done = False
-        while not done and time.perf_counter() < end:
-            for _ in range(_SPANS):
-                run = next(runs, None)
-                if run is None:
-                    done = True
-                    break
-                start, length, style = run
+        while runs and time.perf_counter() < end:
+            for _ in range(min(_SPANS, len(runs))):
+                start, length, style = runs.popleft()
                 form = QTextCharFormat()
                 form.setForeground(QColor(colours[style]))
                 cursor.setPosition(start)
                 cursor.setPosition(start + length, QTextCursor.MoveMode.KeepAnchor)
                 cursor.mergeCharFormat(form)
         cursor.endEditBlock()
-        if done:
+        if not runs:
             self.coloured.emit(document)
-        return done
+        return not runs

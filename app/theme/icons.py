@@ -10,7 +10,8 @@ from PySide6.QtSvg import QSvgRenderer
 
 from engine import resources
 
-_SIZES = (16, 18, 20, 24, 32, 36, 48, 64)
+_SIZES = (16, 20)
+_MARK_SIZES = (16, 24, 32, 48, 64, 128)  # of the application's own icon
 
 
 @lru_cache(maxsize=64)
@@ -35,7 +36,7 @@ def pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
 def icon(name: str, colour: str, disabled: str = "") -> QIcon:
     """The icon `name` for buttons and menus, in every size and for screens of pixel ratio 1 and 2."""
     made = QIcon()
-    for size in _SIZES:
+    for size in _MARK_SIZES if name == "underhill" else _SIZES:
         for scale in (1.0, 2.0):
             made.addPixmap(pixmap(name, colour, size, scale))
             if disabled:

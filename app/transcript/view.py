@@ -136,6 +136,10 @@ class TranscriptView(QAbstractScrollArea):
         self._follow = True
         self.arrange()
 
+    def end(self) -> None:
+        """The window closes: end the thread that colours code."""
+        self._highlighter.close()
+
     def following(self) -> bool:
         """Does the view stay at the end?"""
         return self._follow

@@ -1,0 +1,85 @@
+"""Every test of the window: no display needed, no Qt warning allowed, no thread left behind."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+if sys.platform.startswith("linux") and not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+import pytest
+from pytestqt.qtbot import QtBot
+from PySide6.QtWidgets import QApplication
+
+from app.assembly import Underhill
+from app.inbox import Inbox
+from app.paths import Paths
+from app.theme.theme import Theme
+from tests.app.fake_engine import FakeEngine, scripted
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in Path(item.path).parents:
+            item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
+            item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support"))
+
+
+@pytest.fixture(autouse=True)
+def no_thread_left() -> Iterator[None]:
+    before = set(threading.enumerate())
+    yield
+    left = [t for t in threading.enumerate() if t not in before]
+    assert not left, f"threads left running: {left}"
+
+
+@pytest.fixture
+def theme(qapp: QApplication) -> Iterator[Theme]:
+    made = Theme(qapp, "light")
+    yield made
+    made.deleteLater()
+
+
+@pytest.fixture
+def inbox(qapp: QApplication) -> Iterator[Inbox]:
+    made = Inbox()
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., Underhill]]:
+    """launch(**values of the fake engine): a window with its model open; it is closed after the test."""
+    running: list[Underhill] = []
+
+    def make(ready: bool = True, **values: object) -> Underhill:
+        underhill = Underhill(qapp, Paths(tmp_path), scripted(**values))
+        running.append(underhill)
+        underhill.window.resize(1180, 760)
+        underhill.open()
+        if ready:
+            qtbot.waitUntil(lambda: underhill.models.state == "ready")
+        return underhill
+
+    yield make
+    for underhill in running:
+        close(underhill)
+
+
+def close(underhill: Underhill) -> None:
+    """Close the window and end its threads (twice does no harm)."""
+    underhill.window.close()
+    underhill.close()
+
+
+def engine_of(underhill: Underhill) -> FakeEngine:
+    """The scripted engine behind a window."""
+    engine = underhill.link._engine
+    assert isinstance(engine, FakeEngine)
+    return engine

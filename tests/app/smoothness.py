@@ -1,0 +1,143 @@
+"""Measures how long the window's thread is away: `python -m tests.app.smoothness [--real] [--seconds N]`.
+
+A timer of one millisecond notes when it is called; the time between two calls, less that millisecond, is a gap in
+which the window could not have answered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtWidgets import QApplication
+
+from app.conversation import Conversation
+
+
+class Watchdog(QObject):
+    """gaps: milliseconds, in order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gaps: list[float] = []
+        self._last = 0.0
+        self._timer = QTimer(self)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.setInterval(1)
+        self._timer.timeout.connect(self._beat)
+
+    def start(self) -> None:
+        """Begin to measure."""
+        self._last = time.perf_counter()
+        self._timer.start()
+
+    def stop(self) -> None:
+        """End."""
+        self._timer.stop()
+
+    @Slot()
+    def _beat(self) -> None:
+        now = time.perf_counter()
+        self.gaps.append(max(0.0, 1000 * (now - self._last) - 1))
+        self._last = now
+
+    def percentile(self, share: float) -> float:
+        """The gap that this share of *time* (beats of one millisecond) does not exceed."""
+        ordered = sorted(self.gaps)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+class FollowUp(QObject):
+    """Sends another question whenever an answer has ended."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        super().__init__()
+        self._conversation = conversation
+        conversation.busy_changed.connect(self._look)
+
+    def end(self) -> None:
+        """Ask no more."""
+        self._conversation.busy_changed.disconnect(self._look)
+
+    @Slot()
+    def _look(self) -> None:
+        if not self._conversation.busy:
+            self._conversation.send("Tell me another one.")
+
+
+def main() -> int:
+    """Stream with the dock open, print the figures as JSON."""
+    from app.assembly import Underhill
+    from app.paths import Paths
+    from engine import api
+    from tests.app.fake_engine import scripted
+    from tests.app.samples import LONG_ANSWER
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--real", action="store_true", help="the real engine with the built-in model")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--rate", type=float, default=200.0)
+    parser.add_argument("--turns", type=int, default=0, help="earlier messages in the chat")
+    options = parser.parse_args()
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = QApplication([])
+    start = api.start if options.real else scripted(rate=options.rate, script=lambda messages: LONG_ANSWER * 400)
+    with tempfile.TemporaryDirectory() as folder:
+        underhill = Underhill(application, Paths(Path(folder)), start)
+        underhill.window.resize(1280, 820)
+        underhill.open()
+        _until(application, lambda: underhill.models.state == "ready", 120)
+        dog = Watchdog()
+        if options.real:
+            underhill.conversation.sampling = {"max_tokens": 4000}
+        _fill(underhill, options.turns)
+        underhill.conversation.send("Tell me a long story about a fox.")
+        _until(application, lambda: underhill.conversation.busy, 5)
+        dog.start()
+        follow_up = FollowUp(underhill.conversation)
+        QTimer.singleShot(int(options.seconds * 1000), application.quit)
+        application.exec()
+        follow_up.end()
+        dog.stop()
+        underhill.conversation.stop()
+        _until(application, lambda: not underhill.conversation.working, 20)
+        tokens = sum(len(m.token_ids) for m in underhill.conversation.messages)
+        underhill.window.close()
+        underhill.close()
+    worst = sorted(dog.gaps)[-5:]
+    print(json.dumps({
+        "beats": len(dog.gaps), "tokens": tokens, "p50": round(dog.percentile(0.5), 2),
+        "p99": round(dog.percentile(0.99), 2), "p99.9": round(dog.percentile(0.999), 2),
+        "max": round(worst[-1], 2), "worst": [round(w, 1) for w in worst],
+        "over_16ms": sum(g > 16 for g in dog.gaps),
+    }))  # fmt: skip
+    return 0
+
+
+def _fill(underhill: object, turns: int) -> None:
+    from app.chats.records import StoredMessage, new_id
+    from tests.app.samples import LONG_ANSWER, QUESTION
+
+    conversation = underhill.conversation  # type: ignore[attr-defined]
+    for number in range(turns):
+        role = "assistant" if number % 2 else "user"
+        message = StoredMessage(new_id(), 0, None, role, LONG_ANSWER if number % 2 else QUESTION)
+        conversation.added.emit(message)
+
+
+def _until(application: QApplication, condition: object, limit: float) -> None:
+    end = time.monotonic() + limit
+    while not condition():  # type: ignore[operator]
+        application.processEvents()
+        if time.monotonic() > end:
+            raise TimeoutError
+
+
+if __name__ == "__main__":
+    sys.exit(main())
