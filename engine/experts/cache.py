@@ -30,7 +30,7 @@ class Entry:
     @property
     def tier(self) -> int:
         """The finest tier held; 0: none yet."""
-        return self.spec.tiers[len(self.buffers) - 1] if self.buffers else 0
+        return self.spec.layout.planes[len(self.buffers) - 1].tier if self.buffers else 0
 
     def planes(self, tier: int) -> Planes:
         """What a kernel needs to run it at `tier`."""
@@ -258,7 +258,8 @@ class ExpertCache:
 
     def _settle(self) -> None:
         """Come down to the capacity as far as leases allow."""
-        self._pool.shrink(self._pool.capacity)
+        if self._pool.total > self._pool.capacity:
+            self._pool.shrink(self._pool.capacity)
         while self._pool.in_use > self._pool.capacity and self._evict(ExpertKey(-1, -1)):
             continue
 

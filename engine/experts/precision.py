@@ -78,8 +78,7 @@ def full_tier(spec: ExpertSpec, tier: int | None) -> int:
     return fitting[-1] if fitting else spec.tiers[0]
 
 
-def tier_of(demand: int, spec: ExpertSpec, tier: int | None) -> int:
-    """The tier at which a missing expert is fetched: full, the coarsest stored, or 0 for not at all."""
-    if demand == Demand.SKIP:
-        return 0
-    return full_tier(spec, tier) if demand == Demand.HIGH else spec.tiers[0]
+def tiers_of(spec: ExpertSpec, tier: int | None) -> tuple[int, int, int]:
+    """The tier at which a missing expert is fetched, by Demand: 0 (not at all), the coarsest stored, full."""
+    full = full_tier(spec, tier)
+    return (0, min(spec.tiers[0], full), full)

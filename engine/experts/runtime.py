@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -12,7 +12,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.cache import Lease
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.loader import Loader, Request
-from engine.experts.precision import EXACT, Demand, Thresholds, demands, full_tier, tier_of
+from engine.experts.precision import EXACT, Demand, Thresholds, demands, tiers_of
 from engine.experts.telemetry import Snapshot, Telemetry
 from engine.experts.two_level import Arrival, TieredCache
 from engine.kernels.activation import Activation
@@ -24,8 +24,7 @@ RouteListener = Callable[[int, Tensor, Tensor], None]
 READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
 
 
-@dataclass(frozen=True)
-class Want:
+class Want(NamedTuple):
     """One expert of a layer call. tier: fetched at, if missing (0: then skipped); full: never run finer than that."""
 
     key: ExpertKey
@@ -35,9 +34,7 @@ class Want:
     slots: Sequence[int]
 
 
-@dataclass(frozen=True)
-class _Call:
-    layer: int
+class _Call(NamedTuple):
     x: Tensor
     k: int
     out: Tensor  # [T * K, H], one row per slot: added up in order at the end, whoever came first
@@ -70,6 +67,7 @@ class ExpertRuntime:
         self._loader = loader
         self._kernels = tuple(kernels)
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
+        self._tiers: dict[int, list[tuple[int, int, int]]] = {}  # by layer, expert and Demand
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -85,7 +83,7 @@ class ExpertRuntime:
         slots = slots_by_expert(ids.flatten().tolist())
         wants = self._wants(layer, slots, weights)
         self.telemetry.routed(layer, slots)
-        call = _Call(layer, x, k, x.new_empty((tokens * k, x.shape[1])))
+        call = _Call(x, k, x.new_empty((tokens * k, x.shape[1])))
         skipped = self._serve(call, wants)
         if skipped:
             weights = weights.clone()
@@ -105,7 +103,7 @@ class ExpertRuntime:
                 f"This model has no {tier}-bit experts.",
                 f"It holds {', '.join(map(str, stored))} bits.",
             )
-        self._tier = tier
+        self._tiers = {layer: [tiers_of(spec, tier) for spec in specs] for layer, specs in self._specs.items()}
 
     def set_capacity(self, nbytes: int, level: int = -1) -> None:
         """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small."""
@@ -132,10 +130,9 @@ class ExpertRuntime:
         asked = None if self._thresholds.exact else demands(weights, self._thresholds).flatten().tolist()
         wants = []
         for expert in order:
-            chosen, spec = slots[expert], specs[expert]
+            chosen, tiers = slots[expert], self._tiers[layer][expert]
             demand = Demand.HIGH if asked is None else max(asked[slot] for slot in chosen)
-            tier, full = tier_of(demand, spec, self._tier), full_tier(spec, self._tier)
-            wants.append(Want(ExpertKey(layer, expert), spec, tier, full, chosen))
+            wants.append(Want(ExpertKey(layer, expert), specs[expert], tiers[demand], tiers[Demand.HIGH], chosen))
         return wants
 
     def _serve(self, call: _Call, wants: Sequence[Want]) -> list[int]:
@@ -148,6 +145,9 @@ class ExpertRuntime:
         self.telemetry.misses += len(misses)
         if skipped:
             self.telemetry.precision[0] += len(skipped)
+        if not misses:
+            self._run(call, hits)
+            return skipped
         arrivals = _Arrivals(self.cache, self._loader, self.telemetry)
         try:
             misses = arrivals.request(misses)
@@ -165,12 +165,13 @@ class ExpertRuntime:
     def _run(self, call: _Call, found: Sequence[tuple[Want, Lease]]) -> None:
         """Compute these experts and release them."""
         try:
-            groups: dict[tuple[int, ExpertSpec], list[Work]] = {}
+            groups: dict[tuple[int, int], tuple[ExpertSpec, list[Work]]] = {}  # by level and identity of the spec
             for want, lease in found:
                 tier = min(lease.tier, want.full)
-                groups.setdefault((lease.level, want.spec), []).append(Work(lease.planes(tier), want.slots))
+                _, work = groups.setdefault((lease.level, id(want.spec)), (want.spec, []))
+                work.append(Work(lease.planes(tier), want.slots))
                 self.telemetry.precision[tier] += len(want.slots)
-            for (level, spec), work in groups.items():
+            for (level, _), (spec, work) in groups.items():
                 self._kernels[level].run(spec, self._activation, work, call.x, call.k, call.out)
         finally:
             for _, lease in found:

@@ -7,7 +7,8 @@
 
 enum {
     UNIT_ROWS = 64,          /* rows of a unit of work, rounded up to whole groups */
-    SERIAL_WEIGHTS = 1 << 17 /* weights times tokens below which waking other threads costs more than it brings */
+    CHUNK = 16,              /* tokens that stay in the nearest caches while all rows of a unit pass over them */
+    SERIAL_WEIGHTS = 1 << 19 /* weights times tokens, some 15 us, below which waking others costs more than it brings */
 };
 
 typedef struct {
@@ -132,74 +133,82 @@ static void pad_token(void *argument, int32_t token) {
     sum_groups(to, 0, c->x_groups, c->layout->group, (float *)c->x_sums + (int64_t)token * c->x_groups);
 }
 
-/* h = activation(gate x, up x) for unit_rows rows of one expert, and the sums of their groups. */
-static void first_sweep(void *argument, int32_t unit) {
-    const call *c = argument;
+/* One row block of one expert on the n slots from `at` on, as far as one sweep takes it. */
+typedef void (*tile_work)(const call *c, const uh_view *views, int32_t row, int32_t at, int n);
+
+/* h = activation(gate x, up x); rows that only fill up a group become 0. */
+static void first_tile(const call *c, const uh_view *views, int32_t row, int32_t at, int n) {
     const uh_layout *layout = c->layout;
     const uh_isa *isa = c->context->isa;
-    const uh_expert *expert = &c->experts[unit / c->units];
-    const uh_view up = view_of(layout, expert, UH_UP);
-    const uh_view gate = layout->has_gate ? view_of(layout, expert, UH_GATE) : up;
-    const int32_t first = unit % c->units * c->unit_rows, end = least(first + c->unit_rows, c->h_stride);
-    for (int32_t row = first; row < end; row += UH_ROWS) {
-        const int32_t block = row / UH_ROWS;
-        for (int32_t done = 0; done < expert->count; done += isa->tokens) {
-            const float *x[UH_MOST_TOKENS], *sums[UH_MOST_TOKENS];
-            float y_gate[UH_MOST_TOKENS][UH_ROWS], y_up[UH_MOST_TOKENS][UH_ROWS], h[UH_ROWS];
-            const int n = least(isa->tokens, expert->count - done);
-            for (int t = 0; t < n; t++) {
-                const int64_t token = c->slots[expert->first + done + t] / c->k;
-                x[t] = c->x + token * c->x_stride;
-                sums[t] = c->x_sums ? c->x_sums + token * c->x_groups : NULL;
-            }
-            if (row < layout->intermediate) {
-                isa->rows(&up, block, x, sums, n, y_up);
-                if (layout->has_gate) isa->rows(&gate, block, x, sums, n, y_gate);
-            }
-            for (int t = 0; t < n; t++) {
-                const int32_t whole = least(UH_ROWS, layout->intermediate - row), width = least(UH_ROWS, end - row);
-                if (whole > 0) {
-                    add_bias(&up, block, y_up[t]);
-                    if (layout->has_gate) add_bias(&gate, block, y_gate[t]);
-                    isa->activate(layout, layout->has_gate ? y_gate[t] : NULL, y_up[t], h);
-                }
-                for (int r = whole > 0 ? whole : 0; r < width; r++) h[r] = 0.0f; /* rows that only fill up a group */
-                memcpy(c->h + (int64_t)(expert->first + done + t) * c->h_stride + row, h, (size_t)width * sizeof(float));
-            }
-        }
+    const float *x[UH_MOST_TOKENS], *sums[UH_MOST_TOKENS];
+    float gate[UH_MOST_TOKENS][UH_ROWS], up[UH_MOST_TOKENS][UH_ROWS], h[UH_ROWS] = {0};
+    const int32_t block = row / UH_ROWS, rows = least(UH_ROWS, layout->intermediate - row);
+    const int32_t width = least(UH_ROWS, c->h_stride - row);
+    for (int t = 0; t < n; t++) {
+        const int64_t token = c->slots[at + t] / c->k;
+        x[t] = c->x + token * c->x_stride;
+        sums[t] = c->x_sums ? c->x_sums + token * c->x_groups : NULL;
     }
-    if (c->h_groups)
-        for (int32_t i = expert->first; i < expert->first + expert->count; i++)
-            sum_groups(c->h + (int64_t)i * c->h_stride, first / layout->group, end / layout->group, layout->group,
-                       c->h_sums + (int64_t)i * c->h_groups);
+    if (rows > 0) {
+        isa->rows(&views[UH_UP], block, x, sums, n, up);
+        if (layout->has_gate) isa->rows(&views[UH_GATE], block, x, sums, n, gate);
+    }
+    for (int t = 0; t < n; t++) {
+        if (rows > 0) {
+            add_bias(&views[UH_UP], block, up[t]);
+            if (layout->has_gate) add_bias(&views[UH_GATE], block, gate[t]);
+            isa->activate(layout, layout->has_gate ? gate[t] : NULL, up[t], h);
+            for (int r = rows; r < width; r++) h[r] = 0.0f;
+        }
+        memcpy(c->h + (int64_t)(at + t) * c->h_stride + row, h, (size_t)width * sizeof(float));
+    }
 }
 
-/* out = down h for unit_rows rows of one expert. */
+/* out = down h. */
+static void second_tile(const call *c, const uh_view *views, int32_t row, int32_t at, int n) {
+    const int32_t hidden = c->layout->hidden;
+    const float *h[UH_MOST_TOKENS], *sums[UH_MOST_TOKENS];
+    float y[UH_MOST_TOKENS][UH_ROWS];
+    for (int t = 0; t < n; t++) {
+        h[t] = c->h + (int64_t)(at + t) * c->h_stride;
+        sums[t] = c->h_groups ? c->h_sums + (int64_t)(at + t) * c->h_groups : NULL;
+    }
+    c->context->isa->rows(&views[UH_DOWN], row / UH_ROWS, h, sums, n, y);
+    for (int t = 0; t < n; t++) {
+        add_bias(&views[UH_DOWN], row / UH_ROWS, y[t]);
+        memcpy(c->out + (int64_t)c->slots[at + t] * hidden + row, y[t], (size_t)least(UH_ROWS, hidden - row) * sizeof(float));
+    }
+}
+
+/* All slots of one expert over the rows from `first` to `end`. */
+static void run_unit(const call *c, const uh_expert *expert, int32_t first, int32_t end, tile_work tile) {
+    uh_view views[UH_MATRICES];
+    const int tokens = c->context->isa->tokens;
+    for (int which = c->layout->has_gate ? UH_GATE : UH_UP; which < UH_MATRICES; which++)
+        views[which] = view_of(c->layout, expert, which);
+    const int32_t last = expert->first + expert->count;
+    for (int32_t from = expert->first; from < last; from += CHUNK) {
+        const int32_t to = least(from + CHUNK, last);
+        for (int32_t row = first; row < end; row += UH_ROWS)
+            for (int32_t at = from; at < to; at += tokens) tile(c, views, row, at, least(tokens, to - at));
+    }
+}
+
+static void first_sweep(void *argument, int32_t unit) {
+    const call *c = argument;
+    const uh_expert *expert = &c->experts[unit / c->units];
+    const int32_t first = unit % c->units * c->unit_rows, end = least(first + c->unit_rows, c->h_stride);
+    run_unit(c, expert, first, end, first_tile);
+    if (c->h_groups)
+        for (int64_t i = expert->first; i < expert->first + expert->count; i++)
+            sum_groups(c->h + i * c->h_stride, first / c->layout->group, end / c->layout->group, c->layout->group,
+                       c->h_sums + i * c->h_groups);
+}
+
 static void second_sweep(void *argument, int32_t unit) {
     const call *c = argument;
-    const uh_isa *isa = c->context->isa;
-    const uh_expert *expert = &c->experts[unit / c->units];
-    const uh_view down = view_of(c->layout, expert, UH_DOWN);
-    const int32_t hidden = c->layout->hidden, first = unit % c->units * c->unit_rows;
-    const int32_t end = least(first + c->unit_rows, hidden);
-    for (int32_t row = first; row < end; row += UH_ROWS) {
-        for (int32_t done = 0; done < expert->count; done += isa->tokens) {
-            const float *h[UH_MOST_TOKENS], *sums[UH_MOST_TOKENS];
-            float y[UH_MOST_TOKENS][UH_ROWS];
-            const int n = least(isa->tokens, expert->count - done);
-            for (int t = 0; t < n; t++) {
-                const int64_t at = expert->first + done + t;
-                h[t] = c->h + at * c->h_stride;
-                sums[t] = c->h_groups ? c->h_sums + at * c->h_groups : NULL;
-            }
-            isa->rows(&down, row / UH_ROWS, h, sums, n, y);
-            for (int t = 0; t < n; t++) {
-                add_bias(&down, row / UH_ROWS, y[t]);
-                memcpy(c->out + (int64_t)c->slots[expert->first + done + t] * hidden + row, y[t],
-                       (size_t)least(UH_ROWS, hidden - row) * sizeof(float));
-            }
-        }
-    }
+    const int32_t first = unit % c->units * c->unit_rows, end = least(first + c->unit_rows, c->layout->hidden);
+    run_unit(c, &c->experts[unit / c->units], first, end, second_tile);
 }
 
 static void sweep(uh_pool *pool, call *c, uh_work work, int32_t rows, int32_t n_experts) {

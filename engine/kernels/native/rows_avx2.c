@@ -45,6 +45,9 @@ INLINE void half_rows(const uh_view *view, int32_t block, int half, const float 
 #pragma GCC unroll 4
             for (int j = 0; j < 4; j++) acc[t][j] = _mm256_setzero_ps();
         for (int32_t end = column + view->group; column < end; column += 16, p0 += UH_LINE) {
+            UH_FETCH(p0 + UH_AHEAD);
+            if (kind > 1) UH_FETCH(p1 + UH_AHEAD);
+            if (kind > 2) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
             const __m256i a = _mm256_loadu_si256((const __m256i *)p0);
             __m256i b = a, low[2] = {a, a};
             if (kind > 1) b = _mm256_loadu_si256((const __m256i *)p1), p1 += UH_LINE;

@@ -52,6 +52,9 @@ INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x,
 #pragma GCC unroll 4
             for (int j = 0; j < 4; j++) acc[t][j] = _mm512_setzero_ps();
         for (int32_t end = column + view->group; column < end; column += 16, p0 += UH_LINE) {
+            UH_FETCH(p0 + UH_AHEAD);
+            if (kind > 1) UH_FETCH(p1 + UH_AHEAD);
+            if (kind > 2) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
             const __m512i a = _mm512_loadu_si512(p0);
             __m512i b = a, low[2] = {a, a};
             if (kind > 1) b = _mm512_loadu_si512(p1), p1 += UH_LINE;

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import UnderhillError
-from engine.experts.precision import Demand, Thresholds, demands, full_tier, tier_of, unimportance
+from engine.experts.precision import Demand, Thresholds, demands, full_tier, tiers_of, unimportance
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.store.layout import ExpertSpec
 
@@ -60,10 +60,10 @@ def test_impossible_thresholds_are_refused(t1: float, t2: float) -> None:
 
 def test_tiers_of_demands() -> None:
     eight, four, raw = ExpertSpec(16, 16, 8), ExpertSpec(16, 16, 4), ExpertSpec(16, 16, 16)
-    assert [tier_of(d, eight, None) for d in (SKIP, LOW, HIGH)] == [0, 2, 8]
-    assert [tier_of(d, eight, 4) for d in (SKIP, LOW, HIGH)] == [0, 2, 4]
-    assert [tier_of(d, four, 8) for d in (SKIP, LOW, HIGH)] == [0, 2, 4]
-    assert [tier_of(d, raw, None) for d in (SKIP, LOW, HIGH)] == [0, 16, 16]
+    assert [tiers_of(eight, None)[d] for d in (SKIP, LOW, HIGH)] == [0, 2, 8]
+    assert tiers_of(eight, 4) == (0, 2, 4)
+    assert tiers_of(four, 8) == (0, 2, 4)
+    assert tiers_of(raw, None) == (0, 16, 16)
     assert full_tier(raw, 4) == 16
 
 
