@@ -1,0 +1,253 @@
+"""The engine as the window sees it: real model, real threads, and the order of events."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import api
+from engine.api import (
+    Cancelled,
+    DeleteModel,
+    Done,
+    Event,
+    Failed,
+    Generate,
+    ImportModel,
+    Kind,
+    ListModels,
+    LoadModel,
+    Message,
+    ModelCard,
+    Progress,
+    PromptRead,
+    Shutdown,
+    Stats,
+    Stop,
+    Telemetry,
+    TextDelta,
+    UnloadModel,
+    UpdateSettings,
+)
+
+TERMINAL = (Done, Cancelled, Failed)
+SETTINGS = {"dial": "exact", "threads": 1}
+GREEDY = {"temperature": 0.0, "max_tokens": 30}
+HELLO = (Message("user", "Tell me a story about a brave dog."),)
+
+
+class Desk:
+    """Sends commands and keeps what comes back."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._arrived = threading.Condition()
+        self._numbers = itertools.count()
+        self.engine = api.start(self.on_event)
+
+    def on_event(self, event: Event) -> None:
+        assert threading.current_thread().name.startswith("underhill-")
+        with self._arrived:
+            self.events.append(event)
+            self._arrived.notify_all()
+
+    def id(self) -> str:
+        return f"c{next(self._numbers)}"
+
+    def send(self, kind: type[api.Command], *values: Any, **fields: Any) -> str:
+        command = kind(self.id(), *values, **fields)
+        self.engine.send(pickle.loads(pickle.dumps(command)))
+        return command.id
+
+    def wait(self, command: str, timeout: float = 120.0) -> Event:
+        """The terminal event of a command."""
+        return self.first(lambda e: e.id == command and isinstance(e, TERMINAL), timeout)
+
+    def first(self, wanted: Any, timeout: float = 120.0) -> Event:
+        end = time.monotonic() + timeout
+        with self._arrived:
+            while True:
+                for event in self.events:
+                    if wanted(event):
+                        return event
+                assert self._arrived.wait(max(0.0, end - time.monotonic())), "no such event came"
+
+    def result(self, kind: type[api.Command], *values: Any, **fields: Any) -> Any:
+        event = self.wait(self.send(kind, *values, **fields))
+        assert isinstance(event, Done), event
+        return event.result
+
+    def of(self, command: str) -> list[Event]:
+        return [e for e in self.events if e.id == command]
+
+
+@pytest.fixture
+def desk(home: Path) -> Iterator[Desk]:
+    d = Desk()
+    yield d
+    d.engine.close()
+    alive = [t.name for t in threading.enumerate() if t.name.startswith("underhill-")]
+    assert alive == []
+
+
+@pytest.fixture
+def loaded(desk: Desk) -> Desk:
+    desk.result(LoadModel, "builtin", SETTINGS)
+    return desk
+
+
+def test_an_answer_comes_in_the_promised_order_and_adds_up(loaded: Desk) -> None:
+    command = loaded.send(Generate, HELLO, GREEDY)
+    stats = loaded.wait(command).result  # type: ignore[attr-defined]
+    assert isinstance(stats, Stats)
+    events = loaded.of(command)
+    kinds = [type(e) for e in events]
+    assert kinds[-1] is Done
+    assert sum(k in TERMINAL for k in kinds) == 1
+    assert max(i for i, k in enumerate(kinds) if k is PromptRead) < min(i for i, k in enumerate(kinds) if k is TextDelta)
+    deltas = [e for e in events if isinstance(e, TextDelta)]
+    assert "".join(d.text for d in deltas) == stats.text
+    assert tuple(t for d in deltas for t in d.token_ids) == stats.token_ids
+    assert len(deltas) > 10
+
+
+def test_loading_says_how_far_it_is_and_returns_the_card(desk: Desk) -> None:
+    command = desk.send(LoadModel, "builtin", SETTINGS)
+    card = desk.wait(command).result  # type: ignore[attr-defined]
+    assert isinstance(card, ModelCard)
+    assert card.loaded
+    assert card.plan
+    assert "small" in card.note
+    assert any(isinstance(e, Progress) for e in desk.of(command))
+    models = desk.result(ListModels)
+    assert [(m.name, m.loaded) for m in models] == [("builtin", True)]
+
+
+def test_stop_ends_an_answer_with_what_there_is(loaded: Desk) -> None:
+    command = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 2000})
+    loaded.first(lambda e: isinstance(e, TextDelta) and e.id == command)
+    stop = loaded.send(Stop, command)
+    event = loaded.wait(command)
+    assert isinstance(event, Cancelled)
+    assert event.result.finish == "cancelled"
+    assert event.result.text
+    assert loaded.wait(stop) == Done(stop, True)
+    assert loaded.wait(loaded.send(Stop, command)).result is False  # type: ignore[attr-defined]
+
+
+def test_a_queued_answer_can_be_stopped_before_it_starts(loaded: Desk) -> None:
+    running = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 60})
+    queued = loaded.send(Generate, HELLO, GREEDY)
+    loaded.send(Stop, queued)
+    assert isinstance(loaded.wait(queued), Cancelled)
+    assert isinstance(loaded.wait(running), Done)
+    assert len(loaded.of(queued)) == 1
+
+
+def test_settings_change_in_the_middle_of_an_answer(loaded: Desk) -> None:
+    command = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 60})
+    loaded.first(lambda e: isinstance(e, TextDelta) and e.id == command)
+    update = loaded.send(UpdateSettings, {"tier": "2"})
+    loaded.wait(update)
+    stats = loaded.wait(command).result  # type: ignore[attr-defined]
+    order = [e.id for e in loaded.events if isinstance(e, TERMINAL)]
+    assert order.index(update) < order.index(command)
+    assert stats.precision["8"] > 0
+    assert stats.precision["2"] > 0
+
+
+def test_telemetry_comes_while_generating_at_most_five_times_a_second(loaded: Desk) -> None:
+    arrivals: list[float] = []
+    inner = loaded.on_event
+
+    def timed(event: Event) -> None:
+        if isinstance(event, Telemetry):
+            arrivals.append(time.monotonic())
+        inner(event)
+
+    loaded.engine._on_event = timed  # type: ignore[attr-defined]
+    loaded.result(Generate, HELLO, {"temperature": 0.0, "max_tokens": 200})
+    last = loaded.first(lambda e: isinstance(e, Telemetry) and not e.generating and e.tokens > 0)
+    assert isinstance(last, Telemetry)
+    assert all(b - a > 0.15 for a, b in zip(arrivals, arrivals[1:]))
+    assert len(last.activations) == len(last.residency) == len(last.layer_names) == 6
+    assert last.hits + last.misses > 0
+
+
+def test_asking_without_a_model_and_with_impossible_settings_fails_with_a_sentence(desk: Desk) -> None:
+    for kind, values in ((Generate, (HELLO,)), (UpdateSettings, ({"dial": "fast"},))):
+        event = desk.wait(desk.send(kind, *values))
+        assert isinstance(event, Failed)
+        assert event.kind is Kind.BAD_REQUEST
+        assert event.sentence == "No model is loaded."
+    event = desk.wait(desk.send(LoadModel, "builtin", {"readers": 0}))
+    assert isinstance(event, Failed)
+    assert "1 to 32" in event.action
+
+
+def test_after_a_failure_the_engine_goes_on(loaded: Desk) -> None:
+    event = loaded.wait(loaded.send(Generate, (), GREEDY))
+    assert isinstance(event, Failed)
+    assert loaded.result(Generate, HELLO, GREEDY).text
+
+
+def test_unloading_gives_the_model_up(loaded: Desk) -> None:
+    assert loaded.result(UnloadModel) is None
+    assert isinstance(loaded.wait(loaded.send(Generate, HELLO, GREEDY)), Failed)
+    assert not any(m.loaded for m in loaded.result(ListModels))
+
+
+def test_a_model_is_imported_listed_used_and_deleted(loaded: Desk, root: Path) -> None:
+    command = loaded.send(ImportModel, str(root / "resources" / "builtin" / "model"), "copy", 4)
+    answer = loaded.result(Generate, HELLO, GREEDY)  # meanwhile, the chat goes on
+    assert answer.text
+    card = loaded.wait(command).result  # type: ignore[attr-defined]
+    assert (card.name, card.tiers) == ("copy", (2, 4))
+    assert any(isinstance(e, Progress) and e.total > 0 for e in loaded.of(command))
+    assert {m.name for m in loaded.result(ListModels)} == {"builtin", "copy"}
+    loaded.result(LoadModel, "copy", SETTINGS)
+    busy = loaded.wait(loaded.send(DeleteModel, "copy"))
+    assert isinstance(busy, Failed)
+    assert busy.kind is Kind.BUSY
+    loaded.result(LoadModel, "builtin", SETTINGS)
+    loaded.result(DeleteModel, "copy")
+    assert [m.name for m in loaded.result(ListModels)] == ["builtin"]
+
+
+def test_shutdown_cancels_what_runs_and_its_done_is_the_last_word(home: Path) -> None:
+    desk = Desk()
+    desk.result(LoadModel, "builtin", SETTINGS)
+    running = desk.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 5000})
+    waiting = desk.send(Generate, HELLO, GREEDY)
+    desk.first(lambda e: isinstance(e, TextDelta))
+    end = desk.send(Shutdown)
+    desk.wait(end)
+    desk.engine.close()
+    assert isinstance(desk.wait(running), Cancelled)
+    assert isinstance(desk.wait(waiting), Cancelled)
+    assert desk.events[-1] == Done(end, None)
+    with pytest.raises(RuntimeError, match="shut down"):
+        desk.send(ListModels)
+
+
+def test_every_event_can_be_pickled(loaded: Desk) -> None:
+    loaded.result(Generate, HELLO, GREEDY)
+    loaded.wait(loaded.send(Generate, (), GREEDY))
+    for event in loaded.events:
+        assert pickle.loads(pickle.dumps(event)) == event
+
+
+def test_importing_the_api_loads_neither_torch_nor_transformers(root: Path) -> None:
+    import subprocess
+    import sys
+
+    code = "import sys, engine.api; engine.api.start(print).close(); print(*(m for m in sys.modules if '.' not in m))"
+    out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True).stdout
+    assert not {"torch", "transformers", "PySide6"} & set(out.split())
