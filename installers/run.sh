@@ -13,17 +13,18 @@ case "${1:-}" in
         exec "$ENVIRONMENT/bin/underhill-cli" "${@:2}"
         ;;
     -h | --help)
-        sed -n '2,5s/^#  \{0,1\}//p' "${BASH_SOURCE[0]}"
+        sed -n '2,5s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit
         ;;
+    ?*) die "run.sh does not know '$1'. It takes nothing, or: cli ARGS... See --help." ;;
 esac
 
 set_up runtime
 if [ -z "${DISPLAY:-}${WAYLAND_DISPLAY:-}" ]; then
     say "There is no display, so Underhill opens a chat in this terminal."
 elif window_can_open "$ENVIRONMENT" || { need_qt_libraries "$ENVIRONMENT" && window_can_open "$ENVIRONMENT"; }; then
-    exec "$ENVIRONMENT/bin/underhill" "$@"
+    exec "$ENVIRONMENT/bin/underhill"
 else
     say "The window cannot be opened on the display ${WAYLAND_DISPLAY:-$DISPLAY}, so here is a chat in this terminal."
 fi
-exec "$ENVIRONMENT/bin/underhill-cli" chat "$@"
+exec "$ENVIRONMENT/bin/underhill-cli" chat

@@ -29,7 +29,7 @@ engine_coverage() { # one line, so that pytest's summary stays in sight; the tab
 quick=no
 case "${1:-}" in
     -h | --help)
-        sed -n '2,6s/^#  \{0,1\}//p' "${BASH_SOURCE[0]}"
+        sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit
         ;;
     --quick) quick=yes && shift ;;

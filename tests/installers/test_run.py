@@ -75,3 +75,10 @@ def test_help_sets_nothing_up(checkout: Checkout) -> None:
         assert done.returncode == 0
         assert f"bash installers/{script}" in done.stdout
     assert checkout.calls == []
+
+
+def test_an_unknown_word_is_refused_before_anything_is_set_up(checkout: Checkout) -> None:
+    done = checkout.run("run.sh", "chat")
+    assert done.returncode == 1
+    assert "does not know 'chat'" in done.stderr
+    assert checkout.calls == []
