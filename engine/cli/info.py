@@ -40,7 +40,7 @@ def _computer() -> dict[str, Any]:
     kernels = available()
     limit, free = probe.memory()
     return {
-        "underhill": metadata.version("underhill"),
+        "underhill": _version(),
         "torch": metadata.version("torch"),
         "kernels": asdict(kernels),
         "cores": probe.cores(),
@@ -49,6 +49,13 @@ def _computer() -> dict[str, Any]:
         "gpus": [asdict(gpu) for gpu in probe.gpus()],
         "library": str(library.home()),
     }
+
+
+def _version() -> str:
+    try:
+        return metadata.version("underhill")
+    except metadata.PackageNotFoundError:  # run straight from a checkout
+        return "(not installed)"
 
 
 def _print_computer(c: dict[str, Any]) -> None:

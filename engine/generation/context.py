@@ -24,6 +24,7 @@ class Model(Protocol):
     """A decoder: lean or compatibility."""
 
     def new_state(self) -> State: ...
+    def continues(self, state: Any, length: int) -> bool: ...
     def forward(self, ids: Tensor, state: Any, want: Want = "last", horizon: int = 0) -> Tensor | None: ...
 
 
@@ -57,6 +58,8 @@ class Context:
                 break
             common += 1
         common = min(common, len(ids) - 1)
+        if not self._model.continues(self._state, len(ids)):
+            common = 0
         if common < len(self.tokens):
             common = self._state.rollback(common)
             del self.tokens[common:]
@@ -91,7 +94,10 @@ class Context:
 
     def step(self, token: int) -> Tensor:
         """Logits [V] after one more token."""
-        logits = self._forward([token], "last")
+        if self._model.continues(self._state, len(self.tokens) + 1):
+            logits = self._forward([token], "last")
+        else:  # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
+            logits = self.read([*self.tokens, token])
         assert logits is not None
         return logits
 

@@ -48,6 +48,10 @@ class CompatDecoder:
         """An empty sequence."""
         return CompatState(self.model.config, self._own_cache)
 
+    def continues(self, state: CompatState, horizon: int) -> bool:
+        """True: transformers goes on from any state, whatever length it will reach."""
+        return True
+
     @torch.inference_mode()
     def forward(
         self,

@@ -17,6 +17,7 @@ class FakeState:
         self.recurrent = recurrent
         self.seen: list[int] = []
         self.snapshots: set[int] = set()
+        self.beyond = False
 
     @property
     def length(self) -> int:
@@ -38,6 +39,7 @@ class FakeModel:
 
     def __init__(self, recurrent: bool = False, script: Callable[[list[int]], int] | None = None) -> None:
         self.recurrent = recurrent
+        self.switch: int | None = None  # what was read up to here is of no use beyond it, as with LongRoPE
         self.passes: list[list[int]] = []
         self.fail_at: int | None = None
         self._script = script or (lambda seen: (sum(seen) + 1) % VOCABULARY)
@@ -45,8 +47,15 @@ class FakeModel:
     def new_state(self) -> FakeState:
         return FakeState(self.recurrent)
 
+    def continues(self, state: FakeState, length: int) -> bool:
+        return not state.length or self.switch is None or (state.length > self.switch) == (length > self.switch)
+
     def forward(self, ids: Tensor, state: FakeState, want: str = "last", horizon: int = 0) -> Tensor | None:
         self.passes.append(ids.tolist())
+        if self.switch is not None:
+            beyond = max(horizon, state.length + len(ids)) > self.switch
+            assert not state.length or state.beyond == beyond, "keys of both sides of the switch would meet"
+            state.beyond = beyond
         if self.fail_at is not None and state.length + len(ids) > self.fail_at:
             raise OSError("the disk went away")
         rows = []

@@ -96,6 +96,22 @@ def test_a_failed_read_leaves_a_context_that_answers_rightly(recurrent: bool) ->
     assert says(context.read([1, 2, 3, 4, 5, 6, 7, 8])) == expected([1, 2, 3, 4, 5, 6, 7, 8])
 
 
+def test_past_a_switch_of_frequencies_everything_is_read_again_and_only_there() -> None:
+    model = FakeModel()
+    model.switch = 6
+    context = Context(model, 100, 4)
+    context.read([1, 2, 3, 4, 5])
+    model.passes.clear()
+    context.step(6)
+    assert model.passes == [[6]]
+    assert says(context.step(7)) == expected([1, 2, 3, 4, 5, 6, 7])
+    assert [t for p in model.passes for t in p] == [6, 1, 2, 3, 4, 5, 6, 7]
+    model.passes.clear()
+    context.step(8)
+    assert model.passes == [[8]]
+    assert context.reuse([1, 2, 3, 9]) == 0
+
+
 def test_scoring_leaves_nothing_behind() -> None:
     context = Context(FakeModel(), 100, 4)
     context.read([1, 2, 3])

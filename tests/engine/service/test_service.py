@@ -111,7 +111,9 @@ def test_an_answer_comes_in_the_promised_order_and_adds_up(loaded: Desk) -> None
     kinds = [type(e) for e in events]
     assert kinds[-1] is Done
     assert sum(k in TERMINAL for k in kinds) == 1
-    assert max(i for i, k in enumerate(kinds) if k is PromptRead) < min(i for i, k in enumerate(kinds) if k is TextDelta)
+    assert max(i for i, k in enumerate(kinds) if k is PromptRead) < min(
+        i for i, k in enumerate(kinds) if k is TextDelta
+    )
     deltas = [e for e in events if isinstance(e, TextDelta)]
     assert "".join(d.text for d in deltas) == stats.text
     assert tuple(t for d in deltas for t in d.token_ids) == stats.token_ids

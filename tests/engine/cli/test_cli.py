@@ -1,0 +1,293 @@
+"""The commands as scripts use them: one JSON object, exit codes, sentences on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from engine.cli.main import main, parser
+
+MODEL = Path(__file__).resolve().parents[3] / "resources" / "builtin" / "model"
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    code = main(args)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def found(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
+    """The one JSON object of a command that worked."""
+    code, out, err = run(capsys, *args, "--json")
+    assert code == 0, err
+    assert out.count("\n") == 1
+    return json.loads(out)
+
+
+def chat(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
+    return found(
+        capsys, "chat", "builtin", "--prompt", "Hello!", "--greedy", "--max-tokens", "12", "--threads", "1", *args
+    )
+
+
+def test_chat_prints_what_scripts_rely_on(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = chat(capsys, "--dial", "exact", "--cache-fraction", "1.0")
+    assert set(answer) == {"text", "token_ids", "stats"}
+    assert answer["text"]
+    stats = answer["stats"]
+    assert {"hits", "misses", "bytes_read", "precision", "peak_rss"} < set(stats)
+    assert {"prompt_tokens_per_second", "decode_tokens_per_second"} < set(stats)
+    assert stats["peak_rss"] > 1e8
+    quarter = chat(capsys, "--dial", "exact", "--cache-fraction", "0.25")
+    assert quarter["token_ids"] == answer["token_ids"]
+    assert quarter["stats"]["misses"] > stats["misses"] > 0
+
+
+def test_a_prompt_may_come_from_standard_input(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    monkeypatch.setattr(sys, "stdin", io.StringIO("Hello!"))
+    piped = found(capsys, "chat", "--prompt", "-", "--greedy", "--max-tokens", "12", "--threads", "1")
+    assert piped["text"] == chat(capsys)["text"]
+
+
+def test_a_conversation_in_the_terminal_remembers_and_shows_its_statistics(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+
+    lines = "/stats\nMy name is Anna.\n/stats\nWhat is my name?\n/new\n/nonsense\n\n/exit\n"
+    monkeypatch.setattr(sys, "stdin", io.StringIO(lines))
+    code, out, err = run(capsys, "chat", "--greedy", "--max-tokens", "20", "--threads", "1")
+    assert code == 0
+    assert "No answer yet." in err
+    assert "hits" in err
+    assert "A new chat." in err
+    assert err.count("Commands: /new") == 2
+    assert len([line for line in out.splitlines() if line.strip()]) >= 2
+
+
+def test_info_knows_computer_and_model(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    everything = found(capsys, "info", "builtin")
+    assert everything["computer"]["cores"] >= 1
+    assert everything["computer"]["kernels"]["reason"]
+    assert everything["model"]["moe_layers"] == 6
+    qualities = {q["tier"]: q["relative_error"] for q in everything["model"]["quality"]}
+    assert qualities[2] > qualities[4] > qualities[8] > 0
+    assert "model" not in found(capsys, "info")
+
+
+def test_list_plan_and_calibrate(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert [m["name"] for m in found(capsys, "list")] == ["builtin"]
+    plan = found(capsys, "plan", "builtin", "--cache-fraction", "0.5")
+    whole = found(capsys, "plan", "builtin")
+    assert 0 < plan["cache_bytes"] < whole["cache_bytes"]
+    cuts = found(capsys, "calibrate", "builtin")
+    assert 0 < cuts["fast"][0] < cuts["balanced"][0] < cuts["balanced"][1] <= 1
+    balanced = chat(capsys, "--dial", "balanced", "--cache-fraction", "0")["stats"]["precision"]
+    total = sum(balanced.values())
+    assert 0.5 < balanced["8"] / total < 0.85
+    assert balanced["2"] > 0
+
+
+def test_eval_gives_perplexity_and_divergence(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    text = tmp_path / "text.txt"
+    text.write_text("Hello! How are you? I am fine, thank you. " * 8)
+    results = {
+        tier: found(capsys, "eval", "builtin", "--text", str(text), "--dial", "exact", "--tier", tier, "--threads", "1")
+        for tier in ("8", "4", "2")
+    }
+    assert results["8"]["kl_to_exact"] == 0
+    assert results["8"]["perplexity"] == results["8"]["exact_perplexity"]
+    assert 0 < results["4"]["kl_to_exact"] < results["2"]["kl_to_exact"]
+    assert results["2"]["tokens"] > 50
+    lossy = found(
+        capsys, "eval", "builtin", "--text", str(text), "--dial", "fast", "--cache-fraction", "0", "--max-tokens", "40"
+    )
+    assert lossy["tokens"] == 40
+    assert lossy["kl_to_exact"] > 0
+    assert lossy["precision"]["skipped"] > 0
+
+
+def test_import_reports_each_tier(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    card = found(capsys, "import", str(MODEL), "--name", "imported", "--top", "4")
+    assert card["tiers"] == [2, 4]
+    code, out, _ = run(capsys, "import", str(MODEL), "--name", "in-words", "--top", "8")
+    assert code == 0
+    assert "bits per weight" in out
+    shutil.rmtree(home / "models" / "imported")
+    shutil.rmtree(home / "models" / "in-words")
+
+
+def broken(tmp_path: Path, change: str) -> Path:
+    """A copy of the built-in checkpoint with one thing wrong."""
+    folder = tmp_path / "checkpoint"
+    shutil.copytree(MODEL, folder)
+    config = json.loads((folder / "config.json").read_text())
+    weights = folder / "model.safetensors"
+    match change:
+        case "empty folder":
+            shutil.rmtree(folder)
+            folder.mkdir()
+        case "dense model":
+            config.update(model_type="qwen3", architectures=["Qwen3ForCausalLM"])
+        case "unknown family":
+            config.update(model_type="who_knows")
+        case "no weights":
+            weights.unlink()
+        case "cut weights":
+            weights.write_bytes(weights.read_bytes()[:-1000])
+        case "wrong dtype":
+            tensors = load_file(weights)
+            tensors = {k: v.to(dtype=__import__("torch").int32) if "experts.3." in k else v for k, v in tensors.items()}
+            save_file(tensors, weights)
+        case "malicious header":
+            weights.write_bytes((2**62).to_bytes(8, "little") + weights.read_bytes()[8:])
+        case "no config":
+            (folder / "config.json").unlink()
+        case "config is not JSON":
+            (folder / "config.json").write_text("{")
+            return folder
+    if (folder / "config.json").exists():
+        (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        ("empty folder", {"not_a_model"}),
+        ("no config", {"not_a_model"}),
+        ("config is not JSON", {"broken_file", "not_a_model"}),
+        ("dense model", {"unsupported_model"}),
+        ("unknown family", {"unsupported_model"}),
+        ("no weights", {"missing_file", "not_a_model"}),
+        ("cut weights", {"broken_file"}),
+        ("wrong dtype", {"broken_file", "unsupported_model"}),
+        ("malicious header", {"broken_file"}),
+    ],
+)
+def test_bad_models_are_refused_with_a_sentence_and_leave_nothing_listed(
+    home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, change: str, kinds: set[str]
+) -> None:
+    code, out, err = run(capsys, "import", str(broken(tmp_path, change)), "--name", "bad", "--json")
+    error = json.loads(out)["error"]
+    assert code == 1
+    assert error["kind"] in kinds
+    assert error["sentence"] in err
+    assert "Traceback" not in err
+    assert [m["name"] for m in found(capsys, "list")] == ["builtin"]
+
+
+@pytest.mark.parametrize(
+    ("args", "code", "words"),
+    [
+        (("chat", "no-such-model", "--prompt", "x"), 1, "no model called"),
+        (("chat", "--json"), 2, "--json answers one prompt"),
+        (("chat", "--prompt", "x", "--temperature", "hot"), 2, "Temperature cannot be"),
+        (("chat", "--prompt", "x", "--cache-fraction", "2"), 2, "number from 0 to 1"),
+        (("eval", "builtin", "--text", "/no/such/file"), 1, "no file"),
+        (("chat", "--prompt", "word " * 5000), 1, "at a time"),
+    ],
+)
+def test_wrong_use_is_told_apart_from_failure(
+    home: Path, capsys: pytest.CaptureFixture[str], args: tuple[str, ...], code: int, words: str
+) -> None:
+    got, out, err = run(capsys, *args)
+    assert got == code
+    assert words in err + out
+
+
+def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate"):
+        with pytest.raises(SystemExit) as end:
+            parser().parse_args([command, "--help"])
+        assert end.value.code == 0
+        assert "usage: underhill-cli " + command in capsys.readouterr().out
+
+
+def start(home: Path, *args: str) -> subprocess.Popen[str]:
+    env = {**os.environ, "UNDERHILL_HOME": str(home), "PYTHONUNBUFFERED": "1"}
+    command = [sys.executable, "-m", "engine.cli", *args]
+    return subprocess.Popen(
+        command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=MODEL.parents[2]
+    )
+
+
+ONCE = ("chat", "builtin", "--prompt", "Hello!", "--greedy", "--max-tokens", "8", "--threads", "1", "--json")
+
+
+@pytest.mark.slow
+def test_killed_at_any_moment_of_its_first_start_it_starts_whole_the_next_time(tmp_path: Path) -> None:
+    for delay in (0.3, 1.5, 2.5, 3.5, 4.5):
+        process = start(tmp_path, *ONCE)
+        time.sleep(delay)
+        process.kill()
+        process.communicate()
+    out, err = start(tmp_path, *ONCE).communicate(timeout=120)
+    assert json.loads(out)["text"], err
+    listed, _ = start(tmp_path, "list", "--json").communicate(timeout=60)
+    assert [m["name"] for m in json.loads(listed)] == ["builtin"]
+
+
+@pytest.mark.slow
+def test_killed_while_answering_nothing_is_broken(home: Path) -> None:
+    store = home / "models" / "builtin"
+    before = {p.name: p.read_bytes() for p in store.iterdir()}
+    args = (
+        "chat",
+        "builtin",
+        "--prompt",
+        "Tell me a story.",
+        "--max-tokens",
+        "2000",
+        "--cache-fraction",
+        "0",
+        "--threads",
+        "1",
+    )
+    process = start(home, *args)
+    assert process.stdout is not None
+    assert process.stdout.read(20)
+    process.kill()
+    process.communicate()
+    assert {p.name: p.read_bytes() for p in store.iterdir()} == before
+    out, err = start(home, *ONCE).communicate(timeout=120)
+    assert json.loads(out)["text"], err
+
+
+@pytest.mark.slow
+def test_ctrl_c_stops_the_answer_and_keeps_what_was_said(home: Path) -> None:
+    args = (
+        "chat",
+        "builtin",
+        "--prompt",
+        "Tell me a story.",
+        "--max-tokens",
+        "100000",
+        "--min-p",
+        "0.5",
+        "--temperature",
+        "5",
+    )
+    process = start(home, *args, "--threads", "1")
+    assert process.stdout is not None
+    first = process.stdout.read(5)
+    process.send_signal(signal.SIGINT)
+    rest, err = process.communicate(timeout=60)
+    assert process.returncode in (0, 130)
+    assert first + rest
+    assert "Traceback" not in err
