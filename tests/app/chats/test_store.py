@@ -1,0 +1,125 @@
+"""What is written is read back, branch by branch; what is deleted is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.chats.records import Chat, StoredMessage, new_id, pack_tokens, unpack_tokens
+from app.chats.store import ChatStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ChatStore]:
+    made = ChatStore(tmp_path / "chats.db")
+    yield made
+    made.close()
+
+
+def turn(store: ChatStore, chat: int, parent: int | None, role: str, content: str, **more: object) -> StoredMessage:
+    message = StoredMessage(new_id(), chat, parent, role, content, **more)  # type: ignore[arg-type]
+    store.add(message)
+    return message
+
+
+def test_ids_grow_and_never_repeat() -> None:
+    ids = [new_id() for _ in range(5000)]
+    assert len(set(ids)) == 5000
+    assert ids[0] < ids[-1] < 2**63
+
+
+def test_tokens_survive_packing() -> None:
+    assert unpack_tokens(pack_tokens((0, 1, 151_936, 2**32 - 1))) == (0, 1, 151_936, 2**32 - 1)
+
+
+def test_a_chat_is_read_back_with_everything(store: ChatStore) -> None:
+    chat = Chat(new_id(), "Foxes", updated_at=5.0)
+    store.create(chat)
+    question = turn(store, chat.id, None, "user", "Why red?")
+    turn(store, chat.id, question.id, "assistant", "Because.", token_ids=(3, 4), finish="stop", stats={"hits": 7})
+    read = store.path(chat.id)
+    assert [m.content for m in read] == ["Why red?", "Because."]
+    assert (read[1].token_ids, read[1].finish, read[1].stats) == ((3, 4), "stop", {"hits": 7})
+    assert store.chats()[0].leaf_id == read[1].id
+
+
+def test_another_answer_is_a_version_and_both_can_be_opened(store: ChatStore) -> None:
+    chat = Chat(new_id())
+    store.create(chat)
+    question = turn(store, chat.id, None, "user", "Q")
+    first = turn(store, chat.id, question.id, "assistant", "one")
+    after = turn(store, chat.id, first.id, "user", "more")
+    second = turn(store, chat.id, question.id, "assistant", "two")
+    assert [(m.content, m.version, m.versions) for m in store.path(chat.id)] == [("Q", 1, 1), ("two", 2, 2)]
+    assert store.versions(second.id) == [first.id, second.id]
+    store.select(chat.id, first.id)
+    assert [m.id for m in store.path(chat.id)] == [question.id, first.id, after.id]
+
+
+def test_edited_first_messages_are_versions_too(store: ChatStore) -> None:
+    chat, other = Chat(new_id()), Chat(new_id())
+    store.create(chat)
+    store.create(other)
+    turn(store, other.id, None, "user", "another chat's first message is no version")
+    one, two = turn(store, chat.id, None, "user", "a"), turn(store, chat.id, None, "user", "b")
+    assert store.versions(one.id) == [one.id, two.id]
+    assert store.path(chat.id)[0].versions == 2
+
+
+def test_an_automatic_title_never_replaces_one_set_by_hand(store: ChatStore) -> None:
+    chat = Chat(new_id(), "auto")
+    store.create(chat)
+    store.set_title(chat.id, "mine", by_hand=True)
+    store.set_title(chat.id, "auto again", by_hand=False)
+    assert store.chats()[0].title == "mine"
+
+
+def test_search_takes_signs_literally(store: ChatStore) -> None:
+    for title in ("100 % wool", "100 sheep", "under_score"):
+        store.create(Chat(new_id(), title))
+    assert [c.title for c in store.chats("%")] == ["100 % wool"]
+    assert [c.title for c in store.chats("R_S")] == ["under_score"]
+
+
+def test_deleted_chats_come_back_until_purged(store: ChatStore, tmp_path: Path) -> None:
+    chat = Chat(new_id(), "secret plans")
+    store.create(chat)
+    turn(store, chat.id, None, "user", "the treasure is under the oak")
+    store.delete(chat.id)
+    assert store.chats() == []
+    store.restore(chat.id)
+    assert len(store.chats()) == 1
+    store.delete(chat.id)
+    store.purge()
+    assert store.path(chat.id) == []
+    store.close()
+    assert b"under the oak" not in (tmp_path / "chats.db").read_bytes()
+
+
+def test_half_written_answers_are_marked_when_the_file_is_opened_again(store: ChatStore, tmp_path: Path) -> None:
+    chat = Chat(new_id())
+    store.create(chat)
+    answer = turn(store, chat.id, None, "assistant", "", state="streaming")
+    store.update(StoredMessage(answer.id, chat.id, None, "assistant", "so far", (1,), "streaming"))
+    store.close()
+    again = ChatStore(tmp_path / "chats.db")
+    assert [(m.content, m.state) for m in again.path(chat.id)] == [("so far", "cut")]
+    again.close()
+
+
+def test_removing_a_message_reopens_its_parent(store: ChatStore) -> None:
+    chat = Chat(new_id())
+    store.create(chat)
+    question = turn(store, chat.id, None, "user", "Q")
+    answer = turn(store, chat.id, question.id, "assistant", "")
+    store.remove(answer.id)
+    assert [m.id for m in store.path(chat.id)] == [question.id]
+
+
+def test_drafts_are_kept(store: ChatStore) -> None:
+    chat = Chat(new_id())
+    store.create(chat)
+    store.set_draft(chat.id, "half a thou")
+    assert store.chats()[0].draft == "half a thou"

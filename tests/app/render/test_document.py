@@ -1,0 +1,85 @@
+"""Documents of blocks: styled, harmless, and cheap to extend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QImage, QTextDocument, QTextTable
+
+from app.render import document as documents
+from app.render.highlight import Highlighter, spans
+from app.render.split import Block
+from app.theme.tokens import LIGHT
+
+
+@pytest.fixture(autouse=True)
+def application(qapp: object) -> None:
+    """Documents need fonts, and fonts an application."""
+
+
+def test_markdown_becomes_text() -> None:
+    document = documents.make(Block("text", "A **bold** `code` [link](https://example.org)"), LIGHT)
+    assert document.toPlainText() == "A bold code link"
+    assert "https://example.org" in document.toHtml()
+
+
+def test_html_is_shown_and_not_interpreted() -> None:
+    document = documents.make(Block("text", "a <b>tag</b> and <script>x</script>"), LIGHT)
+    assert "<b>tag</b>" in document.toPlainText()
+
+
+def test_images_open_no_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.png"
+    assert QImage(4, 4, QImage.Format.Format_RGB32).save(str(secret))
+    document = documents.make(Block("text", f"![x]({secret})"), LIGHT)
+    for name in (QUrl.fromLocalFile(str(secret)), QUrl(str(secret))):
+        assert document.resource(QTextDocument.ResourceType.ImageResource.value, name) is None
+
+
+def test_the_users_words_stay_as_typed() -> None:
+    document = documents.make(Block("text", "2 * 3 * 4 = *24*"), LIGHT, plain=True)
+    assert document.toPlainText() == "2 * 3 * 4 = *24*"
+
+
+def test_tables_are_tables() -> None:
+    document = documents.make(Block("text", "| a | b |\n|---|--:|\n| 1 | 2 |"), LIGHT)
+    tables = [f for f in document.rootFrame().childFrames() if isinstance(f, QTextTable)]
+    assert (tables[0].rows(), tables[0].columns()) == (2, 2)
+
+
+def test_lists_keep_their_numbers() -> None:
+    document = documents.make(Block("item", "7. seven"), LIGHT)
+    assert document.begin().textList().format().start() == 7
+
+
+def test_growing_text_is_appended() -> None:
+    document = documents.make(Block("open", "one"), LIGHT)
+    documents.append(document, " two\nthree")
+    assert document.toPlainText() == "one two\nthree"
+
+
+def test_spans_name_the_parts_of_code() -> None:
+    code = "def f():  # 😀 note\n    return 'x'"
+    found = {code.encode("utf-16-le")[2 * a : 2 * (a + n)].decode("utf-16-le"): s for a, n, s in spans(code, "python")}
+    assert found["def"] == "keyword"
+    assert found["f"] == "name"
+    assert found["# 😀 note"] == "comment"
+    assert "string" in found.values()
+
+
+def test_an_unknown_language_has_no_colours() -> None:
+    assert spans("x", "no such language") == []
+
+
+def test_code_gets_its_colours(qtbot: QtBot) -> None:
+    highlighter = Highlighter()
+    document = documents.make(Block("code", "return 1", "python"), LIGHT)
+    with qtbot.waitSignal(highlighter.coloured):
+        highlighter.add(document, "python", LIGHT.syntax)
+    run = document.begin().begin().fragment()
+    assert run.text() == "return"
+    assert run.charFormat().foreground().color().name() == LIGHT.syntax["keyword"]
+    highlighter.close()
