@@ -76,7 +76,8 @@ class TieredCache:
 
     def lookup(self, wants: Iterable[tuple[ExpertKey, int]]) -> dict[ExpertKey, Lease]:
         """Leases of those that are resident at the tier wanted or finer; the rest are misses."""
-        left, found = dict(wants), {}
+        left: dict[ExpertKey, int] = dict(wants)
+        found: dict[ExpertKey, Lease] = {}
         for level, counts in zip(self.levels, self.counts):
             for key, tier in list(left.items()):
                 lease = level.lookup(key, tier)
@@ -84,10 +85,15 @@ class TieredCache:
                     counts.hits += 1
                     found[key] = lease
                     del left[key]
-        # Only now, when every hit is leased, may moving one up push another down.
-        for key, lease in found.items():
-            if lease.level > 0:
-                found[key] = self._promoted(lease) or lease
+        try:
+            # Only now, when every hit is leased, may moving one up push another down.
+            for key, lease in found.items():
+                if lease.level > 0:
+                    found[key] = self._promoted(lease) or lease
+        except BaseException:
+            for lease in found.values():
+                lease.release()
+            raise
         return found
 
     def reserve(self, key: ExpertKey, tier: int) -> Arrival | None:
@@ -108,8 +114,12 @@ class TieredCache:
 
     def commit(self, arrival: Arrival) -> Lease:
         """The views are filled: the expert is resident and leased."""
-        for source, target in zip(arrival.staging, arrival.reservation.buffers):
-            target.tensor.copy_(source.tensor)
+        if arrival.staging:
+            try:
+                _copy([b.tensor for b in arrival.staging], arrival.reservation)
+            except BaseException:
+                self.abandon(arrival)
+                raise
         self._return(arrival)
         self.counts[arrival.level].arrivals += 1
         return self.levels[arrival.level].commit(arrival.reservation)
@@ -131,7 +141,11 @@ class TieredCache:
         reservation = upper.reserve(lease.key, lease.tier)
         if reservation is None:
             return None
-        _copy(lease.planes(lease.tier).planes[reservation.first_plane :], reservation)
+        try:
+            _copy(lease.planes(lease.tier).planes[reservation.first_plane :], reservation)
+        except BaseException:
+            upper.abandon(reservation)
+            raise
         self.counts[lease.level].promotions += 1
         raised = upper.commit(reservation)
         lease.release()

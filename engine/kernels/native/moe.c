@@ -20,7 +20,7 @@ struct uh_context {
     uh_pool *pool;
     uh_pool *alone; /* no workers: for calls too small to share */
     const uh_isa *isa;
-    buffer x, x_sums, h, h_sums;
+    buffer x, x_sums, h, h_sums, needed;
 };
 
 /* A call in progress. */
@@ -32,8 +32,9 @@ typedef struct {
     const float *x, *x_sums; /* [T, x_stride], [T, x_groups] */
     float *h, *h_sums;       /* [n_slots, h_stride], [n_slots, h_groups]; in the order of `slots` */
     float *out;
-    const float *source; /* x as the caller gave it */
-    float *padded;
+    const float *source;   /* x as the caller gave it */
+    float *padded;         /* where x is copied to, or NULL where its rows are whole groups already */
+    const int32_t *needed; /* the tokens that occur in this call */
     int32_t k, x_stride, x_groups, h_stride, h_groups;
     int32_t unit_rows, units; /* units per expert in the current sweep */
 } call;
@@ -79,6 +80,7 @@ void uh_close(uh_context *context) {
     free(context->x_sums.data);
     free(context->h.data);
     free(context->h_sums.data);
+    free(context->needed.data);
     free(context);
 }
 
@@ -124,13 +126,29 @@ static void add_bias(const uh_view *view, int32_t block, float *y) {
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-/* A copy of one token's x, padded with zeros to whole groups, and its sums. */
-static void pad_token(void *argument, int32_t token) {
+/* The tokens of these slots, each once, into `needed` [2 * tokens]; returns how many. */
+static int32_t list_tokens(const int32_t *slots, int32_t n_slots, int32_t k, int32_t tokens, int32_t *needed) {
+    int32_t *seen = needed + tokens, count = 0;
+    memset(seen, 0, (size_t)tokens * sizeof *seen);
+    for (int32_t i = 0; i < n_slots; i++) {
+        const int32_t token = slots[i] / k;
+        if (!seen[token]) needed[count++] = token;
+        seen[token] = 1;
+    }
+    return count;
+}
+
+/* The sums of one token's x, and a copy padded with zeros to whole groups where that is needed. */
+static void prepare_token(void *argument, int32_t unit) {
     const call *c = argument;
-    float *to = c->padded + (int64_t)token * c->x_stride;
-    memcpy(to, c->source + (int64_t)token * c->layout->hidden, (size_t)c->layout->hidden * sizeof(float));
-    memset(to + c->layout->hidden, 0, (size_t)(c->x_stride - c->layout->hidden) * sizeof(float));
-    sum_groups(to, 0, c->x_groups, c->layout->group, (float *)c->x_sums + (int64_t)token * c->x_groups);
+    const int64_t token = c->needed[unit];
+    if (c->padded) {
+        const int32_t hidden = c->layout->hidden;
+        float *to = c->padded + token * c->x_stride;
+        memcpy(to, c->source + token * hidden, (size_t)hidden * sizeof(float));
+        memset(to + hidden, 0, (size_t)(c->x_stride - hidden) * sizeof(float));
+    }
+    sum_groups(c->x + token * c->x_stride, 0, c->x_groups, c->layout->group, (float *)c->x_sums + token * c->x_groups);
 }
 
 /* One row block of one expert on the n slots from `at` on, as far as one sweep takes it. */
@@ -232,14 +250,18 @@ int uh_run(uh_context *context, const uh_layout *layout, const uh_expert *expert
     if (!ensure(&context->h, (size_t)n_slots * (size_t)c.h_stride)) return -1;
     c.h = context->h.data;
     if (!raw) {
-        if (!ensure(&context->x, (size_t)tokens * (size_t)c.x_stride) ||
+        const int whole = c.x_stride == layout->hidden;
+        if (!ensure(&context->x, whole ? 0 : (size_t)tokens * (size_t)c.x_stride) ||
             !ensure(&context->x_sums, (size_t)tokens * (size_t)c.x_groups) ||
-            !ensure(&context->h_sums, (size_t)n_slots * (size_t)c.h_groups))
+            !ensure(&context->h_sums, (size_t)n_slots * (size_t)c.h_groups) ||
+            !ensure(&context->needed, 2 * (size_t)tokens))
             return -1;
-        c.x = c.padded = context->x.data;
+        if (!whole) c.x = c.padded = context->x.data;
         c.x_sums = context->x_sums.data;
         c.h_sums = context->h_sums.data;
-        uh_pool_run(pool, pad_token, &c, tokens);
+        c.needed = (int32_t *)context->needed.data;
+        const int32_t count = list_tokens(slots, n_slots, k, tokens, (int32_t *)context->needed.data);
+        uh_pool_run(pool, prepare_token, &c, count);
     }
     sweep(pool, &c, first_sweep, c.h_stride, n_experts);
     sweep(pool, &c, second_sweep, layout->hidden, n_experts);

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 
+from engine.experts import two_level
 from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache, Lease
 from engine.experts.keys import ExpertKey
@@ -127,3 +129,25 @@ def test_lookup_at_any_tier_takes_what_is_there() -> None:
     assert lease is not None
     assert lease.tier == 4
     assert torch.equal(lease.planes(2).planes[0], lease.planes(4).planes[0])
+
+
+def test_a_copy_that_fails_leaves_nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = make(1, 2)
+    load(cache, A).release()
+    load(cache, B).release()  # B above, A below
+    arrival = cache.reserve(C, 8)
+    assert arrival is not None
+
+    def fail(planes: object, reservation: object) -> None:
+        raise RuntimeError("the device is gone")
+
+    monkeypatch.setattr(two_level, "_copy", fail)
+    with pytest.raises(RuntimeError, match="gone"):
+        cache.commit(arrival)
+    with pytest.raises(RuntimeError, match="gone"):
+        cache.lookup([(B, 8)])  # given up for C, so below
+    monkeypatch.undo()
+    for level in cache.levels:
+        level.set_capacity(WHOLE)  # comes down at once only when nothing is held
+        assert level.nbytes <= WHOLE
+    assert holds(load(cache, D)) == [30, 31, 32]
