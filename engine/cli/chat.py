@@ -6,7 +6,9 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
 
 from engine import settings
@@ -16,6 +18,7 @@ from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
+from engine.tracing.recorder import Recorder
 
 HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
 
@@ -71,9 +74,25 @@ def run(args: argparse.Namespace) -> int:
     with Session.open(args.model, given(args, settings.ENGINE), bar.report) as session:
         bar.close()
         system = [Message("system", args.system)] if args.system else []
-        if args.prompt is not None:
-            return _once(session, args, system, Sampling(**sampling))  # type: ignore[arg-type]
-        return _converse(session, args, system, Sampling(**sampling))  # type: ignore[arg-type]
+        work = _converse if args.prompt is None else _once
+        with _recording(session, args.trace):
+            return work(session, args, system, Sampling(**sampling))  # type: ignore[arg-type]
+
+
+@contextmanager
+def _recording(session: Session, file: str | None) -> Iterator[None]:
+    """Record the routing of what goes on inside, and write it at the end; the chat is over by then."""
+    if file is None:
+        yield
+        return
+    recorder = Recorder(session.store.layers, session.card.experts)
+    with session.listening(recorder):
+        yield
+    try:
+        recorder.trace().save(Path(file))
+    except OSError as e:
+        raise UnderhillError(Kind.DISK_ERROR, f"The trace cannot be written to {file}.", "Check the folder.") from e
+    say(f"Routing recorded in {file}.")
 
 
 def _once(session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling) -> int:

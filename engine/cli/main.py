@@ -43,6 +43,7 @@ def parser() -> argparse.ArgumentParser:
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
     _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2 on calibration text"))
+    _trace(commands.add_parser("trace", help="replay recorded routing through cache policies"))
     return top
 
 
@@ -83,6 +84,7 @@ def _chat(p: argparse.ArgumentParser) -> None:
     p.add_argument("--prompt", metavar="TEXT", help="answer this one prompt and leave ('-' reads standard input)")
     p.add_argument("--system", metavar="TEXT", help="system prompt")
     p.add_argument("--greedy", action="store_true", help="always the likeliest token (temperature 0)")
+    p.add_argument("--trace", metavar="FILE", help="record which experts were used, for `underhill-cli trace`")
     p.add_argument("--stop", metavar="TEXT", action="append", default=[], help="stop at this text; may be repeated")
     _settings(p, settings.SAMPLING)
     _settings(p, settings.ENGINE)
@@ -119,6 +121,11 @@ def _plan(p: argparse.ArgumentParser) -> None:
 
 def _calibrate(p: argparse.ArgumentParser) -> None:
     _command(p, "calibrate")
+
+
+def _trace(p: argparse.ArgumentParser) -> None:
+    _command(p, "trace", model=False)
+    p.add_argument("file", metavar="FILE", help="written by `underhill-cli chat --trace`")
 
 
 def _failed(args: argparse.Namespace, e: UnderhillError) -> int:

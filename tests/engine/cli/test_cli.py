@@ -211,8 +211,24 @@ def test_wrong_use_is_told_apart_from_failure(
     assert words in err + out
 
 
+def test_routing_is_recorded_and_replayed(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = str(tmp_path / "routing.npz")
+    said = chat(capsys, "--trace", file)
+    found_ = found(capsys, "trace", file)
+    assert found_["layers"] == 6
+    assert found_["tokens"] >= len(said["token_ids"])
+    rates = {(r["slots"], r["policy"]): r["hit_rate"] for r in found_["replays"]}
+    sizes = sorted({size for size, _ in rates})
+    assert all(rates[n, "belady"] >= rates[n, "lru"] for n in sizes)
+    code, out, _ = run(capsys, "trace", file)
+    assert code == 0
+    assert "belady" in out
+    assert run(capsys, "trace", "/no/such/trace")[0] == 1
+    assert run(capsys, "chat", "--prompt", "x", "--max-tokens", "2", "--trace", "/no/such/folder/t")[0] == 1
+
+
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate"):
+    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate", "trace"):
         with pytest.raises(SystemExit) as end:
             parser().parse_args([command, "--help"])
         assert end.value.code == 0

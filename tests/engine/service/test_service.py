@@ -178,7 +178,7 @@ def test_telemetry_comes_while_generating_at_most_five_times_a_second(loaded: De
     loaded.result(Generate, HELLO, {"temperature": 0.0, "max_tokens": 200})
     last = loaded.first(lambda e: isinstance(e, Telemetry) and not e.generating and e.tokens > 0)
     assert isinstance(last, Telemetry)
-    assert all(b - a > 0.15 for a, b in zip(arrivals, arrivals[1:]))
+    assert all(b - a > 0.15 for a, b in itertools.pairwise(arrivals))
     assert len(last.activations) == len(last.residency) == len(last.layer_names) == 6
     assert last.hits + last.misses > 0
 
