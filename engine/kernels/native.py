@@ -108,8 +108,9 @@ def default_threads() -> int:
 class NativeKernel:
     """The Kernel of the C library, with its own threads. Calls from several Python threads take turns.
 
-    It serves one token and many alike: with 256 tokens per expert it was still faster than torch's float32 product on
-    weights decoded beforehand (tests/benchmarks/kernel.py), so there is no second way for long prompts.
+    It serves one token and many alike. With AVX-512 it was faster up to 256 tokens per expert than torch's float32
+    product on weights decoded beforehand; with AVX2 the two are near each other only before that decoding is counted
+    (tests/benchmarks/kernel.py). So there is no second way for long prompts.
 
     threads: None takes the physical cores. isa: None takes the best that the processor has. Raises NativeMissing, or
     UnderhillError(OUT_OF_MEMORY) when the threads cannot be had.
