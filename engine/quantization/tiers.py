@@ -76,14 +76,15 @@ def quantize_matrix(w: Tensor, tiers: tuple[int, ...], group: int) -> QuantizedM
 
 
 def refit(w: Tensor, codes: Tensor) -> tuple[Tensor, Tensor]:
-    """Least squares per group: scale and offset [N, 1] float16 that bring ``scale * code + offset`` closest to w.
+    """Scale and offset [N, 1] float16 with which decoded groups have the mean and the spread of the original ones.
 
-    w, codes: [N, group] float32. The offset is fitted to the rounded scale. A group with one code gets scale 0.
+    w, codes: [N, group] float32. Least squares would give the same but for a factor: the correlation r of weights and
+    codes, by which it shrinks what it cannot explain. At two bits that makes every expert's output some 6 % too small;
+    dividing by r costs 1 % of weight error and saves a fifth of the divergence (docs/quantization.md). A group with
+    one code gets scale 0, and every offset is fitted to its rounded scale.
     """
     mean_w, mean_code = w.mean(dim=1, keepdim=True), codes.mean(dim=1, keepdim=True)
-    centred = codes - mean_code
-    variance = centred.square().mean(dim=1, keepdim=True)
-    covariance = centred.mul_(w).mean(dim=1, keepdim=True)
-    slope = torch.where(variance > 0, covariance / variance.clamp_min(1e-6), 0.0)
-    scale = slope.to(torch.float16)
+    spread_w = (w - mean_w).square_().mean(dim=1, keepdim=True)
+    spread_code = (codes - mean_code).square_().mean(dim=1, keepdim=True)
+    scale = torch.where(spread_code > 0, (spread_w / spread_code.clamp_min(1e-6)).sqrt_(), 0.0).to(torch.float16)
     return scale, torch.addcmul(mean_w, scale.float(), mean_code, value=-1.0).to(torch.float16)

@@ -1,0 +1,206 @@
+"""What each tier costs and loses, beside independent HQQ: the figures of docs/quantization.md.
+
+python -m tests.benchmarks.quantization [--json] [--tokens N] prints bits per weight on disk, relative L2 errors on
+Gaussian and heavy-tailed matrices and on the built-in model's experts, that model's divergence and perplexity when its
+experts are replaced, and the time to quantize.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from hqq.core.quantize import Quantizer
+from torch import Tensor
+
+from engine import resources
+from engine.quantization import hqq
+from engine.quantization.tiers import quantize_matrix
+from engine.store.layout import ExpertSpec
+
+Method = Callable[[Tensor, int], Tensor]  # a matrix and the columns per group to what it is decoded to
+TIERS = (2, 4, 8)
+SHAPE = (768, 2048)  # of Qwen3-30B-A3B's experts
+WINDOW = 256  # tokens of text read at once
+
+
+def package(bits: int) -> Method:
+    """The hqq package, at these bits."""
+
+    def run(w: Tensor, group: int) -> Tensor:
+        codes, meta = Quantizer.quantize(w, nbits=bits, group_size=group, axis=1, device="cpu", bitpack=False)
+        return ((codes.float() - meta["zero"]) * meta["scale"]).reshape(w.shape)
+
+    return run
+
+
+def independent(bits: int) -> Method:
+    """Our HQQ, at these bits, as it comes out of the iteration."""
+
+    def run(w: Tensor, group: int) -> Tensor:
+        parts = []
+        for block in w.reshape(-1, group).split(512):
+            codes, step, zero = hqq.solve(block, bits)
+            parts.append(step * (codes - zero))
+        return torch.cat(parts).reshape(w.shape)
+
+    return run
+
+
+def tier(bits: int, top: int) -> Method:
+    """A tier as the store has it: the top bits of `top`-bit codes, refitted."""
+
+    def run(w: Tensor, group: int) -> Tensor:
+        q = quantize_matrix(w, tuple(t for t in TIERS if t <= top), group)
+        fit = q.fits[bits]
+        codes = (q.codes >> (top - bits)).float().reshape(w.shape[0], -1, group)
+        decoded = fit.offset.float().unsqueeze(2) + fit.scale.float().unsqueeze(2) * codes
+        return decoded.reshape(w.shape) * q.unit
+
+    return run
+
+
+def least_squares(bits: int, top: int) -> Method:
+    """The same codes, with scale and offset of least squares."""
+
+    def run(w: Tensor, group: int) -> Tensor:
+        parts = []
+        for block in w.reshape(-1, group).split(512):
+            codes = (hqq.solve(block, top)[0] * 0.5 ** (top - bits)).floor()
+            mean_w, mean_code = block.mean(1, keepdim=True), codes.mean(1, keepdim=True)
+            centred = codes - mean_code
+            slope = (centred * block).sum(1, keepdim=True) / centred.square().sum(1, keepdim=True).clamp_min(1e-9)
+            parts.append(mean_w + slope * centred)
+        return torch.cat(parts).reshape(w.shape)
+
+    return run
+
+
+METHODS: dict[str, Method] = {
+    **{f"hqq package, {b} bits": package(b) for b in TIERS},
+    **{f"own hqq, {b} bits": independent(b) for b in TIERS},
+    **{f"store, {b} of 8": tier(b, 8) for b in TIERS},
+    **{f"store, {b} of 4": tier(b, 4) for b in (2, 4)},
+    **{f"least squares, {b} of 8": least_squares(b, 8) for b in TIERS},
+}
+
+
+def relative_error(w: Tensor, decoded: Tensor) -> float:
+    """|w - decoded| / |w|."""
+    return float((w - decoded).norm() / w.norm())
+
+
+def synthetic_errors() -> dict[str, dict[str, float]]:
+    """Relative L2 error by distribution and method, group 64."""
+    torch.manual_seed(0)
+    heavy = torch.distributions.StudentT(4.0).sample(SHAPE)
+    matrices = {"gaussian": torch.randn(SHAPE) * 0.02, "heavy-tailed": heavy * 0.02}
+    return {
+        name: {method: relative_error(w, run(w, 64)) for method, run in METHODS.items()} for name, w in matrices.items()
+    }
+
+
+def model_costs(most_tokens: int) -> dict[str, dict[str, float]]:
+    """Per method: relative L2 error of the built-in model's experts, KL to the original, change of perplexity."""
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    path = resources.path("builtin", "model")
+    tokenizer, model = AutoTokenizer.from_pretrained(path), AutoModelForCausalLM.from_pretrained(path).float().eval()
+    ids: list[int] = []
+    for line in resources.path("calibration", "eval.jsonl").read_text().splitlines():
+        ids += tokenizer.apply_chat_template(json.loads(line)["messages"], return_dict=False)
+    windows = torch.tensor(ids[: min(most_tokens, len(ids)) // WINDOW * WINDOW]).view(-1, WINDOW)
+    held = [p for layer in model.model.layers for p in (layer.mlp.experts.gate_up_proj, layer.mlp.experts.down_proj)]
+    originals = [p.data.clone() for p in held]
+    group = next(g for g in (64, 32, 16) if all(p.shape[-1] % g == 0 for p in held))
+    before = _log_probabilities(model, windows)
+    result = {}
+    for name, run in METHODS.items():
+        lost = kept = 0.0
+        for parameter, original in zip(held, originals):
+            decoded = run(original.reshape(-1, original.shape[-1]), group).reshape(original.shape)
+            lost += float((decoded - original).double().square().sum())
+            kept += float(original.double().square().sum())
+            parameter.data.copy_(decoded)
+        after = _log_probabilities(model, windows)
+        result[name] = {
+            "relative_error": math.sqrt(lost / kept),
+            "kl": float((before.exp() * (before - after)).sum(-1).mean()),
+            "perplexity_rise": math.exp(_loss(after, windows) - _loss(before, windows)) - 1,
+        }
+    return {
+        "setting": {"group": group, "tokens": windows.numel(), "perplexity": math.exp(_loss(before, windows))},
+        **result,
+    }
+
+
+@torch.inference_mode()
+def _log_probabilities(model: Any, windows: Tensor) -> Tensor:
+    return torch.cat([F.log_softmax(model(part).logits.float(), -1) for part in windows.split(8)])
+
+
+def _loss(log_probabilities: Tensor, windows: Tensor) -> float:
+    return float(-log_probabilities[:, :-1].gather(-1, windows[:, 1:, None]).mean())
+
+
+def disk_bits() -> dict[str, dict[int, float]]:
+    """Bits per weight on disk, everything counted, for a common shape of expert."""
+    return {
+        f"top {top}, group {group}": {
+            t: ExpertSpec(SHAPE[1], SHAPE[0], top, group).layout.bits_per_weight(t) for t in TIERS if t <= top
+        }
+        for top in (8, 4)
+        for group in (64, 32)
+    }
+
+
+def speed(repeats: int = 5) -> dict[str, float]:
+    """Milliseconds per million weights on one thread, medians of interleaved runs."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    w = torch.randn(SHAPE) * 0.02
+    runs = {"hqq package, 8 bits": package(8), "own hqq, 8 bits": independent(8), "store, 2, 4 and 8 of 8": tier(8, 8)}
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for _ in range(repeats):
+        for name, run in runs.items():
+            start = time.perf_counter()
+            run(w, 64)
+            times[name].append((time.perf_counter() - start) / w.numel() * 1e9)
+    torch.set_num_threads(threads)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--tokens", type=int, default=16384, help="of text to measure divergence on")
+    args = parser.parse_args()
+    found = {
+        "disk_bits": disk_bits(),
+        "errors": synthetic_errors(),
+        "model": model_costs(args.tokens),
+        "speed": speed(),
+    }
+    if args.json:
+        print(json.dumps(found))
+        return
+    for name, bits in found["disk_bits"].items():
+        print(f"{name}: " + ", ".join(f"{t} bits {b:.2f}" for t, b in bits.items()) + " bits per weight on disk")
+    print(f"\n{'relative L2 error':26} {'gaussian':>9} {'heavy':>9} {'built-in':>9} {'KL':>9} {'perplexity':>11}")
+    for method in METHODS:
+        gaussian, heavy = (found["errors"][n][method] for n in ("gaussian", "heavy-tailed"))
+        m = found["model"][method]
+        print(f"{method:26} {gaussian:9.4f} {heavy:9.4f} {m['relative_error']:9.4f} {m['kl']:9.5f} "
+              f"{m['perplexity_rise']:+10.2%}")  # fmt: skip
+    print("\nmilliseconds per million weights: " + ", ".join(f"{n} {t:.0f}" for n, t in found["speed"].items()))
+
+
+if __name__ == "__main__":
+    main()
