@@ -20,6 +20,7 @@ FILE = "calibration.json"
 SHARES = {"balanced": (HIGH_SHARE, LOW_SHARE), "fast": (0.45, 0.45)}
 UNCALIBRATED = {"balanced": Thresholds(0.6, 0.9), "fast": Thresholds(0.4, 0.85)}  # balanced: hobbit's for Mixtral
 TOKENS = 4096  # of calibration text; enough for quantiles to settle to a percent
+QUICK = 1024  # tokens, for models so small that they are calibrated unasked when first opened
 
 
 def thresholds_of(store: Path, dial: str) -> Thresholds:
@@ -39,9 +40,9 @@ def read(store: Path) -> dict[str, Thresholds] | None:
 
 
 def calibrate(
-    session: Session, progress: Callable[[int, int], None] = lambda done, total: None
+    session: Session, progress: Callable[[int, int], None] = lambda done, total: None, tokens: int = TOKENS
 ) -> dict[str, Thresholds]:
-    """Run calibration chats through the model, take the score quantiles, and keep them with the store.
+    """Run `tokens` of calibration chats through the model, take the score quantiles, keep them with the store.
 
     Raises UnderhillError(DISK_ERROR) where the store cannot be written to.
     """
@@ -50,8 +51,8 @@ def calibrate(
         for ids in _text(session):
             session.logits(ids, one_by_one=False)
             done += len(ids)
-            progress(min(done, TOKENS), TOKENS)
-            if done >= TOKENS:
+            progress(min(done, tokens), tokens)
+            if done >= tokens:
                 break
     cuts = {dial: from_scores(recorder.scores, *share) for dial, share in SHARES.items()}
     _write(session.store.path / FILE, cuts, done)

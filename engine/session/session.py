@@ -25,9 +25,10 @@ from engine.hardware import plan as planning
 from engine.hardware import probe
 from engine.hardware.machine import Machine
 from engine.hub import library
+from engine.hub.cards import TOY
 from engine.kernels.choice import available
 from engine.models.spec import DecoderSpec
-from engine.session.calibration import thresholds_of
+from engine.session import calibration
 from engine.session.facts import activation_of, largest_file, model_facts, spec_of
 from engine.session.snapshot import Snapshot, Watcher
 from engine.store.reader import Store
@@ -84,10 +85,34 @@ class Session:
         checked = settings.validated(chosen or {}, settings.ENGINE)
         store = Store.open(library.prepare(model, report), str(checked["direct_io"]))
         try:
-            return cls(store, checked, report)
+            session = cls(store, checked, report)
         except BaseException:
             store.close()
             raise
+        session._calibrate_if_quick(report)
+        return session
+
+    def _calibrate_if_quick(self, report: Report) -> None:
+        """A model that was never calibrated gets its thresholds now if that takes a moment, else a sentence says so."""
+        if calibration.read(self.store.path) is not None:
+            return
+        if self.card.parameters < TOY:
+            try:
+                calibration.calibrate(self, lambda done, total: report("Calibrating", 0, 0), calibration.QUICK)
+            except UnderhillError as e:
+                if e.kind is not Kind.DISK_ERROR:  # a store that cannot be written to still runs
+                    self.close()
+                    raise
+                self._add_sentence(e.sentence)
+            except BaseException:
+                self.close()
+                raise
+            self._apply_dial()
+        elif not self.exact:
+            self._add_sentence("T1 and T2 are those published for Mixtral; `calibrate` finds this model's own.")
+
+    def _add_sentence(self, sentence: str) -> None:
+        self.card = dataclasses.replace(self.card, plan=(*self.card.plan, sentence))
 
     def _decoder(self, spec: DecoderSpec | None) -> Model:
         dense = self.plan.dense
@@ -188,7 +213,7 @@ class Session:
 
     def _apply_dial(self) -> None:
         t1, t2 = self.settings["t1"], self.settings["t2"]
-        dial = thresholds_of(self.store.path, str(self.settings["dial"]))
+        dial = calibration.thresholds_of(self.store.path, str(self.settings["dial"]))
         low = dial.t1 if t1 is None else float(t1)
         self.thresholds = Thresholds(low, max(low, dial.t2 if t2 is None else float(t2)))
         self.runtime.set_thresholds(self.thresholds)

@@ -200,6 +200,18 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
     assert session.snapshot() is None
 
 
+def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration_is_made_again(home: Path) -> None:
+    file = home / "models" / "builtin" / "calibration.json"
+    for content in (None, "{", '{"thresholds": {"balanced": [0.9, 0.1], "fast": [0, 0]}}'):
+        file.unlink() if content is None else file.write_text(content)
+        with Session.open("builtin", {"dial": "balanced", "cache_fraction": 0.0, "threads": 1}) as opened:
+            cuts = opened.thresholds
+            precision = ask(opened, sampling=Sampling(temperature=0, max_tokens=60)).precision
+        assert 0.5 < cuts.t1 < cuts.t2 < 1
+        assert 0.5 < precision["8"] / sum(precision.values()) < 0.85
+        assert precision["2"] > 0
+
+
 def test_opening_what_is_not_a_model_says_so(home: Path, tmp_path: Path) -> None:
     for name in ("no-such-model", str(tmp_path)):
         with pytest.raises(UnderhillError) as error:
