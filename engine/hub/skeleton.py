@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from engine.errors import Kind, UnderhillError
 
@@ -61,13 +62,10 @@ def build_skeleton(config: dict[str, Any], dtype: torch.dtype = torch.float32) -
 
     Raises UnderhillError(UNSUPPORTED_MODEL) with the reason, or BROKEN_FILE where the config makes no sense.
     """
-    # imported here: transformers takes seconds, and listing models must not wait for it
-    from transformers import PreTrainedModel, initialization
-
     model_class, parsed = _class_and_config(config)
     try:
-        with torch.device("meta"), initialization.no_init_weights(), initialization.no_tie_weights():
-            model: PreTrainedModel = model_class._from_config(parsed, dtype=dtype)
+        with torch.device("meta"), _DefaultDtype(dtype):
+            model = model_class._from_config(parsed, dtype=torch.float32)
     except ImportError as cause:
         raise _unsupported(
             str(config["model_type"]), f"it needs {cause.name}, which Underhill does not bring"
@@ -91,6 +89,20 @@ def build_skeleton(config: dict[str, Any], dtype: torch.dtype = torch.float32) -
     return Skeleton(model, experts, (decoder, "lm_head") if decoder else ("",))
 
 
+class _DefaultDtype(TorchFunctionMode):
+    """Parameters that ask for no dtype get this one. torch's own default would change under other threads too."""
+
+    def __init__(self, dtype: torch.dtype) -> None:
+        super().__init__()
+        self.dtype = dtype
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if func in (torch.empty, torch.zeros, torch.ones, torch.rand, torch.randn) and kwargs.get("dtype") is None:
+            kwargs["dtype"] = self.dtype
+        return func(*args, **kwargs)
+
+
 def is_experts(module: nn.Module) -> bool:
     """Whether this is a module of transformers' experts interface (its decorator sets these)."""
     return hasattr(module, "_is_expert_parallel") and hasattr(module, "is_transposed")
@@ -98,6 +110,7 @@ def is_experts(module: nn.Module) -> bool:
 
 def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
     """transformers' class for text generation, and the config that it takes."""
+    # imported here: transformers takes a second, and listing models must not wait for it
     from transformers import (
         CONFIG_MAPPING,
         MODEL_FOR_CAUSAL_LM_MAPPING,

@@ -21,6 +21,9 @@ NOTE = "This family runs through the compatibility backend, which is slower than
 # Families whose modules forget the state when several tokens follow it (seen in transformers 5.23): fed one by one.
 ONE_BY_ONE = {"jamba"}
 
+# Families whose modules multiply float32 tables with hidden states, which torch refuses in bf16.
+FLOAT32_ONLY = {"minimax"}
+
 
 class CompatDecoder:
     """A causal language model, one sequence at a time: the same interface as engine.models.decoder.Decoder."""
@@ -34,9 +37,11 @@ class CompatDecoder:
     ) -> None:
         """config: of config.json. weights: everything but the routed experts, by the names of the checkpoint.
 
+        dense: how those are held; the attribute of the same name says how they really are (see FLOAT32_ONLY).
         Raises UnderhillError: UNSUPPORTED_MODEL, MISSING_FILE or BROKEN_FILE, with the reason.
         """
-        skeleton = build_skeleton(config, torch.float32 if dense == "f32" else torch.bfloat16)
+        self.dense = "f32" if config.get("model_type") in FLOAT32_ONLY else dense
+        skeleton = build_skeleton(config, torch.float32 if self.dense == "f32" else torch.bfloat16)
         self.experts: dict[int, RoutedExperts] = {found.layer: routed_experts(found) for found in skeleton.experts}
         load_weights(skeleton, weights)
         attach(skeleton, backend)

@@ -1,6 +1,7 @@
 """Every MoE text family that transformers knows: does it open, and do its logits agree? Prints, and writes the docs.
 
-Run: python -m tests.engine.models.compat.sweep [--write] [FAMILY ...]
+python -m tests.engine.models.compat.sweep --write
+python -m tests.engine.models.compat.sweep FAMILY ...
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("families", nargs="*", help="only these model_types")
-    parser.add_argument("--write", action="store_true", help=f"put the table into docs/{DOCS.name}")
+    parser.add_argument("--write", action="store_true", help=f"put the whole table into docs/{DOCS.name}")
     args = parser.parse_args()
     quiet()
     rows = []
@@ -121,7 +122,7 @@ def main() -> None:
         rows.append(examine(model_type))
         print(table(rows).splitlines()[-1], flush=True)
     print(summary(rows))
-    if args.write:
+    if args.write and not args.families:
         text = DOCS.read_text(encoding="utf-8")
         before, after = text.split(BEGIN)[0], text.split(END)[1]
         DOCS.write_text(f"{before}{BEGIN}\n\n{summary(rows)}\n\n{table(rows)}\n\n{END}{after}", encoding="utf-8")

@@ -18,6 +18,7 @@ from engine.hub.mapping import plan_experts
 from engine.models.compat.decoder import CompatDecoder
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts, shapes
 from tests.engine.models.compat.parity import open_compat
+from tests.engine.models.compat.tiny import DIFFERENT
 
 Saved = Callable[[str], tuple[Path, Any]]
 IDS = [5, 6, 7, 8, 9]
@@ -106,6 +107,15 @@ def test_bf16_halves_the_weights_but_not_what_the_family_keeps_in_float32(saved:
     assert b is not None
     assert b.dtype == torch.float32
     assert 0 < (a - b).abs().max() < 0.2 * a.abs().max()
+
+
+@pytest.mark.parametrize("model_type", DIFFERENT)
+def test_every_kind_of_family_runs_in_bf16(saved: Saved, model_type: str) -> None:
+    decoder = Patched(saved(model_type)[0]).open(dense="bf16")
+    state = decoder.new_state()
+    pieces = [decoder.forward(ids, state, "all") for ids in (IDS, [10], [11, 12])]
+    assert all(logits is not None and logits.isfinite().all() for logits in pieces)
+    assert decoder.dense == ("f32" if model_type == "minimax" else "bf16")
 
 
 def test_two_models_from_one_config_keep_their_experts_apart(saved: Saved) -> None:

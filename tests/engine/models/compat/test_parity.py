@@ -8,25 +8,7 @@ import pytest
 
 from tests.engine.models.compat.parity import measure
 from tests.engine.models.compat.sweep import DOCS, OUTSIDE, examine, families
-from tests.engine.models.compat.tiny import tiny_config
-
-# One family for each thing that can be different.
-DIFFERENT = {
-    "aria_text": "transposed experts, gate and up one after the other",
-    "deepseek_v32": "an indexer with keys of its own in the cache",
-    "gpt_oss": "transposed and interleaved experts with biases",
-    "granitemoe_swa": "all experts of a layer in one tensor",
-    "inkling_text": "convolutions beside sliding attention in one cache layer",
-    "jamba": "several tokens after a state have to be fed one by one",
-    "kimi_linear": "dense tensors that are merged, recurrent layers",
-    "kolibri1": "sliding windows, whose rows have to outlive the window",
-    "minimax": "a cache of its own",
-    "minimax_m3_vl": "a vision tower that is never loaded, clamped SwiGLU",
-    "muse_spark": "a norm between the expert and its weight",
-    "nemotron_h": "experts without a gate, in a latent space",
-    "qwen3_vl_moe": "experts that may lie transposed, positions in three axes",
-    "zaya": "a router that can choose nobody",
-}
+from tests.engine.models.compat.tiny import DIFFERENT, tiny_config
 
 
 @pytest.mark.parametrize("model_type", DIFFERENT)
