@@ -11,6 +11,9 @@ from engine.hardware.machine import GB, Machine
 MARGIN = 2 * GB  # left to the rest of the computer
 WORKSPACE = 300_000_000  # activations, prompt chunks, reader buffers
 SMALLEST_CONTEXT = 512
+LAYER_SECONDS = (
+    2e-4  # of a token, per layer, beside reading weights: norms, router, small operations, the calls between
+)
 
 
 @dataclass(frozen=True)
@@ -73,13 +76,13 @@ def make_plan(machine: Machine, model: ModelFacts, settings: Mapping[str, object
         need = in_use + WORKSPACE + model.dense_bytes[dense] + SMALLEST_CONTEXT * model.kv_bytes + smallest
         raise UnderhillError(
             Kind.OUT_OF_MEMORY,
-            f"{model.name} needs {need / GB:.1f} GB of memory at the least, and {ceiling / GB:.1f} GB may be used.",
+            f"{model.name} needs {_size(need)} of memory at the least, and {_size(ceiling)} may be used.",
             "Close other programs, raise the memory ceiling, or choose a smaller model.",
         )
     cache = _cache(model, tier, room, smallest, settings["cache_fraction"], why)
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
     speed, limit = _speed(machine, model, tier, dense, cache)
-    why.append(_speed_sentence(speed, limit))
+    why.append(_speed_sentence(speed, limit, all_in_memory=cache >= model.expert_bytes[tier]))
     return Plan("cpu", tier, dense, cache, context, threads, ceiling, speed, limit, tuple(why))
 
 
@@ -105,15 +108,15 @@ def _ceiling(machine: Machine, asked_gb: object, in_use: int, why: list[str]) ->
     safe = free - min(MARGIN, free // 4)
     if asked_gb is None:
         why.append(
-            f"{machine.ram_free / GB:.1f} GB of memory are free; Underhill may use {safe / GB:.1f} GB in all "
+            f"{_size(machine.ram_free)} of memory are free; Underhill may use {_size(safe)} in all "
             "and leaves the rest to other programs."
         )
         return safe
     asked = int(float(str(asked_gb)) * GB)
     if asked > safe:
-        why.append(f"The ceiling of {asked / GB:.1f} GB is lowered to {safe / GB:.1f} GB: no more is safely free.")
+        why.append(f"The ceiling of {_size(asked)} is lowered to {_size(safe)}: no more is safely free.")
         return safe
-    why.append(f"The memory ceiling is {asked / GB:.1f} GB.")
+    why.append(f"The memory ceiling is {_size(asked)}.")
     return asked
 
 
@@ -132,30 +135,35 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
     wanted = whole if fraction is None else max(smallest, int(whole * float(str(fraction))))
     cache = min(wanted, room)
     if cache >= whole:
-        why.append(f"All {whole / GB:.2f} GB of experts fit in memory at {tier} bits.")
+        why.append(f"All {_size(whole)} of experts fit in memory at {tier} bits.")
     else:
         why.append(
-            f"{cache / GB:.2f} of {whole / GB:.2f} GB of experts ({100 * cache / whole:.0f} %) are kept in memory at "
+            f"{_size(cache)} of {_size(whole)} of experts ({100 * cache / whole:.0f} %) are kept in memory at "
             f"{tier} bits; the rest is read from disk when needed."
         )
     return cache
 
 
 def _speed(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int) -> tuple[tuple[float, float], str]:
-    """Tokens per second if a token costs its bytes: all active ones from memory, the missed ones from disk too.
+    """Tokens per second if a token costs its bytes (all active ones from memory, the missed ones from disk too) and
+    LAYER_SECONDS a layer.
 
     The slow end takes uniform routing, where a cache of a share s misses 1 - s. The fast end takes half those misses.
     """
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
-    from_memory = (active + model.dense_bytes[dense]) / machine.memory_rate
+    from_memory = (active + model.dense_bytes[dense]) / machine.memory_rate + LAYER_SECONDS * model.moe_layers
     share = min(1.0, cache / model.expert_bytes[tier])
     missed = active * (1 - share) / machine.disk_rate
     slow, fast = 1 / (from_memory + missed), 1 / (from_memory + missed / 2)
     return (slow, fast), "disk" if missed > from_memory else "memory"
 
 
-def _speed_sentence(speed: tuple[float, float], limit: str) -> str:
-    what = "reading experts from disk" if limit == "disk" else "reading weights from memory"
+def _speed_sentence(speed: tuple[float, float], limit: str, *, all_in_memory: bool) -> str:
+    what = "reading experts from disk" if limit == "disk" else "computing from memory"
     low, high = (f"{s:.0f}" if s >= 10 else f"{s:.1f}" for s in speed)
-    figure = f"at most {low}" if low == high else f"about {low} to {high}"
+    figure = f"up to {high}" if all_in_memory else f"about {low} to {high}"
     return f"Expect {figure} tokens a second; {what} sets the pace."
+
+
+def _size(n: int) -> str:
+    return f"{n / GB:.1f} GB" if n >= GB else f"{n / 1e6:.0f} MB"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Machine
-from engine.hardware.plan import WORKSPACE, ModelFacts, Plan, make_plan
+from engine.hardware.plan import LAYER_SECONDS, WORKSPACE, ModelFacts, Plan, make_plan
 from engine.settings import ENGINE, validated
 
 DEFAULTS = validated({}, ENGINE)
@@ -91,7 +91,7 @@ def test_a_faster_disk_is_faster_only_while_experts_are_missing() -> None:
 
 
 def test_too_little_memory_is_refused_with_both_figures() -> None:
-    with pytest.raises(UnderhillError, match=r"needs .* GB of memory at the least, and .* GB may be used") as error:
+    with pytest.raises(UnderhillError, match=r"needs .* GB of memory at the least, and .* [GM]B may be used") as error:
         make_plan(laptop(4), thirty_b(), DEFAULTS)
     assert error.value.kind is Kind.OUT_OF_MEMORY
 
@@ -126,8 +126,8 @@ def test_context_gives_way_to_experts_and_says_so() -> None:
     assert any("context" in s for s in plan.sentences)
 
 
-def test_the_expected_speed_is_the_bytes_over_the_rates() -> None:
+def test_the_expected_speed_is_the_bytes_over_the_rates_and_a_little_for_each_layer() -> None:
     machine, model = laptop(128), thirty_b()
     plan = make_plan(machine, model, with_settings(tier="4", dense="bf16"))
     active = 8 * 48 * model.record_bytes[4] + model.dense_bytes["bf16"]
-    assert plan.speed[0] == pytest.approx(machine.memory_rate / active)
+    assert 1 / plan.speed[0] == pytest.approx(active / machine.memory_rate + 48 * LAYER_SECONDS)
