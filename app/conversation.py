@@ -65,11 +65,12 @@ class Conversation(QObject):
     def open(self, chat: Chat) -> None:
         """Read a chat from disk and show it."""
         self._wanted = chat.id
-        self._keeper.do(partial(_read, chat_id=chat.id), partial(self._read_done, chat))
+        self._keeper.do(partial(_read, chat_id=chat.id), self._read_done)
 
-    def _read_done(self, chat: Chat, messages: list[StoredMessage]) -> None:
-        if chat.id != self._wanted:
+    def _read_done(self, found: tuple[Chat, list[StoredMessage]] | None) -> None:
+        if found is None or found[0].id != self._wanted:
             return
+        chat, messages = found
         self.chat = chat
         self.messages = [self._answers[m.id].so_far() if m.id in self._answers else m for m in messages]
         for answer in self._answers.values():
@@ -152,8 +153,7 @@ class Conversation(QObject):
         """Show the version before or after."""
         if self.chat is None or self.busy:
             return
-        self._keeper.do(partial(_step, chat_id=self.chat.id, message_id=message_id, by=by),
-                        partial(self._read_done, self.chat))  # fmt: skip
+        self._keeper.do(partial(_step, chat_id=self.chat.id, message_id=message_id, by=by), self._read_done)
 
     def stop(self) -> None:
         """Stop the answer of the open chat."""
@@ -300,8 +300,9 @@ def _turns(messages: list[StoredMessage]) -> tuple[api.Message, ...]:
     return tuple(turns)
 
 
-def _read(store: ChatStore, chat_id: int) -> list[StoredMessage]:
-    return store.path(chat_id)
+def _read(store: ChatStore, chat_id: int) -> tuple[Chat, list[StoredMessage]] | None:
+    chat = store.chat(chat_id)
+    return None if chat is None else (chat, store.path(chat_id))
 
 
 def _write(store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...]) -> None:
@@ -314,9 +315,9 @@ def _update(store: ChatStore, message: StoredMessage) -> None:
     store.update(message)
 
 
-def _step(store: ChatStore, chat_id: int, message_id: int, by: int) -> list[StoredMessage]:
+def _step(store: ChatStore, chat_id: int, message_id: int, by: int) -> tuple[Chat, list[StoredMessage]] | None:
     versions = store.versions(message_id)
     at = versions.index(message_id) + by
     if 0 <= at < len(versions):
         store.select(chat_id, versions[at])
-    return store.path(chat_id)
+    return _read(store, chat_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, Slot
@@ -22,6 +23,7 @@ from app import models, preferences
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import Chat, StoredMessage
+from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.models import Models
 from app.panels.live import LivePanel
@@ -179,7 +181,7 @@ class MainWindow(QMainWindow):
         self.conversation.sampling = dict(p.sampling)
         self._keeper.do(lambda store: store.purge())
         self._list_chats()
-        self._keeper.do(lambda store: store.chats(), self._reopen)
+        self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), self._reopen)
         self.conversation.new()
         self._model_changed()
         self.composer.edit.setFocus()
@@ -208,9 +210,8 @@ class MainWindow(QMainWindow):
         if self.conversation.chat is None or self.conversation.chat.id != chat.id:
             self.conversation.open(chat)
 
-    def _reopen(self, chats: list[Chat]) -> None:
+    def _reopen(self, last: Chat | None) -> None:
         """After a restart: the chat that was open, unless the user was quicker."""
-        last = next((c for c in chats if c.id == self._preferences.chat), None)
         if last is not None and self.conversation.chat is None and not self.composer.text():
             self.conversation.open(last)
 

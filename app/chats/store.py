@@ -47,7 +47,12 @@ class ChatStore:
             f"SELECT {_CHAT} FROM chats WHERE deleted_at IS NULL AND title LIKE ? ESCAPE '\\' ORDER BY updated_at DESC",
             (pattern,),
         )
-        return [Chat(i, title, bool(by_hand), at, draft, leaf) for i, title, by_hand, at, draft, leaf in rows]
+        return [_chat(row) for row in rows]
+
+    def chat(self, chat_id: int) -> Chat | None:
+        """One chat as it is now; None where it is deleted."""
+        row = self._db.execute(f"SELECT {_CHAT} FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,)).fetchone()
+        return _chat(row) if row is not None else None
 
     def create(self, chat: Chat) -> None:
         """Add an empty chat."""
@@ -162,6 +167,11 @@ class ChatStore:
             (message_id,),
         )
         return [r[0] for r in rows]
+
+
+def _chat(row: tuple) -> Chat:  # type: ignore[type-arg]
+    i, title, by_hand, at, draft, leaf = row
+    return Chat(i, title, bool(by_hand), at, draft, leaf)
 
 
 def _message(row: tuple, siblings: list[int]) -> StoredMessage:  # type: ignore[type-arg]

@@ -12,8 +12,8 @@ if sys.platform.startswith("linux") and not os.environ.get("DISPLAY") and not os
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from pytestqt.qtbot import QtBot
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
 from app.inbox import Inbox
@@ -69,13 +69,19 @@ def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callabl
 
     yield make
     for underhill in running:
-        close(underhill)
+        if underhill not in _closed:
+            close(underhill)
+    _closed.clear()
+
+
+_closed: list[Underhill] = []
 
 
 def close(underhill: Underhill) -> None:
-    """Close the window and end its threads (twice does no harm)."""
+    """Close the window and end its threads, before the test ends."""
     underhill.window.close()
     underhill.close()
+    _closed.append(underhill)
 
 
 def engine_of(underhill: Underhill) -> FakeEngine:

@@ -20,8 +20,7 @@ ROOT = Path(__file__).parents[3]
 def test_kill_at_random_moments(tmp_path: Path) -> None:
     path = tmp_path / "chats.db"
     dice = random.Random(11)
-    promised_chats = 0
-    for _ in range(6):
+    for round_ in range(1, 7):
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("stream_and_die.py")), str(path)],
             cwd=ROOT, env={"PYTHONPATH": str(ROOT), "PATH": ""}, stdout=subprocess.PIPE, text=True,
@@ -33,12 +32,11 @@ def test_kill_at_random_moments(tmp_path: Path) -> None:
         lines = [first, *process.stdout]
         process.wait()
         timer.join()
-        promised_chats += 1
         promised = int([line for line in lines if line.endswith("\n")][-1].split()[1])
         store = ChatStore(path)
         assert store.check() == "ok"
         chats = store.chats()
-        assert len(chats) == promised_chats
+        assert len(chats) == round_
         question, answer = store.path(max(chats, key=lambda c: c.id).id)
         assert question.content == "Count, please."
         assert answer.state == "cut"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pytestqt.qtbot import QtBot
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QImage, QTextDocument, QTextTable
+from pytestqt.qtbot import QtBot
 
 from app.render import document as documents
 from app.render.highlight import Highlighter, spans

@@ -22,7 +22,8 @@ def kinds(text: str) -> list[tuple[str, str]]:
         ("text\n# T", [("text", "text"), ("text", "# T")]),
         ("- a\n- b\n  more\n\n  para\n- c\n\nend", [
             ("item", "- a"), ("item", "- b\n  more\n\n  para"), ("item", "- c"), ("text", "end")]),
-        ("1. x\n   ```\n   a\n\n   b\n   ```\n2. y", [("item", "1. x\n   ```\n   a\n\n   b\n   ```"), ("item", "2. y")]),
+        ("1. x\n   ```\n   a\n\n   b\n   ```\n2. y", [
+            ("item", "1. x\n   ```\n   a\n\n   b\n   ```"), ("item", "2. y")]),
         ("- a\nlazy line", [("item", "- a\nlazy line")]),
         ("a\n```py\nx\n\ny\n```\nb", [("text", "a"), ("code", "x\n\ny"), ("text", "b")]),
         ("~~~\n```\n~~~", [("code", "```")]),

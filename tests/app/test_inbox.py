@@ -1,0 +1,35 @@
+"""Messages of other threads arrive on the window's thread, in order, a few milliseconds at a time."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from pytestqt.qtbot import QtBot
+
+from app.inbox import Inbox
+
+
+def test_order_and_thread(qtbot: QtBot, inbox: Inbox) -> None:
+    got: list[int] = []
+    threads: set[int] = set()
+
+    def take(number: int) -> None:
+        got.append(number)
+        threads.add(threading.get_ident())
+
+    sender = threading.Thread(target=lambda: [inbox.post(take, n) for n in range(1000)])
+    sender.start()
+    qtbot.waitUntil(lambda: len(got) == 1000)
+    sender.join()
+    assert got == list(range(1000))
+    assert threads == {threading.get_ident()}
+
+
+def test_a_flood_is_taken_in_turns(qtbot: QtBot, inbox: Inbox) -> None:
+    done: list[int] = []
+    for number in range(20):
+        inbox.post(lambda n: (time.sleep(0.002), done.append(n)), number)
+    inbox._turn()
+    assert 0 < len(done) < 20
+    qtbot.waitUntil(lambda: len(done) == 20)

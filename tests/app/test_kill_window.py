@@ -1,0 +1,71 @@
+"""kill -9 on the whole window, at start-up and while it streams: no question lost, of the answer at most a second."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.chats.store import ChatStore
+from tests.app.fake_engine import SENTENCE
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+
+
+def start(folder: Path, number: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("window_process.py")), str(folder), str(number)], cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def test_while_it_streams(tmp_path: Path) -> None:
+    dice = random.Random(5)
+    for number in range(3):
+        process = start(tmp_path, number)
+        assert process.stdout is not None
+        shown = until_second_ago = 0
+        arrivals: list[tuple[float, int]] = []
+        end = 0.0
+        for line in process.stdout:
+            shown += int(line)
+            arrivals.append((time.monotonic(), shown))
+            if shown and not end:
+                end = time.monotonic() + dice.uniform(1.2, 2.2)
+            if end and time.monotonic() > end:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        until_second_ago = max(
+            (n for t, n in arrivals if t < end - 2.0), default=0
+        )  # a second, and one of a slow machine
+        store = ChatStore(tmp_path / "chats.db")
+        assert store.check() == "ok"
+        chats = store.chats()
+        assert sorted(c.title for c in chats) == [f"question {n}" for n in range(number + 1)]
+        question, answer = store.path(chats[0].id)
+        assert question.content == f"question {number}"
+        assert answer.state == "cut"
+        assert (SENTENCE * 5000).startswith(answer.content)
+        assert len(answer.content) >= until_second_ago
+        assert len(answer.content) > 0
+        store.close()
+
+
+def test_while_it_starts(tmp_path: Path) -> None:
+    for delay in (0.1, 0.4, 0.7):
+        process = start(tmp_path, 0)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        store = ChatStore(tmp_path / "chats.db")
+        assert store.check() == "ok"
+        assert all(store.path(c.id)[0].content == "question 0" for c in store.chats())
+        store.close()

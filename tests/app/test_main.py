@@ -1,0 +1,53 @@
+"""Starting up: without a display a sentence and exit code 3, and faults of the last run are shown."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from app import crash_log
+
+ROOT = Path(__file__).parents[2]
+
+
+def start(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    keep = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
+    return subprocess.run(
+        [sys.executable, "-m", "app"], cwd=ROOT, env={**keep, "UNDERHILL_DATA": str(tmp_path), **environment},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="Linux asks for a display")
+@pytest.mark.parametrize("display", ["", ":4711"])
+def test_without_a_display(tmp_path: Path, display: str) -> None:
+    done = start(tmp_path, **({"DISPLAY": display} if display else {}))
+    assert done.returncode == 3
+    assert "window cannot be opened" in done.stderr
+    assert "underhill-cli chat" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_opening_the_window_loads_no_torch() -> None:
+    code = "import sys, app.assembly; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == 0
+
+
+def test_what_the_last_run_left_is_kept_and_shown(tmp_path: Path) -> None:
+    path = tmp_path / "logs" / "crash.log"
+    log, left, kept = crash_log.begin(path)
+    assert (left, kept) == ("", None)
+    crash_log.end(log)
+    path.write_text("Fatal Python error: Segmentation fault")
+    log, left, kept = crash_log.begin(path)
+    crash_log.end(log)
+    assert left.startswith("Fatal")
+    assert kept is not None
+    assert kept.read_text() == left
+    assert crash_log.begin(path)[1] == ""
+    crash_log.end(None)

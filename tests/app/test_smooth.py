@@ -1,0 +1,39 @@
+"""The window's thread is never away for long while an answer streams fast with the live panel open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from tests.app.samples import LONG_ANSWER
+from tests.app.smoothness import Watchdog
+
+
+def test_streaming_leaves_the_window_alive(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    """The bound is wide, for machines that are busy with other things; docs/benchmarks has the figures."""
+    underhill = launch(rate=200.0, script=lambda messages: LONG_ANSWER * 20)
+    assert underhill.window.dock.isVisible()
+    underhill.conversation.send("go")
+    qtbot.waitUntil(lambda: len(underhill.conversation.messages) == 2)
+    dog = Watchdog()
+    dog.start()
+    painted = underhill.window.live.painted
+    qtbot.waitUntil(lambda: len(underhill.window.transcript.items[-1].message.content) > 4000, timeout=30_000)
+    dog.stop()
+    assert underhill.window.live.painted > painted
+    assert len(dog.gaps) > 200
+    assert dog.percentile(0.95) < 50
+    assert sum(g for g in dog.gaps if g > 50) < 0.25 * sum(dog.gaps) + 1000
+
+
+def test_the_engine_never_waits_for_the_window(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    """A flood of tokens is taken without loss, in bounded turns."""
+    underhill = launch(rate=0.0, script=lambda messages: LONG_ANSWER * 30)
+    underhill.conversation.send("go")
+    qtbot.waitUntil(
+        lambda: bool(underhill.conversation.messages) and not underhill.conversation.working, timeout=60_000
+    )
+    assert underhill.conversation.messages[-1].content == LONG_ANSWER * 30
+    assert underhill.window.transcript.items[-1].message.content == LONG_ANSWER * 30

@@ -1,0 +1,374 @@
+"""What a person does in the window, with a scripted engine behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats.store import ChatStore
+from engine import api
+from tests.app.conftest import close, engine_of
+from tests.app.fake_engine import LARGE, SENTENCE
+
+Launch = Callable[..., Underhill]
+
+
+def ask(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+    """Type a message and wait for its answer."""
+    composer = underhill.window.composer
+    composer.edit.setFocus()
+    composer.edit.setPlainText("")
+    qtbot.keyClicks(composer.edit, text)
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not underhill.conversation.working and bool(underhill.conversation.messages))
+
+
+def contents(underhill: Underhill) -> list[str]:
+    return [item.message.content for item in underhill.window.transcript.items]
+
+
+def on_disk(underhill: Underhill, tmp_path: Path) -> list[list[tuple[str, str, str]]]:
+    """(role, content, state) of every chat, after the window is closed."""
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    found = [[(m.role, m.content, m.state) for m in store.path(c.id)] for c in store.chats()]
+    store.close()
+    return found
+
+
+def test_a_question_is_answered_and_kept(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch()
+    assert underhill.window.pages.currentWidget() is underhill.window.welcome
+    ask(qtbot, underhill, "hello there")
+    assert contents(underhill) == ["hello there", SENTENCE * 3]
+    assert underhill.window.composer.text() == ""
+    qtbot.waitUntil(lambda: underhill.window.sidebar.model.rowCount() == 2)
+    assert underhill.window.sidebar.model.rows[1].title == "hello there"  # type: ignore[union-attr]
+    assert on_disk(underhill, tmp_path) == [[("user", "hello there", "whole"), ("assistant", SENTENCE * 3, "whole")]]
+
+
+def test_the_question_is_on_disk_before_the_engine_hears_of_it(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    seen: list[list[str]] = []
+    real = underhill.link.send
+
+    def send(command: api.Command, listener: object = None) -> None:
+        if isinstance(command, api.Generate):
+            import sqlite3
+
+            db = sqlite3.connect(tmp_path / "chats.db")
+            seen.append([row[0] for row in db.execute("SELECT content FROM messages WHERE role = 'user'")])
+            db.close()
+        real(command, listener)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(underhill.link, "send", send)
+    ask(qtbot, underhill, "am I safe")
+    assert seen == [["am I safe"]]
+
+
+def test_the_model_reads_the_whole_chat_with_its_tokens(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: "Yes.")
+    ask(qtbot, underhill, "one")
+    ask(qtbot, underhill, "two")
+    last = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
+    assert [(m.role, m.content) for m in last.messages] == [("user", "one"), ("assistant", "Yes."), ("user", "two")]
+    assert last.messages[1].token_ids == (0,)
+
+
+def test_shift_enter_makes_a_line(qtbot: QtBot, launch: Launch) -> None:
+    composer = launch().window.composer
+    height = composer.edit.height()
+    for _ in range(3):
+        qtbot.keyClicks(composer.edit, "line")
+        qtbot.keyClick(composer.edit, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    assert composer.text() == "line\nline\nline\n"
+    assert composer.edit.height() > height
+
+
+def test_escape_stops_and_what_there_is_stays(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch(rate=50.0, script=lambda messages: SENTENCE * 100)
+    qtbot.keyClicks(underhill.window.composer.edit, "go on")
+    qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and len(contents(underhill)[1]) > 20)
+    assert underhill.window.composer.button.accessibleName() == "Stop"
+    qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    assert underhill.window.composer.button.accessibleName() == "Send"
+    message = underhill.conversation.messages[1]
+    assert message.finish == "cancelled"
+    assert 20 < len(message.content) < 100 * len(SENTENCE)
+    assert (SENTENCE * 100).startswith(message.content)
+    assert on_disk(underhill, tmp_path)[0][1] == ("assistant", message.content, "whole")
+
+
+def test_closing_the_window_while_it_streams_keeps_the_answer(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch(rate=80.0, script=lambda messages: SENTENCE * 100)
+    underhill.conversation.send("go on")
+    qtbot.waitUntil(lambda: len(contents(underhill)[-1]) > 60)
+    shown = contents(underhill)[-1]
+    (role, content, state) = on_disk(underhill, tmp_path)[0][1]
+    assert (role, state) == ("assistant", "whole")
+    assert content.startswith(shown)
+
+
+def test_an_answer_streams_to_disk(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch(rate=60.0, script=lambda messages: SENTENCE * 100)
+    underhill.conversation.send("go on")
+
+    def written() -> int:
+        import sqlite3
+
+        db = sqlite3.connect(tmp_path / "chats.db")
+        row = db.execute("SELECT content, state FROM messages WHERE role = 'assistant'").fetchone()
+        db.close()
+        return len(row[0]) if row and row[1] == "streaming" else 0
+
+    qtbot.waitUntil(lambda: written() > 40)
+    underhill.conversation.stop()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+
+
+def test_another_answer_and_back(qtbot: QtBot, launch: Launch) -> None:
+    answers = iter(["first answer", "second answer"])
+    underhill = launch(script=lambda messages: next(answers))
+    ask(qtbot, underhill, "q")
+    underhill.window.transcript._actions._again.click()
+    qtbot.waitUntil(lambda: contents(underhill) == ["q", "second answer"] and not underhill.conversation.working)
+    assert underhill.window.transcript._actions._which.text() == "2/2"
+    underhill.window.transcript._actions._before.click()
+    qtbot.waitUntil(lambda: contents(underhill) == ["q", "first answer"])
+
+
+def test_an_edited_question_is_a_version(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: f"You said {messages[-1].content}.")
+    ask(qtbot, underhill, "teh")
+    qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Up)
+    assert underhill.window.composer.text() == "teh"
+    ask(qtbot, underhill, "the")
+    assert contents(underhill) == ["the", "You said the."]
+    underhill.conversation.step(underhill.conversation.messages[0].id, -1)
+    qtbot.waitUntil(lambda: contents(underhill) == ["teh", "You said teh."])
+
+
+def test_chats_are_switched_while_an_answer_comes(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(rate=100.0, script=lambda messages: SENTENCE * 4)
+    underhill.conversation.send("first chat")
+    qtbot.waitUntil(lambda: len(contents(underhill)[-1]) > 10)
+    first = underhill.conversation.chat
+    assert first is not None
+    underhill.window.new_chat()
+    assert contents(underhill) == []
+    assert not underhill.conversation.busy
+    underhill.conversation.open(first)
+    qtbot.waitUntil(lambda: len(contents(underhill)) == 2)
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    assert contents(underhill) == ["first chat", SENTENCE * 4]
+
+
+def test_delete_and_undo(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "keep me")
+    window = underhill.window
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
+    window.sidebar.list.setCurrentIndex(window.sidebar.model.index(1))
+    qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 0)
+    assert contents(underhill) == []
+    assert window.toast.isVisible()
+    window.toast.undo()
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2 and len(contents(underhill)) == 2)
+    assert len(on_disk(underhill, tmp_path)) == 1
+
+
+def test_a_deletion_that_is_not_undone_is_for_good(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "forget me")
+    qtbot.waitUntil(lambda: underhill.window.sidebar.model.rowCount() == 2)
+    underhill.window.sidebar.deleted.emit(underhill.window.sidebar.model.rows[1])
+    assert on_disk(underhill, tmp_path) == []
+    import sqlite3
+
+    db = sqlite3.connect(tmp_path / "chats.db")
+    assert db.execute("SELECT count(*) FROM messages").fetchone() == (0,)
+    db.close()
+
+
+def test_rename_and_search(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    for text in ("apples", "pears"):
+        underhill.window.new_chat()
+        ask(qtbot, underhill, text)
+    model = underhill.window.sidebar.model
+    qtbot.waitUntil(lambda: model.rowCount() == 3)
+    model.setData(model.index(1), "quinces")
+    qtbot.waitUntil(lambda: model.rows[1].title == "quinces")  # type: ignore[union-attr]
+    qtbot.keyClicks(underhill.window.sidebar.search, "QUIN")
+    qtbot.waitUntil(lambda: model.rowCount() == 2)
+
+
+def test_drafts_stay_with_their_chat(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "first")
+    chat = underhill.conversation.chat
+    assert chat is not None
+    qtbot.keyClicks(underhill.window.composer.edit, "half a thought")
+    underhill.window.new_chat()
+    assert underhill.window.composer.text() == ""
+    qtbot.waitUntil(lambda: underhill.window.sidebar.model.rowCount() == 2)
+    underhill.window.sidebar.opened.emit(underhill.window.sidebar.model.rows[1])
+    qtbot.waitUntil(lambda: underhill.window.composer.text() == "half a thought")
+
+
+def test_the_open_chat_is_there_after_a_restart(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "see you later")
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: contents(again) == ["see you later", SENTENCE * 3])
+
+
+def test_errors_are_sentences_with_details(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    failure = api.Failed("", api.Kind.OUT_OF_MEMORY, "Too little memory.", "Close something.", "Traceback …")
+    engine_of(underhill).fail[api.Generate] = failure
+    ask(qtbot, underhill, "hi")
+    banner = underhill.window.banners.banners[0]
+    assert banner.accessibleName() == "Too little memory. Close something."
+    assert banner._details.toPlainText() == "Traceback …"
+    assert contents(underhill) == ["hi"]
+    banner._act()
+    qtbot.waitUntil(lambda: contents(underhill) == ["hi", SENTENCE * 3] and not underhill.conversation.working)
+    assert not underhill.window.banners.isVisible()
+
+
+def test_a_full_disk_gives_the_words_back(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    underhill = launch()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ChatStore, "add", full)
+    qtbot.keyClicks(underhill.window.composer.edit, "precious words")
+    qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: underhill.window.composer.text() == "precious words")
+    assert "disk is full" in underhill.window.banners.banners[0].sentence
+    assert contents(underhill) == []
+    assert not any(isinstance(c, api.Generate) for c in engine_of(underhill).received)
+    monkeypatch.undo()
+
+
+def test_a_damaged_database_is_told(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    (tmp_path / "chats.db").write_bytes(b"not a database" * 500)
+    underhill = launch()
+    qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
+    assert "damaged" in underhill.window.banners.banners[0].sentence
+    ask(qtbot, underhill, "new start")
+    assert len(on_disk(underhill, tmp_path)) == 1
+
+
+def test_left_out_turns_and_a_full_context_are_shown(qtbot: QtBot, launch: Launch) -> None:
+    from app.transcript import notes
+
+    underhill = launch(dropped=3, finish="context")
+    ask(qtbot, underhill, "long story")
+    message = underhill.conversation.messages[1]
+    assert "3 older turns were left out" in notes.before(message)[0]
+    assert "context is full" in notes.after(message)[0]
+
+
+def test_models_are_loaded_with_progress_and_chosen_from_the_menu(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(ready=False, load_seconds=0.6)
+    header = underhill.window.header
+    qtbot.waitUntil(lambda: "%" in header.state.text())
+    qtbot.waitUntil(lambda: header.model.text() == "Little Hill 21M" and header.state.text() == "Ready")
+    engine_of(underhill).load_seconds = 0.0
+    qtbot.waitUntil(lambda: len(underhill.models.cards) == 2)
+    header.fill_menu()
+    next(a for a in header.menu.actions() if LARGE.title in a.text()).trigger()
+    qtbot.waitUntil(lambda: header.model.text() == LARGE.title)
+    header.menu.clear()
+
+
+def test_a_message_may_be_sent_while_the_model_loads(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(ready=False, load_seconds=0.4)
+    qtbot.waitUntil(lambda: underhill.models.state == "loading")
+    ask(qtbot, underhill, "early bird")
+    assert contents(underhill) == ["early bird", SENTENCE * 3]
+
+
+def test_a_model_that_fails_to_load_can_be_tried_again(qtbot: QtBot, launch: Launch) -> None:
+    failure = api.Failed("", api.Kind.MISSING_FILE, "A file of the model is missing.", "Import it again.")
+    underhill = launch(ready=False, fail={api.LoadModel: failure})
+    qtbot.waitUntil(lambda: underhill.models.state == "failed")
+    qtbot.keyClicks(underhill.window.composer.edit, "x")
+    assert not underhill.window.composer.button.isEnabled()
+    underhill.window.banners.banners[0]._act()
+    qtbot.waitUntil(lambda: underhill.models.state == "ready")
+    assert underhill.window.composer.button.isEnabled()
+
+
+def test_an_import_shows_progress_and_can_be_opened(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    underhill.models.import_folder("/somewhere/olmoe", "olmoe", 4)
+    qtbot.waitUntil(lambda: any("imported" in b.sentence for b in underhill.window.banners.banners))
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.ImportModel))
+    assert (sent.path, sent.name, sent.top) == ("/somewhere/olmoe", "olmoe", 4)
+    underhill.window.banners.banners[0]._act()
+    qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
+
+
+def test_examples_can_be_clicked(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    assert "small model" in underhill.window.welcome._note.text()
+    underhill.window.welcome._examples[0].click()
+    qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and not underhill.conversation.working)
+
+
+def test_copying(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: "Some **bold** words.\n\n```py\nx = 1\n```\n\nEnd.")
+    ask(qtbot, underhill, "q")
+    transcript = underhill.window.transcript
+    transcript._actions._copy.click()
+    assert QGuiApplication.clipboard().text().startswith("Some **bold** words.")
+    transcript.setFocus()
+    qtbot.keyClick(transcript, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(transcript, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "q\n\nSome bold words.\n\nx = 1\n\nEnd."
+
+
+def test_shortcuts(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    window = underhill.window
+    control = Qt.KeyboardModifier.ControlModifier
+    shown = window.dock.isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_L, control)
+    assert window.dock.isVisible() is not shown
+    qtbot.keyClick(window, Qt.Key.Key_B, control)
+    assert not window.sidebar.isVisible()
+    qtbot.keyClick(window, Qt.Key.Key_K, control)
+    assert window.sidebar.isVisible()
+    assert window.sidebar.search.hasFocus() or QApplication.focusWidget() is None
+
+
+def test_everything_that_can_be_pressed_has_a_name(launch: Launch) -> None:
+    underhill = launch()
+    dialog = underhill.window.open_settings()
+    nameless = [
+        w
+        for top in (underhill.window, dialog)
+        for w in top.findChildren(QToolButton)
+        if not (w.accessibleName() or w.text()) and not isinstance(w.parent(), QLineEdit)
+    ]
+    dialog.reject()
+    lists = [underhill.window.sidebar.list, underhill.window.transcript, underhill.window.composer.edit]
+    assert all(w.accessibleName() for w in lists)
+    assert nameless == []

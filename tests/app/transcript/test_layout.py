@@ -1,0 +1,131 @@
+"""Only what is in sight is laid out, and nothing jumps while it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPointF
+from pytestqt.qtbot import QtBot
+
+from app.chats.records import StoredMessage, new_id
+from app.theme.theme import Theme
+from app.transcript.view import TranscriptView
+from tests.app.samples import LONG_ANSWER, QUESTION
+
+
+def conversation(turns: int) -> list[StoredMessage]:
+    return [
+        StoredMessage(new_id(), 1, None, "assistant" if n % 2 else "user", LONG_ANSWER if n % 2 else f"{n}: {QUESTION}")
+        for n in range(turns)
+    ]
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
+    made = TranscriptView(theme)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    yield made
+    made.end()
+
+
+def made_documents(view: TranscriptView) -> int:
+    return sum(v.document is not None for item in view.items for v in item.views or ())
+
+
+def test_a_long_chat_opens_at_its_end_and_lays_out_little(view: TranscriptView) -> None:
+    view.set_messages(conversation(5000))
+    bar = view.verticalScrollBar()
+    assert bar.value() == bar.maximum() > 500_000
+    assert 5 < made_documents(view) < 100
+    assert sum(item.views is not None for item in view.items) < 10
+
+
+def test_scrolling_to_places_never_seen(view: TranscriptView) -> None:
+    view.set_messages(conversation(600))
+    bar = view.verticalScrollBar()
+    for share in (0.0, 0.3, 0.9, 0.5):
+        bar.setValue(int(share * bar.maximum()))
+        hit = view.hit(QPointF(450, 350), exact=False)
+        assert hit is not None
+    bar.setValue(0)
+    assert view.origin(0).y() == 0
+
+
+def test_scrolling_up_does_not_jump(view: TranscriptView) -> None:
+    """What is in sight moves by as much as was scrolled, though heights above were only guessed."""
+    view.set_messages(conversation(40))
+    bar = view.verticalScrollBar()
+    for _ in range(60):
+        hit = view.hit(QPointF(450, 300), exact=False)
+        assert hit is not None
+        block = (view.items[hit.place.message].views or [])[hit.place.block]
+        before = view.origin(hit.place.message).y() + block.top
+        bar.setValue(bar.value() - 120)
+        after = view.origin(hit.place.message).y() + block.top
+        assert abs(after - before - 120) <= 1.5
+
+
+def test_old_documents_are_let_go(view: TranscriptView) -> None:
+    view.set_messages(conversation(1200))
+    bar = view.verticalScrollBar()
+    for step in range(400):
+        bar.setValue(bar.maximum() - step * 900)
+    assert made_documents(view) < 4000
+    assert len(view.layout_._recent) <= 120
+
+
+def test_growing_answers_keep_the_end_in_sight_unless_one_scrolls_away(view: TranscriptView) -> None:
+    messages = conversation(10)
+    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    view.set_messages([*messages, answer])
+    bar = view.verticalScrollBar()
+    for _ in range(30):
+        view.extend(answer.id, "More and more words come.\n\n", "")
+        assert bar.value() == bar.maximum()
+    bar.setValue(bar.value() - 600)
+    at = bar.value()
+    view.extend(answer.id, "And still more.\n\n" * 20, "")
+    assert bar.value() == at < bar.maximum()
+    view.go_to_end()
+    assert bar.value() == bar.maximum()
+
+
+def test_closed_blocks_are_parsed_once(view: TranscriptView) -> None:
+    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    view.set_messages([answer])
+    view.extend(answer.id, "First paragraph.\n\nSecond par", "")
+    first = (view.items[0].views or [])[0].document
+    for _ in range(20):
+        view.extend(answer.id, " more", "")
+    views = view.items[0].views or []
+    assert views[0].document is first
+    assert [v.block.kind for v in views] == ["text", "open"]
+    assert views[1].document is not None
+    assert views[1].document.toPlainText() == "Second par" + " more" * 20
+
+
+def test_what_streamed_looks_like_what_is_read_back(view: TranscriptView) -> None:
+    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    view.set_messages([answer])
+    for at in range(0, len(LONG_ANSWER), 7):
+        view.extend(answer.id, LONG_ANSWER[at : at + 7], "")
+    whole = StoredMessage(answer.id, 1, None, "assistant", LONG_ANSWER)
+    view.finish(whole)
+    streamed = [v.block for v in view.items[0].views or ()]
+    height = view.layout_.height
+    view.set_messages([whole])
+    view.documents(0)
+    assert [v.block for v in view.items[0].views or ()] == streamed
+    assert abs(view.layout_.height - height) < 40
+
+
+def test_another_width_lays_out_again(view: TranscriptView) -> None:
+    view.set_messages(conversation(50))
+    tall = view.layout_.height
+    view.resize(500, 700)
+    assert view.layout_.height > tall
+    bar = view.verticalScrollBar()
+    assert bar.value() == bar.maximum()

@@ -1,0 +1,78 @@
+"""Selecting text with the mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from app.chats.records import StoredMessage, new_id
+from app.theme.theme import Theme
+from app.transcript.paint import copy_rect
+from app.transcript.view import TranscriptView
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
+    made = TranscriptView(theme)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    made.set_messages([
+        StoredMessage(new_id(), 1, None, "user", "alpha beta"),
+        StoredMessage(new_id(), 1, None, "assistant", "gamma delta\n\n```py\nx = 1\ny = 2\n```\n\nomega"),
+    ])  # fmt: skip
+    yield made
+    made.end()
+
+
+def point(view: TranscriptView, message: int, block: int, x: float) -> QPoint:
+    """A point in the middle of a block's first line."""
+    item = view.items[message]
+    place = (item.views or [])[block].text_rect(item.text_width(view.layout_.column))
+    at = view.origin(message) + QPointF(item.text_left(view.layout_.column), 0) + place.topLeft()
+    return (at + QPointF(x, 9)).toPoint()
+
+
+def drag(qtbot: QtBot, view: TranscriptView, start: QPoint, end: QPoint) -> None:
+    qtbot.mousePress(view.viewport(), Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(view.viewport(), end)
+    qtbot.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=end)
+
+
+def copied(view: TranscriptView) -> str:
+    view.copy()
+    return QGuiApplication.clipboard().text()
+
+
+def test_across_blocks_and_messages(qtbot: QtBot, view: TranscriptView) -> None:
+    drag(qtbot, view, point(view, 0, 0, 0), point(view, 1, 2, 500))
+    assert copied(view) == "alpha beta\n\ngamma delta\n\nx = 1\ny = 2\n\nomega"
+
+
+def test_upwards_is_the_same(qtbot: QtBot, view: TranscriptView) -> None:
+    drag(qtbot, view, point(view, 1, 1, 500), point(view, 1, 0, 0))
+    assert copied(view) == "gamma delta\n\nx = 1"
+
+
+def test_double_click_takes_a_word(qtbot: QtBot, view: TranscriptView) -> None:
+    qtbot.mouseDClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point(view, 1, 0, 10))
+    assert copied(view) == "gamma"
+
+
+def test_a_click_clears_and_copy_takes_the_message(qtbot: QtBot, view: TranscriptView) -> None:
+    drag(qtbot, view, point(view, 1, 0, 0), point(view, 1, 0, 30))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point(view, 1, 0, 60))
+    assert view.selection.empty
+    assert copied(view).startswith("gamma delta\n\n```py")
+
+
+def test_the_copy_button_of_code(qtbot: QtBot, view: TranscriptView) -> None:
+    item = view.items[1]
+    code = (item.views or [])[1]
+    centre = view.origin(1) + copy_rect(code, item.text_width(view.layout_.column)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=centre.toPoint())
+    assert QGuiApplication.clipboard().text() == "x = 1\ny = 2"
