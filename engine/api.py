@@ -13,13 +13,13 @@ from typing import Any, Protocol
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.generation.messages import Message, Stats
+from engine.generation.messages import Message, Snapshot, Stats
 from engine.hub.card import ModelCard
 
 __all__ = [
     "Cancelled", "Command", "DeleteModel", "Done", "Engine", "Event", "Failed", "Generate", "ImportModel", "Kind",
-    "ListModels", "LoadModel", "Message", "ModelCard", "Progress", "PromptRead", "Shutdown", "Stats", "Stop",
-    "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "settings", "start",
+    "ListModels", "LoadModel", "Message", "ModelCard", "Progress", "PromptRead", "Shutdown", "Snapshot", "Stats",
+    "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "settings", "start",
 ]  # fmt: skip
 
 
@@ -147,29 +147,8 @@ class TextDelta(Event):
 
 
 @dataclass(frozen=True)
-class Telemetry(Event):
-    """A snapshot for the live panels, at most five a second. Counters are since the model was loaded.
-
-    activations: [moe_layers][experts] uses in the current answer. residency: the same shape, tier held in memory
-    (0 none, 2, 4, 8, 16, 32). layer_names: the model's own layer indices of the rows. precision: as in Stats.
-    tokens_per_second: over the last second or so; 0 while idle. why: one sentence on what limits the speed now.
-    """
-
-    activations: tuple[tuple[int, ...], ...]
-    residency: tuple[tuple[int, ...], ...]
-    layer_names: tuple[int, ...]
-    hits: int
-    misses: int
-    bytes_read: int
-    precision: dict[str, int]
-    tokens: int
-    tokens_per_second: float
-    disk_bytes_per_second: float
-    cache_bytes: int
-    cache_capacity: int
-    rss: int
-    generating: bool
-    why: str
+class Telemetry(Snapshot, Event):
+    """A snapshot for the live panels, at most five a second while something changes. id is empty."""
 
 
 @dataclass(frozen=True)

@@ -71,9 +71,6 @@ def answer(
     waiting: list[int] = []  # tokens whose text is not shown yet
     start = time.perf_counter()
     while logits is not None:
-        if len(result.token_ids) >= sampling.max_tokens:
-            result.finish = "length"
-            break
         if listener.cancelled():
             break
         token = sampler.next(logits)
@@ -89,6 +86,9 @@ def answer(
             waiting.clear()
         if stops.hit:
             result.finish = "stop_text"
+            break
+        if len(result.token_ids) >= sampling.max_tokens:
+            result.finish = "length"
             break
         if context.room < 1:
             result.finish = "context"

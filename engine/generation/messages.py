@@ -1,4 +1,4 @@
-"""A turn of a chat, and what answering it took. Imports nothing heavy: the window uses these too."""
+"""A turn of a chat, what answering it took, and a model at work. Nothing heavy: the window uses these too."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Stats:
 
     @property
     def decode_tokens_per_second(self) -> float:
-        """Decode speed; the first token belongs to the prompt."""
-        n = len(self.token_ids) - 1
+        """Decode speed; the first token belongs to the prompt, and a stop token counts though it is not kept."""
+        n = len(self.token_ids) - 1 + (self.finish == "stop")
         return n / self.decode_seconds if n > 0 and self.decode_seconds > 0 else 0.0
 
     @property
@@ -50,3 +50,29 @@ class Stats:
         """Prompt speed over the tokens really computed."""
         n = self.prompt_tokens - self.reused_tokens
         return n / self.prompt_seconds if n > 0 and self.prompt_seconds > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A loaded model at one moment, for the live panels. Counters are since it was loaded.
+
+    activations: [moe_layers][experts] uses in the current answer. residency: the same shape, tier held in memory
+    (0 none, 2, 4, 8, 16, 32). layer_names: the model's own layer indices of the rows. precision: as in Stats.
+    tokens_per_second: over the last second or so; 0 while idle. why: one sentence on what limits the speed now.
+    """
+
+    activations: tuple[tuple[int, ...], ...]
+    residency: tuple[tuple[int, ...], ...]
+    layer_names: tuple[int, ...]
+    hits: int
+    misses: int
+    bytes_read: int
+    precision: dict[str, int]
+    tokens: int
+    tokens_per_second: float
+    disk_bytes_per_second: float
+    cache_bytes: int
+    cache_capacity: int
+    rss: int
+    generating: bool
+    why: str

@@ -19,7 +19,7 @@ from engine.experts.telemetry import Snapshot as Counters
 from engine.generation.answer import Answer, Listener, answer
 from engine.generation.chat import ChatFormat, fit
 from engine.generation.context import Context, Model
-from engine.generation.messages import Message, Stats
+from engine.generation.messages import Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import plan as planning
 from engine.hardware import probe
@@ -30,7 +30,7 @@ from engine.kernels.choice import available
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
 from engine.session.facts import activation_of, largest_file, model_facts, spec_of
-from engine.session.snapshot import Snapshot, Watcher
+from engine.session.snapshot import Watcher
 from engine.store.reader import Store
 
 Report = Callable[[str, int, int], None]

@@ -7,34 +7,13 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from engine.experts.runtime import ExpertRuntime
+from engine.generation.messages import Snapshot
 from engine.hardware import probe
 from engine.hardware.machine import Machine
 
 WINDOW = 2.0  # seconds over which speeds are taken
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """The fields of api.Telemetry; see there."""
-
-    activations: tuple[tuple[int, ...], ...]
-    residency: tuple[tuple[int, ...], ...]
-    layer_names: tuple[int, ...]
-    hits: int
-    misses: int
-    bytes_read: int
-    precision: dict[str, int]
-    tokens: int
-    tokens_per_second: float
-    disk_bytes_per_second: float
-    cache_bytes: int
-    cache_capacity: int
-    rss: int
-    generating: bool
-    why: str
 
 
 class Rate:
