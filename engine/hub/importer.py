@@ -130,6 +130,7 @@ def _write_experts(
     for (x, e), encoded in _encoded(checkpoint, plan, todo):
         errors = {str(tier): error for tier, error in encoded.squared_error.items()}
         writer.write_record(x.index, e, encoded.record, {"error": errors, "norm": encoded.squared_norm})
+        del encoded  # before the next one is waited for
         done += x.spec.parameters
         report(f"Quantizing layer {x.index - first + 1} of {layers[-1].index - first + 1}", done, total)
 
@@ -146,13 +147,20 @@ def _encoded(
     try:
         for x, e in todo:
             if len(under_way) == workers:
-                item, future = under_way.popleft()
-                yield item, future.result()
+                yield _first(under_way)
             under_way.append(((x, e), pool.submit(_encode, checkpoint, plan.layers[x.index][e], x, e)))
-        for item, future in under_way:
-            yield item, future.result()
+        while under_way:
+            yield _first(under_way)
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _first(
+    under_way: deque[tuple[tuple[LayerShape, int], Future[EncodedExpert]]],
+) -> tuple[tuple[LayerShape, int], EncodedExpert]:
+    """Wait for the oldest and let go of it: a record may be hundreds of megabytes."""
+    item, future = under_way.popleft()
+    return item, future.result()
 
 
 def _encode(checkpoint: Checkpoint, pieces: ExpertPieces, x: LayerShape, expert: int) -> EncodedExpert:

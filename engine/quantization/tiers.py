@@ -42,8 +42,9 @@ def quantize_matrix(w: Tensor, tiers: tuple[int, ...], group: int) -> QuantizedM
     tiers: bits per code, coarse first; the last is that of the stored codes. Raises ValueError when w is not finite.
     """
     rows, cols = w.shape
-    peak = float(w.abs().amax())
-    if not math.isfinite(peak):
+    low, high = torch.aminmax(w)
+    peak = max(-float(low), float(high))
+    if not (math.isfinite(low) and math.isfinite(high)):
         raise ValueError("not finite")
     unit = 2.0 ** max(math.ceil(math.log2(peak)) - LARGEST, -126) if peak > 0 else 1.0
     groups = -(-cols // group)
