@@ -111,56 +111,49 @@ def is_experts(module: nn.Module) -> bool:
 def _class_and_config(config: dict[str, Any]) -> tuple[Any, Any]:
     """transformers' class for text generation, and the config that it takes."""
     # imported here: transformers takes a second, and listing models must not wait for it
-    from transformers import (
-        CONFIG_MAPPING,
-        MODEL_FOR_CAUSAL_LM_MAPPING,
-        MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING,
-        PretrainedConfig,
-    )
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING
+
+    parsed = _parsed(config)
+    model_type = str(config["model_type"])
+    if parsed.is_encoder_decoder:
+        raise _unsupported(
+            model_type, "it is an encoder-decoder model, made for translation and the like, not for chat"
+        )
+    if model_type in _OUTSIDE_INTERFACE:
+        raise _unsupported(model_type, "its experts cannot be taken out of the model and loaded one by one")
+    if model_type in _NOT_CHAT:
+        raise _unsupported(model_type, _NOT_CHAT[model_type])
+    for mapping in (MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING):
+        if type(parsed) in mapping:
+            model_class = mapping[type(parsed)]
+            # a family that also sees may have a class for its language model alone
+            only_text = model_class.config_class is parsed.sub_configs.get("text_config")
+            return model_class, parsed.get_text_config() if only_text else parsed
+    raise _unsupported(model_type, "there is no model in it that writes text token by token")
+
+
+def _parsed(config: dict[str, Any]) -> Any:
+    """The config as transformers' own class of it. Nothing in it can make code of the checkpoint run."""
+    from transformers import CONFIG_MAPPING, PretrainedConfig
     from transformers.utils import logging
 
     model_type = config.get("model_type")
     if not isinstance(model_type, str):
         raise UnderhillError(Kind.NOT_A_MODEL, "The config.json does not say what kind of model this is.")
-    if config.get("is_encoder_decoder"):
-        raise _unsupported(
-            model_type, "it is an encoder-decoder model, made for translation and the like, not for chat"
-        )
     if model_type not in CONFIG_MAPPING:
         raise _unsupported(model_type, "the library that Underhill builds on does not know this family")
-    if model_type in _OUTSIDE_INTERFACE:
-        raise _unsupported(model_type, "its experts cannot be taken out of the model and loaded one by one")
-    if model_type in _NOT_CHAT:
-        raise _unsupported(model_type, _NOT_CHAT[model_type])
     raw = copy.deepcopy(config)
-    for remote in ("auto_map", "quantization_config"):  # code is never taken from a checkpoint; weights come decoded
-        raw.pop(remote, None)
-    level = logging.get_verbosity()
-    logging.set_verbosity_error()
+    for unwanted in ("auto_map", "quantization_config"):  # where code would come from; weights are decoded by us
+        raw.pop(unwanted, None)
+    logging.set_verbosity_error()  # it advises to install what nobody can install into this app
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            parsed = CONFIG_MAPPING[model_type].from_dict(PretrainedConfig._decode_special_floats(raw))
+            return CONFIG_MAPPING[model_type].from_dict(PretrainedConfig._decode_special_floats(raw))
     except Exception as cause:
         raise UnderhillError(
             Kind.BROKEN_FILE, f"The config.json of this {model_type} model cannot be read.", "Download it again."
         ) from cause
-    finally:
-        logging.set_verbosity(level)
-    if getattr(parsed, "is_encoder_decoder", False):
-        raise _unsupported(
-            model_type, "it is an encoder-decoder model, made for translation and the like, not for chat"
-        )
-    for mapping in (MODEL_FOR_CAUSAL_LM_MAPPING, MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING):
-        if type(parsed) in mapping:
-            model_class = mapping[type(parsed)]
-            if isinstance(model_class, (tuple, list)):
-                model_class = model_class[0]
-            text_class = parsed.sub_configs.get("text_config")
-            if text_class is not None and model_class.config_class == text_class:
-                parsed = parsed.get_text_config()
-            return model_class, parsed
-    raise _unsupported(model_type, "there is no model in it that writes text token by token")
 
 
 def _text_prefix(model: Any) -> str:

@@ -43,6 +43,10 @@ class Row:
     def used(self) -> Parity:
         return self.lean or self.compat
 
+    @property
+    def backend(self) -> str:
+        return "–" if self.used.reason else "lean" if self.lean else "compatibility"
+
 
 def families() -> list[str]:
     """model_types of the experts interface that read and write text, one at least per model file; then OUTSIDE."""
@@ -82,14 +86,13 @@ def table(rows: list[Row]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for row in rows:
-        backend = "–" if row.used.reason else "lean" if row.lean else "compatibility"
         phases = (
             ["–"] * 3
             if row.used.reason
             else [_number(x) for x in (row.used.prefill, row.used.decode, row.used.rollback)]
         )
         compat = "–" if row.compat.reason else _number(row.compat.worst)
-        lines.append(f"| {row.model_type} | {backend} | {' | '.join(phases)} | {compat} | {row.used.reason} |")
+        lines.append(f"| {row.model_type} | {row.backend} | {' | '.join(phases)} | {compat} | {row.used.reason} |")
     return "\n".join(lines)
 
 

@@ -22,14 +22,21 @@ def test_activations_without_a_kernel_are_refused_before_anything_is_imported() 
     assert "activation" in measure(tiny_config("deepseek_v4")).reason
 
 
+def documented() -> dict[str, str]:
+    """Family -> backend, as the table in the docs says."""
+    return dict(
+        re.findall(r"^\| ([\w-]+) \| (lean|compatibility|–) \|", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+
+
 def test_docs_list_every_family() -> None:
-    rows = re.findall(r"^\| ([\w-]+) \| (lean|compatibility|–) \|", DOCS.read_text(encoding="utf-8"), re.MULTILINE)
-    assert [name for name, _ in rows] == families()
+    assert list(documented()) == families()
 
 
 @pytest.mark.slow
 def test_every_family_opens_with_parity_or_says_why_not() -> None:
     rows = [examine(model_type) for model_type in families()]
+    assert {row.model_type: row.backend for row in rows} == documented()
     assert [row for row in rows if not row.used.reason and not row.used.ok] == []
     assert {row.model_type for row in rows if row.used.reason} >= set(OUTSIDE)
     # everything in the interface opens but what reads only images, writes by diffusion, or needs a kernel
