@@ -71,7 +71,7 @@ def single(rng: Random) -> Turn:
     """One question and its answer."""
     maker = rng.choices(_MAKERS, _WEIGHTS)[0]
     question, answer = maker(rng)
-    if maker is not knowledge.greeting and rng.random() < 0.03:
+    if maker is not knowledge.greeting and rng.random() < (0.1 if maker is knowledge.talk else 0.03):
         first = question[0] if question.startswith(("I ", "I'")) else question[0].lower()
         hello = rng.choice(_HELLO)
         question = hello + (question if hello.endswith("! ") else first + question[1:])
@@ -85,7 +85,8 @@ def _capitals(rng: Random) -> list[Turn]:
     turns = [(f"What is the capital of {pairs[0][0]}?", f"The capital of {pairs[0][0]} is {pairs[0][1]}.")]
     forms = ("And {}?", "And of {}?", "What about {}?", "And the capital of {}?")
     return turns + [
-        (rng.choice(forms).format(country), f"The capital of {country} is {city}.") for country, city in pairs[1:]
+        (casual(rng.choice(forms).format(country), rng), f"The capital of {country} is {city}.")
+        for country, city in pairs[1:]
     ]
 
 
@@ -100,7 +101,7 @@ def _running_sum(rng: Random) -> list[Turn]:
         else:
             question, op = rng.choice((f"And plus {n}?", f"Now add {n}.", f"Plus {n}?")), "+"
         result = arithmetic.calculate(total, op, n)
-        turns.append((question, f"{total} {op} {n} = {result}."))
+        turns.append((casual(question, rng), f"{total} {op} {n} = {result}."))
         total = result
     return turns
 
@@ -178,10 +179,10 @@ _KINDS: dict[Callable[[Random], list[Turn]], float] = {
     _several: 18,
     _scripted: 8,
     _memory: 8,
-    _capitals: 2,
+    _capitals: 3,
     _running_sum: 2,
     _repeated: 2,
-    _series: 3,
+    _series: 4,
     _about_story: 3,
     lambda rng: [*_scripted(rng), *_several(rng)]: 2,
 }
