@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import asdict
 
-from engine.cli.output import gb, table
+from engine.cli.output import ProgressBar, gb, table
 from engine.hub import library
+from engine.hub.cards import BUILTIN
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the library."""
+    """Print the library; the built-in model is in it from the first time anyone looks."""
+    bar = ProgressBar(sys.stderr.isatty())
+    library.prepare(BUILTIN, bar.report)
+    bar.close()
     cards = library.cards()
     if args.json:
         print(json.dumps([asdict(card) for card in cards]))

@@ -41,6 +41,7 @@ def parser() -> argparse.ArgumentParser:
     _list(commands.add_parser("list", help="the models in the library"))
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
+    _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
     _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2 on calibration text"))
     _trace(commands.add_parser("trace", help="replay recorded routing through cache policies"))

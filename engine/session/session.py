@@ -75,6 +75,9 @@ class Session:
             raise
         self._watcher = Watcher(self.runtime, self.machine)
         self._closed = False
+        for note in (store.io_note, "" if available().native else available().reason):
+            if note:
+                self._add_sentence(note)
 
     @classmethod
     def open(cls, model: str, chosen: Mapping[str, Any] | None = None, report: Report = _quiet) -> Session:

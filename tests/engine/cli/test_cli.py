@@ -227,8 +227,24 @@ def test_routing_is_recorded_and_replayed(home: Path, capsys: pytest.CaptureFixt
     assert run(capsys, "chat", "--prompt", "x", "--max-tokens", "2", "--trace", "/no/such/folder/t")[0] == 1
 
 
+def test_verify_names_what_is_damaged(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert found(capsys, "verify", "builtin") == {"damaged": []}
+    store = tmp_path / "store"
+    shutil.copytree(home / "models" / "builtin", store)
+    file = sorted(store.glob("experts-*"))[1]
+    with file.open("r+b") as data:
+        data.seek(40_000)
+        byte = data.read(1)
+        data.seek(40_000)
+        data.write(bytes([byte[0] ^ 1]))
+    code, out, err = run(capsys, "verify", str(store))
+    assert code == 1
+    assert "expert" in out
+    assert "again" in err
+
+
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate", "trace"):
+    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate", "trace", "verify"):
         with pytest.raises(SystemExit) as end:
             parser().parse_args([command, "--help"])
         assert end.value.code == 0

@@ -1,0 +1,26 @@
+"""`underhill-cli verify`: read every byte of a model again and name what is damaged."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+
+from engine.cli.output import ProgressBar, say
+from engine.hub import library
+from engine.store.verify import verify
+
+
+def run(args: argparse.Namespace) -> int:
+    """Exit code 0 when everything is as it was written, 1 when something is damaged."""
+    bar = ProgressBar(sys.stderr.isatty())
+    problems = verify(library.prepare(args.model, bar.report), lambda done, total: bar.report("Verifying", done, total))
+    bar.close()
+    if args.json:
+        print(json.dumps({"damaged": list(problems)}))
+    elif problems:
+        print("\n".join(problems))
+        say("Import the model again to repair it.")
+    else:
+        print("Every byte is as it was written.")
+    return 1 if problems else 0
