@@ -51,7 +51,7 @@ def test_chat_prints_what_scripts_rely_on(home: Path, capsys: pytest.CaptureFixt
     assert stats["peak_rss"] > 1e8
     quarter = chat(capsys, "--dial", "exact", "--cache-fraction", "0.25")
     assert quarter["token_ids"] == answer["token_ids"]
-    assert quarter["stats"]["misses"] > stats["misses"] > 0
+    assert quarter["stats"]["misses"] > stats["misses"]
 
 
 def test_a_prompt_may_come_from_standard_input(
