@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QApplication
 
-from app import preferences
+from app import garbage, preferences
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
@@ -34,6 +34,7 @@ class Underhill:
         self.models = Models(self.link, self.inbox)
         self.window = MainWindow(self.theme, self.keeper, self.conversation, self.models, remembered, paths.preferences)
         self.link.telemetry.connect(self.window.live.take)
+        self.models.loaded.connect(garbage.settle)
         if note:
             self.window.banners.show_banner("warning", "Some settings could not be used.", note)
 

@@ -89,7 +89,7 @@ class Stack(Chart):
         clip.addRoundedRect(QRectF(self.rect()), 6, 6)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipPath(clip)
-        painter.fillRect(self.rect(), QColor(p.tiers["0"]))
+        painter.fillRect(self.rect(), QColor(p.hover))
         mixes = []
         last: dict[str, float] | None = None
         for sample in self._samples:

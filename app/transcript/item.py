@@ -14,7 +14,8 @@ from app.transcript.blocks import BlockView, estimate
 FOOT = 34.0  # the line with the speed and the buttons
 NOTE = 38.0
 BUBBLE_PAD_X = 16.0
-BUBBLE_PAD_Y = 11.0
+BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
+BUBBLE_PAD_BOTTOM = 8.0
 _ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 
@@ -99,11 +100,11 @@ class MessageItem:
 
     def first_block_top(self) -> float:
         """Where the first block begins."""
-        top = _ABOVE[self.message.role] + (BUBBLE_PAD_Y if self.is_user else 0.0)
+        top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
         return top + NOTE * len(notes.before(self.message))
 
     def _below(self) -> float:
-        return (BUBBLE_PAD_Y if self.is_user else 0.0) + NOTE * len(notes.after(self.message)) + FOOT
+        return (BUBBLE_PAD_BOTTOM if self.is_user else 0.0) + NOTE * len(notes.after(self.message)) + FOOT
 
     def _around(self) -> float:
         return self.first_block_top() + self._below()

@@ -17,7 +17,7 @@ from app.theme import fonts
 from app.theme.tokens import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
-from app.transcript.item import BUBBLE_PAD_X, BUBBLE_PAD_Y, FOOT, NOTE, MessageItem
+from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, NOTE, MessageItem
 from app.transcript.selection import Selection
 
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
@@ -33,7 +33,7 @@ def paint_message(
     copied: the code block whose copy button was just pressed.
     """
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-    at = item.first_block_top() - (BUBBLE_PAD_Y if item.is_user else 0.0)
+    at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     above = notes.before(item.message)
     for index, note in enumerate(above):
         _note(painter, note, at - NOTE * (len(above) - index), column, palette)
@@ -72,9 +72,9 @@ def copy_rect(view: BlockView, width: float) -> QRectF:
 
 
 def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> None:
-    top = item.first_block_top() - BUBBLE_PAD_Y
+    top = item.first_block_top() - BUBBLE_PAD_TOP
     last = item.views[-1] if item.views else None
-    bottom = (last.top + last.height if last else top + 2 * BUBBLE_PAD_Y) + BUBBLE_PAD_Y
+    bottom = (last.top + last.height if last else top + BUBBLE_PAD_TOP) + BUBBLE_PAD_BOTTOM
     left = item.text_left(column) - BUBBLE_PAD_X
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(QColor(palette.bubble))

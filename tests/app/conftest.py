@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -72,6 +73,7 @@ def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callabl
         if underhill not in _closed:
             close(underhill)
     _closed.clear()
+    gc.unfreeze()
 
 
 _closed: list[Underhill] = []

@@ -54,7 +54,7 @@ def _take_all(out: Path, folder: Path) -> None:
         while time.monotonic() - begun < least or not condition():
             application.processEvents()
             time.sleep(0.005)
-            if time.monotonic() - begun > 30:
+            if time.monotonic() - begun > 90:
                 raise TimeoutError("the window did not come to the state to be shown")
 
     def shoot(name: str, least: float = 0.3) -> None:
@@ -85,7 +85,6 @@ def _take_all(out: Path, folder: Path) -> None:
     engine.load_seconds = 0.0
     underhill.models.load(LARGE.name, {})
     wait(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
-    shoot("new-chat-large-model")
     underhill.conversation.new()
     engine.script = lambda messages: LONG_ANSWER
     engine.rate = 60.0
@@ -99,7 +98,6 @@ def _take_all(out: Path, folder: Path) -> None:
     engine.rate = 0.0
     wait(lambda: not underhill.conversation.working, 0.5)
     window.header.live.setChecked(False)
-    shoot("code-and-table-end")
     bar = window.transcript.verticalScrollBar()
     bar.setValue(0)
     shoot("long-text")
@@ -124,18 +122,29 @@ def _take_all(out: Path, folder: Path) -> None:
     wait(lambda: not underhill.conversation.working)
     shoot("context-full")
     dialog = window.open_settings()
-    for number, name in enumerate(("appearance", "answers", "speed", "memory")):
-        dialog.show_page(number)
-        wait(lambda: True, 0.2)
-        dialog.grab().save(str(out / f"settings-{name}.png"))
+    dialog.show_page(1)
+    wait(lambda: True, 0.2)
+    dialog.grab().save(str(out / "settings.png"))
     dialog.reject()
     window.header.live.setChecked(False)
     window.resize(900, 600)
     underhill.conversation.new()
-    shoot("small-new-chat")
     underhill.conversation.open(_latest(underhill))
     wait(lambda: bool(underhill.conversation.messages))
     shoot("small")
+    window.close()
+    underhill.close()
+    underhill = Underhill(application, Paths(folder / "real"))
+    window = underhill.window
+    underhill.theme.set_mode("light")
+    window.resize(1280, 820)
+    underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 300}
+    underhill.open()
+    wait(lambda: underhill.models.state == "ready")
+    for question in ("Hello! Who are you?", "Tell me a short story about a fox."):
+        ask(question)
+        wait(lambda: not underhill.conversation.working)
+    shoot("built-in-model", 0.6)
     window.close()
     underhill.close()
 

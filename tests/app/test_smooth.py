@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 from pytestqt.qtbot import QtBot
@@ -26,6 +27,11 @@ def test_streaming_leaves_the_window_alive(qtbot: QtBot, launch: Callable[..., U
     assert len(dog.gaps) > 200
     assert dog.percentile(0.95) < 50
     assert sum(g for g in dog.gaps if g > 50) < 0.25 * sum(dog.gaps) + 1000
+
+
+def test_full_collections_are_cheap_once_a_model_is_open(launch: Callable[..., Underhill]) -> None:
+    launch()
+    assert gc.get_freeze_count() > 1000
 
 
 def test_the_engine_never_waits_for_the_window(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:

@@ -1,0 +1,66 @@
+"""Measures how long a long chat takes to open: `python -m tests.app.opening [MESSAGES]`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from PySide6.QtWidgets import QApplication
+
+from app.assembly import Underhill
+from app.chats.records import Chat, StoredMessage, new_id
+from app.chats.store import ChatStore
+from app.paths import Paths
+from tests.app.fake_engine import scripted
+from tests.app.samples import LONG_ANSWER, QUESTION
+
+
+def main() -> None:
+    """Fill a database, open the chat in a window, print milliseconds as JSON."""
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
+    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+    application = QApplication([])
+    with tempfile.TemporaryDirectory() as folder:
+        chat = Chat(new_id(), "long")
+        store = ChatStore(Path(folder) / "chats.db")
+        store.create(chat)
+        parent: int | None = None
+        messages = []
+        for number in range(count):
+            role, text = ("assistant", LONG_ANSWER) if number % 2 else ("user", QUESTION)
+            messages.append(StoredMessage(new_id(), chat.id, parent, role, text))
+            parent = messages[-1].id
+        store.add(*messages)
+        store.close()
+        underhill = Underhill(application, Paths(Path(folder)), scripted())
+        underhill.window.resize(1280, 820)
+        underhill.open()
+        while underhill.models.state != "ready":
+            application.processEvents()
+        begun = time.perf_counter()
+        underhill.conversation.open(chat)
+        while not underhill.conversation.messages:
+            application.processEvents()
+        shown = time.perf_counter()
+        while application.processEvents():
+            pass
+        underhill.window.transcript.viewport().repaint()
+        painted = time.perf_counter()
+        transcript = underhill.window.transcript
+        transcript.set_messages(messages)
+        again = time.perf_counter()
+        underhill.window.close()
+        underhill.close()
+    print(json.dumps({
+        "messages": count, "characters": sum(len(m.content) for m in messages),
+        "read_and_laid_out_ms": round(1000 * (shown - begun)), "painted_ms": round(1000 * (painted - begun)),
+        "of_it_on_the_window_thread_ms": round(1000 * (again - painted)),
+    }))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
