@@ -38,7 +38,7 @@ class Setting:
             return None
         try:
             result = self._convert(value)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise self._refuse(value) from None
         if self.kind in ("int", "float"):
             number = float(result)  # type: ignore[arg-type]
@@ -96,8 +96,8 @@ ENGINE = (
             "Exact runs every expert at full precision. Balanced and Fast run less important experts coarser "
             "when they would have to be fetched from disk.", "speed", choices=("exact", "balanced", "fast")),
     Setting("t1", "float", None, "Threshold T1",
-            "Experts with an unimportance score up to T1 run at full precision.", "speed", 0.0, 1.0,
-            optional=True, advanced=True),
+            "Experts with an unimportance score up to T1 run at full precision (under Exact, all do).",
+            "speed", 0.0, 1.0, optional=True, advanced=True),
     Setting("t2", "float", None, "Threshold T2",
             "Experts above T1 and up to T2 run coarse; above T2 they are skipped.", "speed", 0.0, 1.0,
             optional=True, advanced=True),

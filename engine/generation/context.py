@@ -16,6 +16,8 @@ class State(Protocol):
 
     @property
     def length(self) -> int: ...
+    @property
+    def nbytes(self) -> int: ...
     def rollback(self, length: int) -> int: ...
     def snapshot(self) -> None: ...
 
@@ -46,6 +48,11 @@ class Context:
     def room(self) -> int:
         """Tokens that still fit."""
         return self.limit - len(self.tokens)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the state takes."""
+        return self._state.nbytes
 
     def reuse(self, ids: Sequence[int]) -> int:
         """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.
@@ -106,13 +113,15 @@ class Context:
         self.clear()
         step = 1 if one_by_one else self._chunk
         parts = []
-        for start in range(0, len(ids), step):
-            with torch.inference_mode():
-                part = torch.tensor(ids[start : start + step], dtype=torch.long)
-                logits = self._model.forward(part, self._state, "all", len(ids))
-            assert logits is not None
-            parts.append(logits)
-        self.clear()
+        try:
+            for start in range(0, len(ids), step):
+                with torch.inference_mode():
+                    part = torch.tensor(ids[start : start + step], dtype=torch.long)
+                    logits = self._model.forward(part, self._state, "all", len(ids))
+                assert logits is not None
+                parts.append(logits)
+        finally:
+            self.clear()
         return torch.cat(parts)
 
     def clear(self) -> None:

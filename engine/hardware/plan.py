@@ -20,7 +20,8 @@ LAYER_SECONDS = (
 class ModelFacts:
     """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
 
-    dense_bytes: everything else, by kind ('f32', 'bf16', 'int8'). kv_bytes: per token of context.
+    dense_bytes: everything else, by kind ('f32', 'bf16', 'int8'). kv_bytes: per token of context in bf16, and twice that
+    where the rest is held as f32. state_bytes: what recurrent layers keep, snapshots included, however long the context.
     """
 
     name: str
@@ -32,6 +33,11 @@ class ModelFacts:
     experts: int
     experts_per_token: int
     context_length: int
+    state_bytes: int = 0
+
+    def per_token(self, dense: str) -> int:
+        """Bytes that a token of context leaves behind."""
+        return self.kv_bytes * (2 if dense == "f32" else 1)
 
     @property
     def tiers(self) -> tuple[int, ...]:
@@ -64,16 +70,18 @@ def make_plan(machine: Machine, model: ModelFacts, settings: Mapping[str, object
     tier = _tier(model, str(settings["tier"]))
     dense = _dense(model, str(settings["dense"]))
     ceiling = _ceiling(machine, settings["memory_gb"], in_use, why)
-    for_model = ceiling - in_use - WORKSPACE - model.dense_bytes[dense]
+    fixed = in_use + WORKSPACE + model.dense_bytes[dense] + model.state_bytes
+    for_model = ceiling - fixed
+    per_token = model.per_token(dense)
     # A token's experts of one layer and one more; and one whole record, which is the least a cache is opened with.
     whole_record = max(model.record_bytes.values())
     smallest = max(
         whole_record, min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
     )
-    context = _context(model, settings["context_length"], for_model - smallest, why)
-    room = for_model - context * model.kv_bytes
+    context = _context(model, settings["context_length"], for_model - smallest, per_token, why)
+    room = for_model - context * per_token
     if room < smallest:
-        need = in_use + WORKSPACE + model.dense_bytes[dense] + SMALLEST_CONTEXT * model.kv_bytes + smallest
+        need = fixed + SMALLEST_CONTEXT * per_token + smallest
         raise UnderhillError(
             Kind.OUT_OF_MEMORY,
             f"{model.name} needs {_size(need)} of memory at the least, and {_size(ceiling)} may be used.",
@@ -120,10 +128,10 @@ def _ceiling(machine: Machine, asked_gb: object, in_use: int, why: list[str]) ->
     return asked
 
 
-def _context(model: ModelFacts, asked: object, room: int, why: list[str]) -> int:
+def _context(model: ModelFacts, asked: object, room: int, per_token: int, why: list[str]) -> int:
     """Tokens of context: what is asked or the model's own, at most half of the room, at least SMALLEST_CONTEXT."""
     wanted = min(model.context_length, int(str(asked)) if asked else model.context_length)
-    possible = max(SMALLEST_CONTEXT, room // 2 // max(1, model.kv_bytes))
+    possible = max(SMALLEST_CONTEXT, room // 2 // max(1, per_token))
     if wanted > possible:
         why.append(f"The context is {possible:,} tokens instead of {wanted:,}, so that experts have room too.")
         return possible

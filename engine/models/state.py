@@ -10,6 +10,8 @@ from torch import Tensor
 
 FIRST_CHUNK = 256  # rows
 LARGEST_CHUNK = 4096  # rows; chunks double the capacity up to here
+SNAPSHOTS = 8  # most snapshots of recurrent layers kept
+SNAPSHOT_BYTES = 512 << 20  # and the most they may take together
 
 
 class ChunkedRows:
@@ -142,7 +144,7 @@ class SequenceState:
     """
 
     def __init__(
-        self, layers: Sequence[LayerState], max_snapshots: int = 8, max_snapshot_bytes: int = 512 * 2**20
+        self, layers: Sequence[LayerState], max_snapshots: int = SNAPSHOTS, max_snapshot_bytes: int = SNAPSHOT_BYTES
     ) -> None:
         self.layers = tuple(layers)
         self.length = 0

@@ -47,7 +47,7 @@ def calibrate(
     Raises UnderhillError(DISK_ERROR) where the store cannot be written to.
     """
     recorder, done = ScoreRecorder(), 0
-    with session.listening(recorder):
+    with session.listening(recorder), session.exactly():  # so that what was cached has no part in it
         for ids in _text(session):
             session.logits(ids, one_by_one=False)
             done += len(ids)

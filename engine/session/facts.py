@@ -11,7 +11,8 @@ from engine.hub.routed import routed_experts
 from engine.hub.skeleton import build_skeleton
 from engine.kernels.activation import Activation
 from engine.models.families import is_known, read_spec
-from engine.models.spec import AttentionSpec, DecoderSpec, MlaSpec
+from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MlaSpec, ShortConvSpec
+from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.store.reader import Store
 
 CONTEXT = 4096  # tokens, where a config does not say
@@ -34,18 +35,53 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> Mode
     """What the planner needs."""
     specs = [store.spec(layer, expert) for layer in store.layers for expert in range(store.experts(layer))]
     tiers = sorted({tier for s in specs for tier in s.tiers})
-    dense = sum(math.prod(store.dense.entry(name).shape) for name in store.dense)
     return ModelFacts(
         name=card.title,
         expert_bytes={t: store.expert_bytes(t) for t in tiers},
         record_bytes={t: max(s.layout.prefix_bytes(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
-        dense_bytes={"f32": 4 * dense, "bf16": 2 * dense, "int8": dense + dense // 50},
+        dense_bytes=_dense_bytes(store, spec),
         kv_bytes=_kv_values(spec, card) * 2,
         moe_layers=card.moe_layers,
         experts=card.experts,
         experts_per_token=card.experts_per_token,
         context_length=card.context_length or CONTEXT,
+        state_bytes=0 if spec is None else _state_bytes(spec),
     )
+
+
+def _dense_bytes(store: Store, spec: DecoderSpec | None) -> dict[str, int]:
+    """Bytes of everything but the routed experts, by how it is held."""
+    values = sum(math.prod(store.dense.entry(name).shape) for name in store.dense)
+    if spec is None:  # the compatibility backend knows float32 and bf16 only
+        return {"f32": 4 * values, "bf16": 2 * values, "int8": 2 * values}
+    routers = sum(r.experts * spec.hidden for r in (moe.router for moe in spec.moe_layers.values()))  # always float32
+    return {
+        "f32": 4 * values,
+        "bf16": 2 * values + 2 * routers,
+        "int8": values + values // 50 + 3 * routers + _never_int8(store, spec),
+    }
+
+
+def _never_int8(store: Store, spec: DecoderSpec) -> int:
+    """Weights held as bf16 at least: tables whose rows are looked up, and what MLA multiplies from both sides."""
+    names = [] if spec.head is None else [spec.embedding]
+    names += [] if spec.per_layer_inputs is None else [spec.per_layer_inputs.embedding]
+    names += [f"{x.mixer.prefix}.kv_b_proj" for x in spec.layers if isinstance(x.mixer, MlaSpec)]
+    tensors = [f"{name}.weight" for name in names]
+    return sum(math.prod(store.dense.entry(name).shape) for name in tensors if store.dense.has(name))
+
+
+def _state_bytes(spec: DecoderSpec) -> int:
+    """What recurrent layers keep in float32, with the snapshots that bring them back."""
+    values = 0
+    for layer in spec.layers:
+        match layer.mixer:
+            case DeltaNetSpec() as d:
+                channels = 2 * d.k_heads * d.k_dim + d.v_heads * d.v_dim
+                values += (d.kernel - 1) * channels + d.v_heads * d.k_dim * d.v_dim
+            case ShortConvSpec() as c:
+                values += (c.kernel - 1) * c.hidden
+    return 4 * values + min(SNAPSHOTS * 4 * values, SNAPSHOT_BYTES)
 
 
 def _kv_values(spec: DecoderSpec | None, card: ModelCard) -> int:

@@ -13,7 +13,7 @@ from torch import Tensor
 from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.experts.opening import open_runtime
-from engine.experts.precision import Thresholds
+from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import RouteListener
 from engine.experts.telemetry import Snapshot as Counters
 from engine.generation.answer import Answer, Listener, answer
@@ -78,6 +78,8 @@ class Session:
         for note in (store.io_note, "" if available().native else available().reason):
             if note:
                 self._add_sentence(note)
+        if spec is None and self.plan.dense == "int8":
+            self._add_sentence("This family holds its other weights as bf16: int8 is not possible with it.")
 
     @classmethod
     def open(cls, model: str, chosen: Mapping[str, Any] | None = None, report: Report = _quiet) -> Session:
@@ -194,32 +196,48 @@ class Session:
 
     def update(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Change live settings; returns all in force. Raises UnderhillError(BAD_REQUEST), then nothing is changed."""
-        known = {s.name: s for s in settings.ENGINE}
-        for name in changes:
-            if name in known and not known[name].live and changes[name] != self.settings[name]:
-                raise UnderhillError(
-                    Kind.BAD_REQUEST, f"{known[name].label} takes effect when the model is loaded.", "Load it again."
-                )
         wanted = settings.validated({**self.settings, **changes}, settings.ENGINE)
-        # What the cache holds now is this plan's to give out again; the rest of the process is in use.
-        in_use = max(0, probe.rss() - self.runtime.cache.nbytes)
-        plan = planning.make_plan(self._with_memory_now(), self._facts, wanted, in_use)
+        for s in settings.ENGINE:
+            if not s.live and wanted[s.name] != self.settings[s.name]:
+                raise UnderhillError(
+                    Kind.BAD_REQUEST, f"{s.label} takes effect when the model is loaded.", "Load it again."
+                )
+        thresholds = self._thresholds_for(wanted)
+        held = self._held()
+        machine = self._with_memory_now(held)
+        plan = planning.make_plan(machine, self._facts, wanted, max(0, probe.rss() - held))
         self.runtime.set_capacity(plan.cache_bytes)
         self.runtime.set_tier(plan.tier)
         self.settings, self.plan = wanted, dataclasses.replace(plan, context=self.context.limit)
-        self._apply_dial()
+        self._set_thresholds(thresholds)
         return dict(self.settings)
 
-    def _with_memory_now(self) -> Machine:
+    def _held(self) -> int:
+        """Bytes that this model holds now and that a new plan for it gives out again."""
+        return self.runtime.cache.nbytes + self._facts.dense_bytes[self.plan.dense] + self.context.nbytes
+
+    def _with_memory_now(self, held: int) -> Machine:
         limit, free = probe.memory()
-        return dataclasses.replace(self.machine, ram_limit=limit, ram_free=free)
+        return dataclasses.replace(self.machine, ram_limit=limit, ram_free=free + held)
+
+    def _thresholds_for(self, chosen: Mapping[str, Any]) -> Thresholds:
+        """T1 and T2 of the dial, or those chosen by hand. Under Exact there are none to choose."""
+        dial = calibration.thresholds_of(self.store.path, str(chosen["dial"]))
+        if dial.exact:
+            return dial
+        low, high = chosen["t1"], chosen["t2"]
+        if low is None:
+            low = dial.t1 if high is None else min(dial.t1, float(high))
+        if high is None:
+            high = max(dial.t2, float(low))
+        return Thresholds(float(low), float(high))
+
+    def _set_thresholds(self, thresholds: Thresholds) -> None:
+        self.thresholds = thresholds
+        self.runtime.set_thresholds(thresholds)
 
     def _apply_dial(self) -> None:
-        t1, t2 = self.settings["t1"], self.settings["t2"]
-        dial = calibration.thresholds_of(self.store.path, str(self.settings["dial"]))
-        low = dial.t1 if t1 is None else float(t1)
-        self.thresholds = Thresholds(low, max(low, dial.t2 if t2 is None else float(t2)))
-        self.runtime.set_thresholds(self.thresholds)
+        self._set_thresholds(self._thresholds_for(self.settings))
 
     # ---- watching ---------------------------------------------------------------------------------------------
 
@@ -239,6 +257,15 @@ class Session:
             yield
         finally:
             self.runtime.route_listener = before
+
+    @contextmanager
+    def exactly(self) -> Iterator[None]:
+        """Every expert at full precision while this lasts, whatever the dial says."""
+        self.runtime.set_thresholds(EXACT)
+        try:
+            yield
+        finally:
+            self.runtime.set_thresholds(self.thresholds)
 
     def close(self) -> None:
         """Release everything. Safe to call twice."""

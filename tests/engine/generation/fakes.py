@@ -23,6 +23,10 @@ class FakeState:
     def length(self) -> int:
         return len(self.seen)
 
+    @property
+    def nbytes(self) -> int:
+        return 8 * len(self.seen)
+
     def snapshot(self) -> None:
         self.snapshots.add(self.length)
 

@@ -119,3 +119,13 @@ def test_scoring_leaves_nothing_behind() -> None:
         rows = context.score([5, 6, 7], one_by_one=one_by_one)
         assert [int(r.argmax()) for r in rows] == [expected([5]), expected([5, 6]), expected([5, 6, 7])]
         assert context.tokens == []
+
+
+def test_a_failed_scoring_leaves_nothing_behind_either() -> None:
+    model = FakeModel()
+    context = Context(model, 100, 4)
+    model.fail_at = 6
+    with pytest.raises(OSError, match="disk"):
+        context.score([1, 2, 3, 4, 5, 6, 7, 8], one_by_one=False)
+    model.fail_at = None
+    assert says(context.read([9, 9])) == expected([9, 9])

@@ -13,6 +13,8 @@ import torch
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
+from engine.hardware import probe
+from engine.hardware.plan import WORKSPACE
 from engine.session import Session
 
 GREEDY = Sampling(temperature=0, max_tokens=24)
@@ -137,6 +139,35 @@ def test_the_tier_changes_live(session: Session) -> None:
     assert stats.precision.get("8", 0) == 0
 
 
+def test_exact_is_exact_whatever_the_thresholds_and_thresholds_may_be_set_one_at_a_time(session: Session) -> None:
+    session.update({"t1": 0.3})
+    assert session.exact
+    session.update({"dial": "balanced"})
+    assert (session.thresholds.t1, session.exact) == (0.3, False)
+    session.update({"t1": None, "t2": 0.2})
+    assert (session.thresholds.t1, session.thresholds.t2) == (0.2, 0.2)
+
+
+def test_new_settings_leave_the_cache_its_size_when_memory_is_just_enough(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A machine with little more than the plan needs: what the model itself holds is not counted as gone."""
+    before = session.plan.cache_bytes
+    need = before + session.plan.context * session._facts.per_token(session.plan.dense)
+    held = session.runtime.cache.nbytes + session._facts.dense_bytes[session.plan.dense]
+    base = 400_000_000
+    ceiling = base + WORKSPACE + session._facts.dense_bytes[session.plan.dense] + need
+    free = (ceiling + 2) * 4 // 3 - base  # of which a quarter is the margin
+    for _ in range(2):
+        monkeypatch.setattr(probe, "rss", lambda: base + held)
+        monkeypatch.setattr(probe, "memory", lambda: (10**12, free - held))
+        session.update({"dial": "balanced"})
+        assert session.plan.cache_bytes == before
+        ask(session)  # fills the cache and the context
+        held = session._held()
+        assert held > session._facts.dense_bytes[session.plan.dense]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -144,16 +175,17 @@ def test_the_tier_changes_live(session: Session) -> None:
         ({"no_such": 1}, "no setting called"),
         ({"readers": 2}, "takes effect when the model is loaded"),
         ({"dial": "turbo"}, "Precision dial cannot be"),
+        ({"dial": "balanced", "t1": 0.9, "t2": 0.5, "cache_fraction": 0.0}, "are not possible"),
         ({"t1": 0.9, "dial": "exact", "tier": "5"}, "Full precision cannot be"),
     ],
 )
 def test_impossible_settings_are_refused_and_change_nothing(
     session: Session, changes: dict[str, object], message: str
 ) -> None:
-    before = dict(session.settings)
+    before, capacity = dict(session.settings), session.runtime.cache.capacity
     with pytest.raises(UnderhillError, match=message):
         session.update(changes)
-    assert session.settings == before
+    assert (session.settings, session.runtime.cache.capacity) == (before, capacity)
     assert ask(session).token_ids
 
 
@@ -220,8 +252,6 @@ def test_opening_what_is_not_a_model_says_so(home: Path, tmp_path: Path) -> None
 
 
 def test_a_ceiling_that_cannot_hold_the_model_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.hardware import probe
-
     monkeypatch.setattr(probe, "memory", lambda: (10**9, 10**7))
     monkeypatch.setattr(probe, "rss", lambda: 0)
     with pytest.raises(UnderhillError, match="of memory at the least") as error:

@@ -1,0 +1,67 @@
+"""What the planner is told of a model is what it really takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from engine.hub.importer import import_checkpoint
+from engine.hub.library import card
+from engine.models.decoder import Decoder
+from engine.models.state import SNAPSHOTS
+from engine.session.facts import model_facts, spec_of
+from engine.store.reader import Store
+from tests.engine.models.families.tiny import tiny
+from tests.engine.models.reference_experts import ReferenceExperts
+
+WIDE = {"vocab_size": 8000}  # so that the tables weigh what they weigh in real models
+
+
+def tensors(thing: Any, found: dict[int, torch.Tensor]) -> dict[int, torch.Tensor]:
+    """Every tensor that an object of the decoder holds."""
+    if isinstance(thing, torch.Tensor):
+        found[thing.data_ptr()] = thing
+    elif isinstance(thing, list | tuple):
+        for item in thing:
+            tensors(item, found)
+    elif type(thing).__module__.startswith("engine.models"):
+        for value in vars(thing).values():
+            tensors(value, found)
+    return found
+
+
+@pytest.fixture(scope="module", params=["deepseek_v2", "qwen3_next", "lfm2_moe"])
+def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Store:
+    folder = tmp_path_factory.mktemp(request.param)
+    changes = {"q_lora_rank": None} if request.param == "deepseek_v2" else {}
+    torch.manual_seed(0)
+    AutoModelForCausalLM.from_config(tiny(request.param, **WIDE, **changes)).save_pretrained(folder / "checkpoint")
+    return Store.open(import_checkpoint(folder / "checkpoint", folder / "store", 32))
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "int8"])
+def test_dense_weights_take_what_the_planner_is_told(store: Store, kind: Any) -> None:
+    spec = spec_of(store)
+    assert spec is not None
+    told = model_facts(store, card(store.path), spec).dense_bytes[kind]
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), kind)
+    taken = sum(t.nbytes for t in tensors(decoder, {}).values())
+    assert 0.8 * told < taken < 1.05 * told
+
+
+def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
+    spec = spec_of(store)
+    assert spec is not None
+    facts = model_facts(store, card(store.path), spec)
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), "f32", torch.float32)
+    state = decoder.new_state()
+    recurrent = state.nbytes
+    assert facts.state_bytes == recurrent * (1 + SNAPSHOTS)
+    for layer in state._rows:
+        for buffer in layer.buffers:
+            buffer.append(torch.zeros(buffer.heads, 256, buffer.dim))
+    assert state.nbytes - recurrent == 256 * facts.per_token("f32")
