@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import copy
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from PySide6.QtCore import QByteArray, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QDockWidget,
-    QFileDialog,
     QHBoxLayout,
     QMainWindow,
     QSplitter,
@@ -25,17 +24,16 @@ from app.chats.opening import Problem
 from app.chats.records import Chat, StoredMessage
 from app.chats.store import ChatStore
 from app.conversation import Conversation
+from app.model_desk import ModelDesk
 from app.models import Models
 from app.panels.live import LivePanel
 from app.preferences import Preferences
-from app.settings.dialog import SettingsDialog
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from app.widgets.header import Header
-from app.widgets.import_dialog import ImportDialog
 from app.widgets.sidebar import Sidebar
 from app.widgets.toast import Toast
 from app.widgets.welcome import Welcome
@@ -60,7 +58,8 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Underhill")
         self.setWindowIcon(icon("underhill", ""))
         self.setMinimumSize(560, 420)
-        self.resize(1280, 820)
+        room = self.screen().availableGeometry()
+        self.resize(min(1280, room.width()), min(820, room.height() - 40))
         self._theme = theme
         self._keeper = keeper
         self.conversation = conversation
@@ -70,6 +69,7 @@ class MainWindow(QMainWindow):
         self._search = ""
         self._editing = 0  # id of the question that is being edited
         self._build()
+        self.desk = ModelDesk(self, theme, known, conversation, remembered)
         self._connect()
         self._shortcuts()
         self._restore()
@@ -125,7 +125,7 @@ class MainWindow(QMainWindow):
         self.setTabOrder(self.transcript, self.composer.edit)
 
     def _connect(self) -> None:
-        c, m = self.conversation, self.models
+        c = self.conversation
         c.opened.connect(self._opened)
         c.added.connect(self._added)
         c.grew.connect(self.transcript.extend)
@@ -150,20 +150,12 @@ class MainWindow(QMainWindow):
         self.sidebar.deleted.connect(self._delete)
         self.sidebar.searched.connect(self._searched)
         self.toast.over.connect(c.purge)
-        m.changed.connect(self._model_changed)
-        m.loaded.connect(self._model_loaded)
-        m.load_failed.connect(self._load_failed)
-        m.failed.connect(self._engine_failed)
-        m.imported.connect(self._imported)
-        self.header.chosen.connect(self._load)
-        self.header.import_wanted.connect(self.choose_folder)
-        self.header.settings.clicked.connect(self.open_settings)
         self.header.sidebar.toggled.connect(self._show_sidebar)
         self.header.live.toggled.connect(self._show_live)
 
     def _shortcuts(self) -> None:
         for keys, slot in (
-            ("Ctrl+N", self.new_chat), ("Ctrl+K", self._focus_search), ("Ctrl+,", self.open_settings),
+            ("Ctrl+N", self.new_chat), ("Ctrl+K", self._focus_search), ("Ctrl+,", self.desk.open_settings),
             ("Ctrl+L", self.header.live.toggle), ("Ctrl+B", self.header.sidebar.toggle), ("Esc", self._escape),
             ("Ctrl+R", self._again_last), ("Ctrl+Shift+C", self._copy_last), ("Ctrl+M", self.header.model.showMenu),
             ("Ctrl+Z", self._undo), ("F6", self._next_pane),
@@ -183,7 +175,6 @@ class MainWindow(QMainWindow):
         self._list_chats()
         self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), self._reopen)
         self.conversation.new()
-        self._model_changed()
         self.composer.edit.setFocus()
 
     def prefer_model(self, model: str) -> None:
@@ -193,7 +184,7 @@ class MainWindow(QMainWindow):
     def start(self) -> None:
         """Ask the engine for the models, and open the last one."""
         self.models.refresh()
-        self.models.load(self._preferences.model, self._preferences.engine)
+        self.desk.reload()
 
     # ---- chats ------------------------------------------------------------------------------------------------
 
@@ -223,14 +214,20 @@ class MainWindow(QMainWindow):
         self.composer.set_text(chat.draft if chat is not None else "")
         self.sidebar.mark(chat.id if chat is not None else 0)
         self.setWindowTitle(f"{chat.title} – Underhill" if chat is not None and chat.title else "Underhill")
-        self._preferences.chat = chat.id if chat is not None else 0
+        self._remember(chat)
 
     @Slot(object)
     def _added(self, message: StoredMessage) -> None:
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.add(message)
-        chat = self.conversation.chat
-        self._preferences.chat = chat.id if chat is not None else 0
+        self._remember(self.conversation.chat)
+
+    def _remember(self, chat: Chat | None) -> None:
+        """Which chat is open, so that it is open again even after a power cut."""
+        now = chat.id if chat is not None else 0
+        if now != self._preferences.chat:
+            self._preferences.chat = now
+            self.save_preferences()
 
     @Slot(str)
     def _send(self, text: str) -> None:
@@ -303,102 +300,11 @@ class MainWindow(QMainWindow):
     def _returned(self, text: str) -> None:
         self.composer.set_text(text)
 
-    # ---- models -----------------------------------------------------------------------------------------------
-
-    @Slot(str)
-    def _load(self, name: str) -> None:
-        self._preferences.model = name
-        self.live.forget()
-        self.models.load(name, self._preferences.engine)
-
-    @Slot()
-    def _reload(self) -> None:
-        self._load(self._preferences.model)
-
-    @Slot()
-    def _model_changed(self) -> None:
-        state = self.models.state
-        words = {
-            models.READY: "Write a message", models.LOADING: "Write a message – it is answered once the model is open",
-        }.get(state, "Choose a model above to begin")  # fmt: skip
-        self.composer.set_ready(state in (models.READY, models.LOADING), words)
-        card = self.models.card
-        if card is not None:
-            self.conversation.model = card.title
-            self.welcome.tell(card.title, card.note, card.plan, card.parameters < _SMALL_MODEL)
-        elif state == models.LOADING:
-            self.welcome.tell("", "Opening the model. This takes a moment the first time.", (), True)
-        else:
-            self.welcome.tell("", "Choose a model at the top, or import one you have.", (), True)
-
-    @Slot(object)
-    def _model_loaded(self, card: api.ModelCard) -> None:
-        if card.backend == "compatibility":
-            self.banners.show_banner(
-                "warning", f"{card.title} runs through the compatibility backend.",
-                "It works, but more slowly than families that Underhill knows itself.",
-            )  # fmt: skip
-
-    @Slot(object)
-    def _load_failed(self, event: api.Failed) -> None:
-        self.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self._reload))
-
-    @Slot(object)
-    def _engine_failed(self, event: api.Failed) -> None:
-        self.banners.show_banner("error", event.sentence, event.action, event.cause)
+    # ---- the window itself ------------------------------------------------------------------------------------
 
     @Slot(object)
     def _answer_failed(self, event: api.Failed) -> None:
         self.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self._again_last))
-
-    @Slot(object)
-    def _imported(self, card: api.ModelCard) -> None:
-        name = card.name
-        self.banners.show_banner("info", f"{card.title} has been imported.", "", "",
-                                 ("Open it", lambda: self._load(name)))  # fmt: skip
-
-    @Slot()
-    def choose_folder(self) -> None:
-        """Ask for a folder to import."""
-        folder = QFileDialog.getExistingDirectory(self, "The folder of the model")
-        if folder:
-            dialog = ImportDialog(folder, self)
-            if dialog.exec():
-                self.models.import_folder(folder, dialog.name(), dialog.top())
-            dialog.deleteLater()
-
-    @Slot()
-    def open_settings(self) -> SettingsDialog:
-        """Show the settings; they are in force as they change."""
-        dialog = SettingsDialog(self._preferences, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.engine_changed.connect(self._engine_setting)
-        dialog.sampling_changed.connect(self._sampling_setting)
-        dialog.theme_changed.connect(self._theme_setting)
-        dialog.reload_wanted.connect(self._reload)
-        dialog.open()
-        return dialog
-
-    @Slot(str, object)
-    def _engine_setting(self, name: str, value: object) -> None:
-        self._preferences.engine[name] = value
-        if api.settings.ALL[name].live:
-            self.models.update({name: value})
-        self.save_preferences()
-
-    @Slot(str, object)
-    def _sampling_setting(self, name: str, value: object) -> None:
-        self._preferences.sampling[name] = value
-        self.conversation.sampling = dict(self._preferences.sampling)
-        self.save_preferences()
-
-    @Slot(str)
-    def _theme_setting(self, mode: str) -> None:
-        self._preferences.theme = mode
-        self._theme.set_mode(mode)
-        self.save_preferences()
-
-    # ---- the window itself ------------------------------------------------------------------------------------
 
     @Slot(object)
     def show_problem(self, problem: Problem) -> None:
@@ -447,14 +353,16 @@ class MainWindow(QMainWindow):
         self._preferences.live_open = shown
 
     def save_preferences(self) -> None:
-        """Write what is remembered; where that fails, say so once and go on."""
+        """Have what is remembered written, off this thread."""
         self._preferences.geometry = bytes(self.saveGeometry().toBase64().data()).decode()
-        try:
-            preferences.save(dataclasses.replace(self._preferences), self._path)
-        except OSError as error:
-            self.banners.show_banner(
-                "warning", "Your settings cannot be saved.", "They hold until you close Underhill.", str(error)
-            )
+        now = copy.deepcopy(self._preferences)
+        path = self._path
+        self._keeper.do(lambda store: preferences.save(now, path), None, self._not_saved)
+
+    def _not_saved(self, problem: Problem) -> None:
+        self.banners.show_banner(
+            "warning", "Your settings cannot be saved.", "They hold until you close Underhill.", problem.cause
+        )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

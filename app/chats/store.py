@@ -176,7 +176,20 @@ def _chat(row: tuple) -> Chat:  # type: ignore[type-arg]
 
 def _message(row: tuple, siblings: list[int]) -> StoredMessage:  # type: ignore[type-arg]
     i, chat, parent, role, content, tokens, state, finish, stats, model, created = row
+    facts = json.loads(stats) if stats != "{}" else {}
+    version = siblings.index(i) + 1
     return StoredMessage(
-        i, chat, parent, role, content, unpack_tokens(tokens), state, finish, json.loads(stats) if stats != "{}" else {}, model, created,
-        siblings.index(i) + 1, len(siblings),
-    )  # fmt: skip
+        i,
+        chat,
+        parent,
+        role,
+        content,
+        unpack_tokens(tokens),
+        state,
+        finish,
+        facts,
+        model,
+        created,
+        version,
+        len(siblings),
+    )

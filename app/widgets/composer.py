@@ -74,6 +74,7 @@ class Composer(QFrame):
         """Is there a model that can answer? placeholder: what the empty composer says."""
         self._ready = ready
         self.edit.setPlaceholderText(placeholder)
+        self.edit.viewport().update()  # Qt paints a placeholder anew only when it comes or goes
         self._enable()
 
     @Slot()

@@ -121,7 +121,7 @@ def _take_all(out: Path, folder: Path) -> None:
     ask("And in spring?")
     wait(lambda: not underhill.conversation.working)
     shoot("context-full")
-    dialog = window.open_settings()
+    dialog = window.desk.open_settings()
     dialog.show_page(1)
     wait(lambda: True, 0.2)
     dialog.grab().save(str(out / "settings.png"))

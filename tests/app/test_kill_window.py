@@ -16,7 +16,7 @@ from app.chats.store import ChatStore
 from tests.app.fake_engine import SENTENCE
 
 ROOT = Path(__file__).parents[2]
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL"), pytest.mark.timeout(60)]
 
 
 def start(folder: Path, number: int) -> subprocess.Popen[str]:

@@ -236,6 +236,14 @@ def test_the_open_chat_is_there_after_a_restart(qtbot: QtBot, launch: Launch) ->
     qtbot.waitUntil(lambda: contents(again) == ["see you later", SENTENCE * 3])
 
 
+def test_which_chat_is_open_is_on_disk_at_once(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "remember me")
+    chat = underhill.conversation.chat
+    assert chat is not None
+    qtbot.waitUntil(lambda: f'"chat": {chat.id}' in (tmp_path / "window.json").read_text())
+
+
 def test_errors_are_sentences_with_details(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     failure = api.Failed("", api.Kind.OUT_OF_MEMORY, "Too little memory.", "Close something.", "Traceback …")
@@ -361,7 +369,7 @@ def test_shortcuts(qtbot: QtBot, launch: Launch) -> None:
 
 def test_everything_that_can_be_pressed_has_a_name(launch: Launch) -> None:
     underhill = launch()
-    dialog = underhill.window.open_settings()
+    dialog = underhill.window.desk.open_settings()
     nameless = [
         w
         for top in (underhill.window, dialog)

@@ -36,20 +36,21 @@ def test_live_settings_go_to_the_engine_and_to_disk(
     qtbot: QtBot, launch: Callable[..., Underhill], tmp_path: Path
 ) -> None:
     underhill = launch()
-    dialog = underhill.window.open_settings()
+    dialog = underhill.window.desk.open_settings()
     box = dialog.editors["dial"].control
     assert isinstance(box, QComboBox)
     box.setCurrentIndex(box.findData("exact"))
     sent = [c for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
     assert [c.settings for c in sent] == [{"dial": "exact"}]
-    assert json.loads((tmp_path / "window.json").read_text())["engine"] == {"dial": "exact"}
+    path = tmp_path / "window.json"
+    qtbot.waitUntil(lambda: path.exists() and json.loads(path.read_text())["engine"] == {"dial": "exact"})
     assert dialog._reload.isHidden()
     dialog.reject()
 
 
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     underhill = launch()
-    dialog = underhill.window.open_settings()
+    dialog = underhill.window.desk.open_settings()
     type_into(qtbot, dialog, "memory_gb", "12")
     assert not dialog._reload.isHidden()
     assert "loaded again" in dialog.editors["memory_gb"]._note.text()
@@ -79,7 +80,7 @@ def test_a_wrong_value_says_what_is_allowed_and_changes_nothing(qtbot: QtBot, th
 
 def test_sampling_goes_with_the_next_question(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     underhill = launch()
-    dialog = underhill.window.open_settings()
+    dialog = underhill.window.desk.open_settings()
     type_into(qtbot, dialog, "temperature", "0")
     dialog.reject()
     underhill.conversation.send("hi")
@@ -108,7 +109,7 @@ def test_preferences_survive_and_bad_ones_are_told(tmp_path: Path) -> None:
 
 def test_the_theme_is_switched_at_once(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     underhill = launch()
-    dialog = underhill.window.open_settings()
+    dialog = underhill.window.desk.open_settings()
     dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
     assert underhill.theme.palette.dark
     dialog.theme.setCurrentIndex(dialog.theme.findData("light"))

@@ -1,0 +1,135 @@
+"""The part of the window that deals with models: opening, importing, and the settings that go with them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from app import models
+from app.conversation import Conversation
+from app.models import Models
+from app.preferences import Preferences
+from app.settings.dialog import SettingsDialog
+from app.theme.theme import Theme
+from app.widgets.import_dialog import ImportDialog
+from engine import api
+
+if TYPE_CHECKING:
+    from app.window import MainWindow
+
+_SMALL_MODEL = 1_000_000_000  # parameters; below, the simpler examples are offered
+
+
+class ModelDesk(QObject):
+    """Answers the header's menu and the settings dialog, and tells the page what the model is doing."""
+
+    def __init__(
+        self, window: MainWindow, theme: Theme, known: Models, conversation: Conversation, remembered: Preferences
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._models = known
+        self._conversation = conversation
+        self._preferences = remembered
+        known.changed.connect(self._model_changed)
+        known.loaded.connect(self._model_loaded)
+        known.load_failed.connect(self._load_failed)
+        known.failed.connect(self._engine_failed)
+        known.imported.connect(self._imported)
+        window.header.chosen.connect(self._load)
+        window.header.import_wanted.connect(self.choose_folder)
+        window.header.settings.clicked.connect(self.open_settings)
+        self._model_changed()
+
+    @Slot(str)
+    def _load(self, name: str) -> None:
+        self._preferences.model = name
+        self._window.live.forget()
+        self._models.load(name, self._preferences.engine)
+
+    @Slot()
+    def reload(self) -> None:
+        """Open the preferred model, with the settings as they are now."""
+        self._load(self._preferences.model)
+
+    @Slot()
+    def _model_changed(self) -> None:
+        state = self._models.state
+        words = {
+            models.READY: "Write a message", models.LOADING: "Write a message – it is answered once the model is open",
+        }.get(state, "Choose a model above to begin")  # fmt: skip
+        self._window.composer.set_ready(state in (models.READY, models.LOADING), words)
+        card = self._models.card
+        if card is not None:
+            self._conversation.model = card.title
+            self._window.welcome.tell(card.title, card.note, card.plan, card.parameters < _SMALL_MODEL)
+        elif state == models.LOADING:
+            self._window.welcome.tell("", "Opening the model. This takes a moment the first time.", (), True)
+        else:
+            self._window.welcome.tell("", "Choose a model at the top, or import one you have.", (), True)
+
+    @Slot(object)
+    def _model_loaded(self, card: api.ModelCard) -> None:
+        if card.backend == "compatibility":
+            self._window.banners.show_banner(
+                "warning", f"{card.title} runs through the compatibility backend.",
+                "It works, but more slowly than families that Underhill knows itself.",
+            )  # fmt: skip
+
+    @Slot(object)
+    def _load_failed(self, event: api.Failed) -> None:
+        self._window.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self.reload))
+
+    @Slot(object)
+    def _engine_failed(self, event: api.Failed) -> None:
+        self._window.banners.show_banner("error", event.sentence, event.action, event.cause)
+
+    @Slot(object)
+    def _imported(self, card: api.ModelCard) -> None:
+        name = card.name
+        self._window.banners.show_banner("info", f"{card.title} has been imported.", "", "",
+                                 ("Open it", lambda: self._load(name)))  # fmt: skip
+
+    @Slot()
+    def choose_folder(self) -> None:
+        """Ask for a folder to import."""
+        folder = QFileDialog.getExistingDirectory(self._window, "The folder of the model")
+        if folder:
+            dialog = ImportDialog(folder, self._window)
+            if dialog.exec():
+                self._models.import_folder(folder, dialog.name(), dialog.top())
+            dialog.deleteLater()
+
+    @Slot()
+    def open_settings(self) -> SettingsDialog:
+        """Show the settings; they are in force as they change."""
+        dialog = SettingsDialog(self._preferences, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.engine_changed.connect(self._engine_setting)
+        dialog.sampling_changed.connect(self._sampling_setting)
+        dialog.theme_changed.connect(self._theme_setting)
+        dialog.reload_wanted.connect(self.reload)
+        dialog.open()
+        return dialog
+
+    @Slot(str, object)
+    def _engine_setting(self, name: str, value: object) -> None:
+        self._preferences.engine[name] = value
+        if api.settings.ALL[name].live:
+            self._models.update({name: value})
+        self._window.save_preferences()
+
+    @Slot(str, object)
+    def _sampling_setting(self, name: str, value: object) -> None:
+        self._preferences.sampling[name] = value
+        self._conversation.sampling = dict(self._preferences.sampling)
+        self._window.save_preferences()
+
+    @Slot(str)
+    def _theme_setting(self, mode: str) -> None:
+        self._preferences.theme = mode
+        self._theme.set_mode(mode)
+        self._window.save_preferences()
