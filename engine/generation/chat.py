@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,8 @@ from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message
+
+_SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a content spells, see _disarmed
 
 
 @dataclass(frozen=True)
@@ -54,10 +57,7 @@ class ChatFormat:
         """generation_config's eos (one or several), the tokenizer's, the config's, and usual end-of-turn tokens."""
         found: set[int] = set()
         for name in ("generation_config.json", "config.json"):
-            path = directory / name
-            if path.exists():
-                eos = json.loads(path.read_text(encoding="utf-8")).get("eos_token_id")
-                found.update(eos if isinstance(eos, list) else [eos] if isinstance(eos, int) else [])
+            found.update(_stated_ends(directory / name))
         if self._hf.eos_token_id is not None:
             found.add(int(self._hf.eos_token_id))
         for token in ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<turn|>"):
@@ -84,6 +84,7 @@ class ChatFormat:
         An assistant turn that carries its token ids keeps them (encoding its text again may split it differently,
         and then nothing after it could be reused), wherever the template leaves its text untouched.
         """
+        messages = [self._disarmed(m) for m in messages]
         with_prompt = self._render(messages, not continue_last, continue_last)
         ids = self._encode_pieces(messages, with_prompt, continue_last)
         if continue_last:
@@ -91,6 +92,31 @@ class ChatFormat:
         bare = self._render(messages, False, False)
         tail = with_prompt[len(bare) :] if with_prompt.startswith(bare) else ""
         return Prompt(tuple(ids), len(ids) - len(self.encode(tail)) if tail else len(ids))
+
+    def _disarmed(self, message: Message) -> Message:
+        """The message, the control tokens that its text spells replaced by marks; they must not act as tokens.
+
+        An assistant's own are left to its token ids. Half a surrogate pair, which no tokenizer takes, becomes U+FFFD.
+        """
+        content = message.content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if message.role != "assistant":
+            for number, token in enumerate(self._control):
+                content = content.replace(token, f"\x02c{number}\x03")
+        return Message(message.role, content, message.token_ids)
+
+    def _encode_rendered(self, text: str) -> list[int]:
+        """Text out of the template to ids; what a mark stands for is encoded as the characters it is spelled with."""
+        ids: list[int] = []
+        for at, part in enumerate(_SPELLED.split(text)):
+            if at % 2 == 0:
+                ids += self.encode(part)
+            elif int(part) < len(self._control):
+                self.tokenizer.encode_special_tokens = True
+                try:
+                    ids += self.encode(self._control[int(part)])
+                finally:
+                    self.tokenizer.encode_special_tokens = False
+        return ids
 
     def _render(self, messages: Sequence[Message], generation_prompt: bool, continue_last: bool) -> str:
         turns = [{"role": m.role, "content": m.content} for m in messages]
@@ -116,7 +142,7 @@ class ChatFormat:
         Rendered again with marks in place of those contents; where filling the marks does not give `text` back, the
         template has changed a content on its way (stripped thinking, say) and the text is encoded as it stands.
         """
-        pieces = {i: known for i, m in enumerate(messages) if (known := self._decided(m)) is not None}
+        pieces = {i: known for i, m in enumerate(messages) if (known := self._own_tokens(m)) is not None}
         if pieces:
             marks = {i: f"\x02{i}\x03" for i in pieces}
             marked = [Message(m.role, marks.get(i, m.content)) for i, m in enumerate(messages)]
@@ -129,25 +155,31 @@ class ChatFormat:
                 ids: list[int] = []
                 for i, mark in marks.items():
                     before, skeleton = skeleton.split(mark)
-                    ids += self.encode(before) + pieces[i]
-                return ids + self.encode(skeleton)
-        return self.encode(text)
+                    ids += self._encode_rendered(before) + pieces[i]
+                return ids + self._encode_rendered(skeleton)
+        return self._encode_rendered(text)
 
-    def _decided(self, message: Message) -> list[int] | None:
-        """The tokens of a content where they are not simply those of its text, else None.
+    def _own_tokens(self, message: Message) -> list[int] | None:
+        """The tokens of an assistant's turn, where its text is still the one they were decoded to."""
+        if message.role != "assistant" or not message.token_ids:
+            return None
+        same = self.decode(message.token_ids).lstrip() == message.content.lstrip()
+        return list(message.token_ids) if same else None
 
-        An assistant's own tokens; and text that spells a control token, which must not act as one.
-        """
-        if message.role == "assistant":
-            same = message.token_ids and self.decode(message.token_ids).lstrip() == message.content.lstrip()
-            return list(message.token_ids) if same else None
-        if any(token in message.content for token in self._control):
-            self.tokenizer.encode_special_tokens = True
-            try:
-                return self.encode(message.content)
-            finally:
-                self.tokenizer.encode_special_tokens = False
-        return None
+
+def _stated_ends(path: Path) -> set[int]:
+    """eos_token_id of a model's JSON file, one or several; empty where there is no such file or it names none.
+
+    Raises UnderhillError(BROKEN_FILE).
+    """
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        ends = found.get("eos_token_id") or (found.get("text_config") or {}).get("eos_token_id")
+    except FileNotFoundError:
+        return set()
+    except (OSError, ValueError, AttributeError, RecursionError) as e:
+        raise UnderhillError(Kind.BROKEN_FILE, f"{path.name} of the model cannot be read.", "Import it again.") from e
+    return {end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)}
 
 
 def fit(
@@ -155,25 +187,23 @@ def fit(
 ) -> Prompt:
     """The prompt, with the oldest turns dropped until `reserve` tokens of `context` are left for the answer.
 
-    System prompt and last message always stay. Once something must go, turns go until a quarter of the context is
-    free, so that the next few turns still extend the same prefix. Raises UnderhillError(CONTEXT_FULL).
+    System prompt and last message always stay. Once something must go, turns go until another quarter of the context
+    is free, and the next turns extend the same prompt until that is used up. Raises UnderhillError(CONTEXT_FULL).
     """
     reserve = max(1, min(reserve, context // 4))
     prompt = chat.prompt(messages, continue_last=continue_last)
     if len(prompt.ids) + reserve <= context:
         return prompt
     system = [m for m in messages[:1] if m.role == "system"]
-    turns = list(messages[len(system) :])
-    must_keep = 2 if continue_last else 1
-    dropped = 0
-    while len(turns) > must_keep:
-        turns.pop(0)
-        dropped += 1
-        while len(turns) > must_keep and turns[0].role != "user":
-            turns.pop(0)
-            dropped += 1
-        prompt = chat.prompt([*system, *turns], continue_last=continue_last)
-        if len(prompt.ids) + max(reserve, context // 4) <= context:
+    turns = messages[len(system) :]
+    last = len(turns) - (2 if continue_last else 1)
+    starts = [i for i, m in enumerate(turns) if i == last or (0 < i < last and m.role == "user")]
+    sizes = _sizes(chat, messages, len(prompt.ids))
+    room = context - reserve - sum(sizes[: len(system)])
+    dropped = _first_kept(turns, sizes[len(system) :], starts, room, room - context // 4)
+    for dropped in [i for i in starts if i >= dropped] or [last]:  # sizes are estimates: at most a few rounds
+        prompt = chat.prompt([*system, *turns[dropped:]], continue_last=continue_last)
+        if len(prompt.ids) + reserve <= context:
             break
     if len(prompt.ids) + 1 > context:
         raise UnderhillError(
@@ -182,3 +212,25 @@ def fit(
             "Shorten it, or raise the context length in the settings if the model allows.",
         )
     return Prompt(prompt.ids, prompt.history, dropped)
+
+
+def _sizes(chat: ChatFormat, messages: Sequence[Message], total: int) -> list[int]:
+    """About how many tokens each message takes in a prompt of `total`, with an even share of what the template adds."""
+    own = [len(m.token_ids) or len(chat.encode(m.content)) for m in messages]
+    return [n + round((total - sum(own)) / len(own)) for n in own]
+
+
+def _first_kept(turns: Sequence[Message], sizes: Sequence[int], starts: Sequence[int], room: int, aim: int) -> int:
+    """The turn that the prompt begins with: once the turns take more than `room` tokens, they come down to `aim`.
+
+    Found by going through the chat as it grew, so that the next question finds the same turn, and what was read for
+    this one stays of use.
+    """
+    first, coming = 0, iter(starts)
+    for end, turn in enumerate(turns):
+        if turn.role != "user" and end + 1 < len(turns):
+            continue  # nothing was asked here
+        most = room
+        while sum(sizes[first : end + 1]) > most and (start := next(coming, None)) is not None:
+            first, most = start, aim
+    return first

@@ -17,12 +17,18 @@ class Detokenizer:
         self._stream = DecodeStream(skip_special_tokens=True)
         self._pending: list[int] = []
         for token in prefix:
-            self._stream.step(tokenizer, token)
+            self.add(token)
+        self._pending.clear()
 
     def add(self, token: int) -> str:
         """The whole characters that this token completes; empty while a character is unfinished."""
         self._pending.append(token)
-        text = self._stream.step(self._tokenizer, token)
+        try:
+            text = self._stream.step(self._tokenizer, token)
+        except Exception:  # bytes that are no UTF-8 changed what they decode to: the library gives the stream up
+            self._stream = DecodeStream(skip_special_tokens=True)
+            self._stream.step(self._tokenizer, token)
+            return self.flush()
         if text is None:
             return ""
         self._pending.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models
 
 from engine import resources
 from engine.generation.chat import ChatFormat
@@ -55,3 +56,20 @@ def test_text_that_only_begins_like_a_stop_text_comes_out_later() -> None:
 def test_the_earliest_of_several_stop_texts_wins() -> None:
     stops = StopTexts(["bb", "a"])
     assert stops.add("xx a bb") == "xx "
+
+
+def byte_fallback() -> Tokenizer:
+    """A tokenizer of the sentencepiece kind: what it has no piece for is spelled byte by byte."""
+    pieces = [("<unk>", 0.0), *((f"<0x{i:02X}>", 0.0) for i in range(256)), *((p, -1.0) for p in ("▁the", "▁a", "b"))]
+    tokenizer = Tokenizer(models.Unigram(pieces, 0, byte_fallback=True))
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    tokenizer.decoder = decoders.Sequence(steps)
+    return tokenizer
+
+
+@settings(max_examples=200, deadline=None)
+@given(ids=st.lists(st.integers(1, 259), min_size=9, max_size=40))
+def test_bytes_that_are_no_characters_neither_end_the_answer_nor_take_words_with_them(ids: list[int]) -> None:
+    detokenizer = Detokenizer(byte_fallback(), ids[:8])
+    shown = "".join([*(detokenizer.add(i) for i in ids[8:]), detokenizer.flush()])
+    assert shown.count("the") == ids[8:].count(257)
