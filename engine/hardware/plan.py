@@ -20,8 +20,8 @@ LAYER_SECONDS = (
 class ModelFacts:
     """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
 
-    dense_bytes: everything else, by kind ('f32', 'bf16', 'int8'). kv_bytes: per token of context in bf16, and twice that
-    where the rest is held as f32. state_bytes: what recurrent layers keep, snapshots included, however long the context.
+    dense_bytes: everything else, by kind ('f32', 'bf16', 'int8'). kv_bytes: per token of context in bf16, twice that
+    where the rest is held as f32. state_bytes: of recurrent layers, snapshots included, however long the context is.
     """
 
     name: str

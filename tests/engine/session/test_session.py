@@ -159,8 +159,8 @@ def test_new_settings_leave_the_cache_its_size_when_memory_is_just_enough(
     ceiling = base + WORKSPACE + session._facts.dense_bytes[session.plan.dense] + need
     free = (ceiling + 2) * 4 // 3 - base  # of which a quarter is the margin
     for _ in range(2):
-        monkeypatch.setattr(probe, "rss", lambda: base + held)
-        monkeypatch.setattr(probe, "memory", lambda: (10**12, free - held))
+        monkeypatch.setattr(probe, "rss", lambda held=held: base + held)
+        monkeypatch.setattr(probe, "memory", lambda held=held: (10**12, free - held))
         session.update({"dial": "balanced"})
         assert session.plan.cache_bytes == before
         ask(session)  # fills the cache and the context
