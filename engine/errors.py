@@ -1,7 +1,8 @@
-"""The one exception of the engine: what is wrong, what to do, nothing lost."""
+"""The one exception of the engine: what is wrong, what to do, nothing lost; and every other exception as one."""
 
 from __future__ import annotations
 
+import errno
 from enum import StrEnum
 
 
@@ -37,3 +38,40 @@ class UnderhillError(Exception):
 
     def __reduce__(self) -> tuple[type[UnderhillError], tuple[Kind, str, str]]:
         return type(self), (self.kind, self.sentence, self.action)
+
+
+def as_error(e: Exception) -> UnderhillError:
+    """Whatever was raised as an error to show, with `e` as its cause; an UnderhillError is given back as it is."""
+    if isinstance(e, UnderhillError):
+        return e
+    error = _from_system(e) or UnderhillError(
+        Kind.INTERNAL,
+        "Something went wrong inside Underhill.",
+        "Your chat is safe. Try again; if it happens again, please report the details.",
+    )
+    error.__cause__ = e
+    return error
+
+
+def _from_system(e: Exception) -> UnderhillError | None:
+    """What the system refused: memory or disk. torch tells of memory by a RuntimeError, on a device by its own kind."""
+    number = e.errno if isinstance(e, OSError) else None
+    refused = isinstance(e, RuntimeError) and any(
+        words in str(e) for words in ("can't allocate memory", "not enough memory", "out of memory")
+    )
+    if isinstance(e, MemoryError) or refused or number == errno.ENOMEM:
+        return UnderhillError(
+            Kind.OUT_OF_MEMORY,
+            "There was not enough memory for this.",
+            "Close other programs or lower the expert cache.",
+        )
+    if number in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+        return UnderhillError(Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
+    if isinstance(e, OSError):
+        where = f" ({e.filename})" if e.filename else ""
+        return UnderhillError(
+            Kind.DISK_ERROR,
+            f"The disk refused: {e.strerror or e}{where}.",
+            "Check that the disk is connected and that you may write there.",
+        )
+    return None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import json
+import os
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Callable, Sequence
 
 from engine import settings
-from engine.errors import Kind, UnderhillError
+from engine.errors import Kind, UnderhillError, as_error
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -17,17 +20,27 @@ OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Exit codes: 0 it worked, 1 it could not be done (the sentence says why), 2 wrong usage,
     130 interrupted."""
+    _speak_utf8()
     args = parser().parse_args(argv)
     try:
-        return int(args.run(args) or OK)
-    except UnderhillError as e:
-        return _failed(args, e)
+        code = int(args.run(args) or OK)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("\nInterrupted. Nothing is lost; run the same command again to go on.", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of our output has gone, as in `| head`
-        sys.stderr.close()
+    except BrokenPipeError:  # the reader of our output has gone, as in `| head`; what is left goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
+    except Exception as e:
+        return _failed(args, as_error(e))
+
+
+def _speak_utf8() -> None:
+    """Whoever reads our output from a pipe or a file gets UTF-8, also where Windows would write its own code page."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, io.TextIOWrapper) and not stream.isatty():
+            stream.reconfigure(encoding="utf-8", errors="replace")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -107,11 +120,21 @@ def _info(p: argparse.ArgumentParser) -> None:
     p.add_argument("model", metavar="MODEL", nargs="?", default=None, help="a path, a name, or builtin")
 
 
+def _at_least(low: int) -> Callable[[str], int]:
+    def whole(text: str) -> int:
+        if (value := int(text)) < low:
+            raise argparse.ArgumentTypeError(f"{value} is less than {low}")
+        return value
+
+    whole.__name__ = f"whole number from {low} on"  # which argparse says of what is none
+    return whole
+
+
 def _eval(p: argparse.ArgumentParser) -> None:
     _command(p, "eval")
     p.add_argument("--text", metavar="FILE", required=True, help="text, or JSON lines of chats (.jsonl)")
-    p.add_argument("--window", type=int, default=512, metavar="N", help="tokens seen at a time (default: 512)")
-    p.add_argument("--max-tokens", type=int, default=None, metavar="N", help="score at most so many tokens")
+    p.add_argument("--window", type=_at_least(2), default=512, metavar="N", help="tokens seen at a time (default: 512)")
+    p.add_argument("--max-tokens", type=_at_least(1), default=None, metavar="N", help="score at most so many tokens")
     _settings(p, settings.ENGINE)
 
 
@@ -130,6 +153,8 @@ def _trace(p: argparse.ArgumentParser) -> None:
 
 
 def _failed(args: argparse.Namespace, e: UnderhillError) -> int:
+    if e.kind is Kind.INTERNAL and e.__cause__ is not None:  # the details that the sentence asks to report
+        traceback.print_exception(e.__cause__)
     if getattr(args, "json", False):
         print(json.dumps({"error": {"kind": str(e.kind), "sentence": e.sentence, "action": e.action}}))
     print(f"underhill-cli: {e.sentence}", file=sys.stderr)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import threading
 import traceback
 from collections import deque
@@ -10,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.api import Cancelled, Command, Done, Event, Failed
-from engine.errors import Kind, UnderhillError
+from engine.errors import Kind, UnderhillError, as_error
 
 
 class CancelledWork(UnderhillError):
@@ -122,42 +121,12 @@ class Lane:
             return Done(command.id, self._work(command, self._cancel.is_set))
         except CancelledWork as e:
             return Cancelled(command.id, e.result)
-        except UnderhillError as e:
-            if e.kind is Kind.CANCELLED:
+        except Exception as e:  # a defect of ours, too: say so, keep the engine alive
+            error = as_error(e)
+            if error.kind is Kind.CANCELLED:
                 return Cancelled(command.id)
-            return Failed(command.id, e.kind, e.sentence, e.action, _cause(e))
-        except MemoryError as e:
-            return Failed(
-                command.id,
-                Kind.OUT_OF_MEMORY,
-                "There was not enough memory for this.",
-                "Close other programs or lower the expert cache.",
-                _cause(e),
-            )
-        except OSError as e:
-            return _os_error(command.id, e)
-        except Exception as e:  # a defect of ours: say so, keep the engine alive
-            return Failed(
-                command.id,
-                Kind.INTERNAL,
-                "Something went wrong inside Underhill.",
-                "Your chat is safe. Try again; if it happens again, please report the details.",
-                _cause(e),
-            )
+            return Failed(command.id, error.kind, error.sentence, error.action, _cause(e))
 
 
-def _os_error(command: str, e: OSError) -> Failed:
-    if e.errno == errno.ENOSPC:
-        return Failed(command, Kind.DISK_FULL, "The disk is full.", "Free some space and try again.", _cause(e))
-    where = f" ({e.filename})" if e.filename else ""
-    return Failed(
-        command,
-        Kind.DISK_ERROR,
-        f"The disk refused: {e.strerror or e}{where}.",
-        "Check that the disk is connected and that you may write there.",
-        _cause(e),
-    )
-
-
-def _cause(e: BaseException) -> str:
+def _cause(e: Exception) -> str:
     return "".join(traceback.format_exception(e))

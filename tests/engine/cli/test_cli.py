@@ -200,6 +200,7 @@ def test_bad_models_are_refused_with_a_sentence_and_leave_nothing_listed(
         (("chat", "--prompt", "x", "--temperature", "hot"), 2, "Temperature cannot be"),
         (("chat", "--prompt", "x", "--cache-fraction", "2"), 2, "number from 0 to 1"),
         (("eval", "builtin", "--text", "/no/such/file"), 1, "no file"),
+        (("chat", "--prompt", "x", "--seed", "1" * 5000), 2, "Seed cannot be"),
         (("chat", "--prompt", "word " * 5000), 1, "at a time"),
     ],
 )
@@ -209,6 +210,50 @@ def test_wrong_use_is_told_apart_from_failure(
     got, out, err = run(capsys, *args)
     assert got == code
     assert words in err + out
+
+
+@pytest.mark.parametrize("option", [("--window", "1"), ("--window", "x"), ("--max-tokens", "0")])
+def test_numbers_that_make_no_sense_are_wrong_use(capsys: pytest.CaptureFixture[str], option: tuple[str, str]) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["eval", "builtin", "--text", "x", *option])
+    assert error.value.code == 2
+    assert option[0] in capsys.readouterr().err
+
+
+def test_what_the_system_refuses_is_a_sentence_and_a_defect_shows_its_details(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(error: Exception) -> tuple[int, str, str]:
+        def cards() -> None:
+            raise error
+
+        monkeypatch.setattr("engine.hub.library.prepare", lambda *_: None)
+        monkeypatch.setattr("engine.hub.library.cards", cards)
+        return run(capsys, "list", "--json")
+
+    code, out, err = fail(PermissionError(13, "Permission denied", "/locked"))
+    assert (code, json.loads(out)["error"]["kind"]) == (1, "disk_error")
+    assert "/locked" in err
+    assert "Traceback" not in err
+    code, out, err = fail(ZeroDivisionError("oops"))
+    assert (code, json.loads(out)["error"]["kind"]) == (1, "internal")
+    assert "ZeroDivisionError: oops" in err
+
+
+def test_output_in_a_pipe_is_utf8_whatever_the_system_writes() -> None:
+    code = "from engine.cli.main import main; main(['trace', '/no/such']); print('\\U0001f600')"
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    ended = subprocess.run([sys.executable, "-c", code], env=environment, cwd=MODEL.parents[2], capture_output=True)
+    assert ended.stdout.decode("utf-8").strip() == "\U0001f600"
+
+
+def test_a_reader_that_has_gone_is_no_defect(home: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "engine.cli", "list"]
+    ended = subprocess.run(command, cwd=MODEL.parents[2], stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (1, "")
 
 
 def test_routing_is_recorded_and_replayed(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+import torch
 
 from engine.api import Cancelled, Command, Done, Event, Failed
 from engine.errors import Kind, UnderhillError
@@ -39,6 +40,10 @@ class Harness:
                 raise ZeroDivisionError("oops")
             case "memory":
                 raise MemoryError
+            case "torch memory":
+                torch.empty(1 << 50)
+            case "mapped memory":
+                raise OSError(errno.ENOMEM, "Cannot allocate memory")
             case "full":
                 raise OSError(errno.ENOSPC, "No space left on device")
             case "disk":
@@ -80,6 +85,8 @@ def test_done_carries_the_result(harness: Harness) -> None:
         ("sentence", Kind.BUSY),
         ("defect", Kind.INTERNAL),
         ("memory", Kind.OUT_OF_MEMORY),
+        ("torch memory", Kind.OUT_OF_MEMORY),
+        ("mapped memory", Kind.OUT_OF_MEMORY),
         ("full", Kind.DISK_FULL),
         ("disk", Kind.DISK_ERROR),
     ],
