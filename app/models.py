@@ -73,10 +73,6 @@ class Models(QObject):
         if self.importing is not None:
             self._link.stop(self._import)
 
-    def delete(self, name: str) -> None:
-        """Remove a model from the disk."""
-        self._link.send(api.DeleteModel(self._link.new_id(), name), self._deleted)
-
     def _listed(self, event: api.Event) -> None:
         if isinstance(event, api.Done):
             self.cards = tuple(event.result)
@@ -111,10 +107,6 @@ class Models(QObject):
             elif isinstance(event, api.Failed):
                 self.failed.emit(event)
         self.import_changed.emit()
-
-    def _deleted(self, event: api.Event) -> None:
-        self._other_heard(event)
-        self.refresh()
 
     def _other_heard(self, event: api.Event) -> None:
         if isinstance(event, api.Failed):

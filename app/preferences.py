@@ -23,7 +23,6 @@ class Preferences:
     live_open: bool = True
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64
-    state: str = ""  # QMainWindow.saveState in base64
     chat: int = 0  # the chat that was open
 
 

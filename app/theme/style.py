@@ -99,7 +99,6 @@ QFrame#toast QPushButton {{ background: transparent; border: 0; color: {p.window
   text-decoration: underline; padding: 2px 6px; }}
 QFrame#toast QPushButton:focus {{ background: {p.muted}; }}
 QFrame#actions {{ background: transparent; border: 0; }}
-QFrame#card {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 12px; }}
 QFrame#live {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
 QDockWidget {{ border: 0; }}
 QMainWindow::separator {{ background: {p.border}; width: 1px; height: 1px; }}
@@ -109,6 +108,5 @@ QListWidget#pages::item {{ padding: 8px 10px; border-radius: 8px; }}
 QListWidget#pages::item:hover {{ background: {p.hover}; }}
 QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}
 QLabel#muted {{ color: {p.muted}; }}
-QLabel#link {{ color: {p.accent}; }}
 QLabel#restart {{ color: {p.warning}; }}
 """

@@ -140,10 +140,6 @@ class TranscriptView(QAbstractScrollArea):
         """The window closes: end the thread that colours code."""
         self._highlighter.close()
 
-    def following(self) -> bool:
-        """Does the view stay at the end?"""
-        return self._follow
-
     # ---- geometry ---------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:

@@ -14,7 +14,7 @@ from app.widgets.icon_button import IconButton
 
 
 class Header(QFrame):
-    """chosen: a model's name. import_wanted, delete_wanted: from the menu."""
+    """chosen: a model's name. import_wanted: a folder is to be imported."""
 
     chosen = Signal(str)
     import_wanted = Signal()
