@@ -26,7 +26,7 @@ class Keeper:
         self._inbox = inbox
         self._on_problem = on_problem
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="chats")
+        self._thread = threading.Thread(target=self._run, name="chats", daemon=True)  # a crash must end the process
         self._thread.start()
 
     def do(
