@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.skeleton import ExpertsModule
-from engine.kernels.activation import KINDS, Activation
+from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation
 
-PROBE = 64  # values tried to tell one activation from another
+PROBE = 256  # values tried to tell one activation from another
+
+# The numbers of an activation, and where the modules keep them.
+_NUMBERS = {
+    "alpha": ("alpha", "swiglu_alpha"),
+    "limit": ("limit", "swiglu_limit", "act_fn.gate_softcap.softcap"),
+    "up_limit": ("act_fn.up_softcap.softcap",),
+}
 
 
 @dataclass(frozen=True)
@@ -51,17 +59,18 @@ def expert_sizes(module: Any) -> tuple[int, int]:
 
 def _activation(module: Any) -> Activation:
     """The activation that computes what the module computes, found by trying all that the kernels have."""
-    gate, up = torch.randn(2, 1, PROBE, generator=torch.Generator().manual_seed(0)).mul_(12.0)
+    # From small values, where activations differ in their curve, to those beyond any limit that matters.
+    gate, up = torch.randn(2, 1, PROBE, generator=torch.Generator().manual_seed(0)) * torch.logspace(-1, 4, PROBE)
     if module.has_gate:
         together = torch.cat((gate, up), -1) if module.is_concatenated else torch.stack((gate, up), -1).flatten(-2)
         wanted = module._apply_gate(together)
     else:
         wanted = module.act_fn(up)
-    alpha, limit = _number(module, "alpha", 1.702), _number(module, "limit", 7.0)
+    numbers = {name: value for name, paths in _NUMBERS.items() if (value := _number(module, paths)) is not None}
     for kind in KINDS:
-        if kind == "clamped_swiglu" and not module.has_gate:
+        if kind in SWIGLU_KINDS and not module.has_gate:
             continue
-        found = Activation(kind, alpha, limit)
+        found = Activation(kind, **numbers)
         computed = found.apply(gate if module.has_gate else None, up)
         if not wanted.is_meta and torch.allclose(computed, wanted, rtol=1e-4, atol=1e-4):
             return found
@@ -72,9 +81,16 @@ def _activation(module: Any) -> Activation:
     )
 
 
-def _number(module: Any, name: str, default: float) -> float:
-    found = getattr(module, name, getattr(module, f"swiglu_{name}", None))
-    return default if found is None else float(found)
+def _number(module: Any, paths: tuple[str, ...]) -> float | None:
+    """What the first of these attributes says that is there and is not None."""
+    for path in paths:
+        try:
+            found = attrgetter(path)(module)
+        except AttributeError:
+            continue
+        if found is not None:
+            return float(found)
+    return None
 
 
 def _activation_name(module: Any) -> str:

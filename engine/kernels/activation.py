@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
-ActivationKind = Literal["silu", "gelu", "gelu_tanh", "relu", "relu2", "clamped_swiglu"]
-KINDS: tuple[ActivationKind, ...] = ("silu", "gelu", "gelu_tanh", "relu", "relu2", "clamped_swiglu")  # as in the C enum
+ActivationKind = Literal[
+    "silu", "gelu", "gelu_tanh", "relu", "relu2", "clamped_swiglu", "limited_swiglu", "softcapped_swiglu"
+]
+KINDS: tuple[ActivationKind, ...] = get_args(ActivationKind)  # as in the C enum
+SWIGLU_KINDS = frozenset(kind for kind in KINDS if kind.endswith("swiglu"))  # those that need a gate
 
 
 @dataclass(frozen=True)
 class Activation:
-    """h = act(gate) * up, or act(up) where the experts have no gate.
+    """h = act(gate) * up, or act(up) where the experts have no gate. Three kinds bound what they multiply:
 
-    clamped_swiglu (gpt-oss): gate <= limit, |up| <= limit, (up + 1) * gate * sigmoid(alpha * gate); needs a gate.
+    - clamped_swiglu (gpt-oss): gate <= limit, |up| <= limit; (up + 1) * gate * sigmoid(alpha * gate)
+    - limited_swiglu (DeepSeek-V4): gate <= limit, |up| <= limit; up * silu(gate)
+    - softcapped_swiglu (Inkling 2): cap(gate, limit) * sigmoid(gate) * cap(up, up_limit), cap(a, c) = c * tanh(a / c)
     """
 
     kind: ActivationKind = "silu"
     alpha: float = 1.702
     limit: float = 7.0
+    up_limit: float = 25.0  # of softcapped_swiglu; the other kinds have one limit for both
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -30,13 +36,20 @@ class Activation:
 
     def apply(self, gate: Tensor | None, up: Tensor) -> Tensor:
         """gate, up: [N, I]. Returns [N, I] in the same dtype."""
-        if self.kind == "clamped_swiglu":
+        if self.kind in SWIGLU_KINDS:
             if gate is None:
-                raise ValueError("clamped_swiglu needs a gate")
-            g = gate.clamp(max=self.limit)
-            return (up.clamp(-self.limit, self.limit) + 1) * (g * torch.sigmoid(self.alpha * g))
+                raise ValueError(f"{self.kind} needs a gate")
+            return self._swiglu(gate, up)
         h = self._plain(up if gate is None else gate)
         return h if gate is None else h * up
+
+    def _swiglu(self, gate: Tensor, up: Tensor) -> Tensor:
+        if self.kind == "softcapped_swiglu":  # the sigmoid takes the gate as it is
+            return _softcap(gate, self.limit) * torch.sigmoid(gate) * _softcap(up, self.up_limit)
+        g, u = gate.clamp(max=self.limit), up.clamp(-self.limit, self.limit)
+        if self.kind == "limited_swiglu":
+            return u * (g * torch.sigmoid(g))
+        return (u + 1) * (g * torch.sigmoid(self.alpha * g))
 
     def _plain(self, a: Tensor) -> Tensor:
         match self.kind:
@@ -50,3 +63,7 @@ class Activation:
                 return torch.relu(a)
             case _:
                 return torch.relu(a) ** 2
+
+
+def _softcap(a: Tensor, cap: float) -> Tensor:
+    return cap * torch.tanh(a / cap)

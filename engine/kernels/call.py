@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from engine.kernels.activation import Activation
+from engine.kernels.activation import SWIGLU_KINDS, Activation
 from engine.store.layout import ExpertSpec
 
 
@@ -75,8 +75,8 @@ class Kernel(Protocol):
 
 def check_call(spec: ExpertSpec, activation: Activation, work: Sequence[Work], x: Tensor, k: int, out: Tensor) -> None:
     """Refuse what would make a kernel read or write where it must not. Raises ValueError."""
-    if activation.kind == "clamped_swiglu" and not spec.has_gate:
-        raise ValueError("clamped_swiglu needs experts with a gate")
+    if activation.kind in SWIGLU_KINDS and not spec.has_gate:
+        raise ValueError(f"{activation.kind} needs experts with a gate")
     if x.dim() != 2 or x.shape[1] != spec.hidden:
         raise ValueError(f"x is {tuple(x.shape)}; the experts take [*, {spec.hidden}]")
     slots = x.shape[0] * k

@@ -22,7 +22,7 @@ from engine.kernels.call import Work, check_call
 from engine.kernels.reference import UNITS_AT
 from engine.store.layout import ExpertSpec
 
-ABI = 1  # UH_ABI in underhill_kernels.h
+ABI = 2  # UH_ABI in underhill_kernels.h
 ISAS = ("portable", "avx2", "avx512")  # as in the C enum
 _MATRICES = ("gate", "up", "down")
 _EXPERT = struct.Struct("=QQQiiii")  # uh_expert
@@ -48,6 +48,7 @@ class _Layout(ctypes.Structure):
         ("activation", ctypes.c_int32),
         ("alpha", ctypes.c_float),
         ("limit", ctypes.c_float),
+        ("up_limit", ctypes.c_float),
         ("matrix", _Matrix * 3),
     )
 
@@ -56,7 +57,7 @@ class _Layout(ctypes.Structure):
 def _layout(spec: ExpertSpec, activation: Activation) -> _Layout:
     layout = _Layout(
         spec.hidden, spec.intermediate, spec.group, spec.top, spec.has_gate, KINDS.index(activation.kind),
-        activation.alpha, activation.limit,
+        activation.alpha, activation.limit, activation.up_limit,
     )  # fmt: skip
     for index, m in enumerate(spec.matrices):
         at = layout.matrix[_MATRICES.index(m.name)]

@@ -31,6 +31,25 @@ UH_TARGET static inline float uh_exp(float x) {
 
 UH_TARGET static inline float uh_sigmoid(float x) { return 1.0f / (1.0f + uh_exp(-x)); }
 
+/* tanh x to about 1e-7 of itself: near 0 a polynomial in x^2 (Cephes again), for 1 - 2 / (1 + e^2x) cancels there. */
+UH_TARGET static inline float uh_tanh(float x) {
+    float square = x * x;
+    float p = -5.70498872745e-3f;
+    p = p * square + 2.06390887954e-2f;
+    p = p * square - 5.37397155531e-2f;
+    p = p * square + 1.33314422036e-1f;
+    p = p * square - 3.33332819422e-1f;
+    float inner = p * square * x + x;
+    float outer = 1.0f - 2.0f / (1.0f + uh_exp(2.0f * x));
+    return square < 0.390625f ? inner : outer; /* 0.625^2 */
+}
+
+UH_TARGET static inline float uh_softcap(float x, float cap) { return cap * uh_tanh(x / cap); }
+
+UH_TARGET static inline float uh_at_most(float x, float limit) { return x > limit ? limit : x; } /* NaN stays */
+
+UH_TARGET static inline float uh_within(float x, float limit) { return uh_at_most(x < -limit ? -limit : x, limit); }
+
 UH_TARGET static void uh_activate16(const uh_layout *layout, const float *gate, const float *up, float *h) {
     const float *a = gate ? gate : up;
     float alpha = layout->alpha, limit = layout->limit;
@@ -51,13 +70,22 @@ UH_TARGET static void uh_activate16(const uh_layout *layout, const float *gate, 
     case UH_RELU2:
         for (int i = 0; i < UH_ROWS; i++) h[i] = a[i] < 0.0f ? 0.0f : a[i] * a[i];
         break;
-    default: /* UH_CLAMPED_SWIGLU; it has always a gate and holds `up` itself */
+    /* These have always a gate, and hold `up` themselves. */
+    case UH_CLAMPED_SWIGLU:
         for (int i = 0; i < UH_ROWS; i++) {
-            float g = gate[i] > limit ? limit : gate[i];
-            float u = up[i] > limit ? limit : up[i];
-            u = u < -limit ? -limit : u;
-            h[i] = (u + 1.0f) * (g * uh_sigmoid(alpha * g));
+            float g = uh_at_most(gate[i], limit);
+            h[i] = (uh_within(up[i], limit) + 1.0f) * (g * uh_sigmoid(alpha * g));
         }
+        return;
+    case UH_LIMITED_SWIGLU:
+        for (int i = 0; i < UH_ROWS; i++) {
+            float g = uh_at_most(gate[i], limit);
+            h[i] = uh_within(up[i], limit) * (g * uh_sigmoid(g));
+        }
+        return;
+    default: /* UH_SOFTCAPPED_SWIGLU */
+        for (int i = 0; i < UH_ROWS; i++)
+            h[i] = uh_softcap(gate[i], limit) * uh_sigmoid(gate[i]) * uh_softcap(up[i], layout->up_limit);
         return;
     }
     if (gate)

@@ -14,11 +14,20 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 1
+#define UH_ABI 2
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 enum { UH_PORTABLE, UH_AVX2, UH_AVX512 };
-enum { UH_SILU, UH_GELU, UH_GELU_TANH, UH_RELU, UH_RELU2, UH_CLAMPED_SWIGLU };
+enum {
+    UH_SILU,
+    UH_GELU,
+    UH_GELU_TANH,
+    UH_RELU,
+    UH_RELU2,
+    UH_CLAMPED_SWIGLU,
+    UH_LIMITED_SWIGLU,
+    UH_SOFTCAPPED_SWIGLU
+};
 
 /* One weight matrix, y [rows] = W [rows, cols] x. Offsets are bytes from the start of their plane. */
 typedef struct {
@@ -33,7 +42,8 @@ typedef struct {
     int32_t hidden, intermediate, group;
     int32_t top; /* 4 or 8: progressive planes; 16, 32: raw bf16 or float32 */
     int32_t has_gate, activation;
-    float alpha, limit; /* of UH_CLAMPED_SWIGLU */
+    float alpha;           /* of UH_CLAMPED_SWIGLU */
+    float limit, up_limit; /* of the last three; up_limit of UH_SOFTCAPPED_SWIGLU alone */
     uh_matrix matrix[UH_MATRICES];
 } uh_layout;
 

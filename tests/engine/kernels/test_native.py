@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels.activation import KINDS, Activation
+from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Kernel, Planes, Work
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
@@ -46,7 +46,7 @@ def test_within_1e5_of_float64(
     make_kernel: MakeKernel, hidden: int, intermediate: int, top: int, group: int, has_gate: bool, has_bias: bool,
     tokens: int, kind: str, seed: int,
 ) -> None:  # fmt: skip
-    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind == "clamped_swiglu", has_bias)
+    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind in SWIGLU_KINDS, has_bias)
     experts = random_experts(spec, 5, list(spec.tiers), seed)
     activation = Activation(kind)  # type: ignore[arg-type]
     torch.manual_seed(seed)
@@ -55,6 +55,20 @@ def test_within_1e5_of_float64(
     ours = kernel.combine(run(kernel, spec, experts, x, ids, activation), weights)
     oracle = moe_forward(x.double(), ids, weights, experts, spec, activation)
     assert (ours.double() - oracle).norm() <= 1e-5 * oracle.norm() + 1e-6
+
+
+@pytest.mark.parametrize("kind", sorted(SWIGLU_KINDS))
+@pytest.mark.parametrize("top", [4, 8, 16, 32])
+def test_limits_count_at_every_tier(make_kernel: MakeKernel, kind: ActivationKind, top: int) -> None:
+    spec = ExpertSpec(80, 45, top, 16)
+    limited, free = Activation(kind, 1.3, 2.0, 3.0), Activation(kind, 1.3, 1e9, 1e9)
+    x, ids, weights = 5 * torch.randn(6, 80), torch.zeros(6, 1, dtype=torch.int64), torch.ones(6, 1)
+    for tier in spec.tiers:
+        experts = random_experts(spec, 1, [tier])
+        ours = run(make_kernel(), spec, experts, x, ids, limited).double()
+        oracle, unlimited = (moe_forward(x.double(), ids, weights, experts, spec, a) for a in (limited, free))
+        assert (ours - oracle).norm() <= 1e-5 * oracle.norm()
+        assert (unlimited - oracle).norm() > 0.1 * oracle.norm()
 
 
 def test_large_enough_to_share_among_threads(make_kernel: MakeKernel) -> None:
@@ -113,6 +127,20 @@ def test_what_is_not_finite_stays_with_its_token(make_kernel: MakeKernel, poison
     assert not dirty[6:8].isfinite().all(dim=1).any()
     others = [i for i in range(12) if i not in (6, 7)]
     assert torch.equal(dirty[others], clean[others])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_activations_hide_no_more_than_the_reference_does(make_kernel: MakeKernel, kind: ActivationKind) -> None:
+    spec = ExpertSpec(70, 40, 32)
+    experts, activation = random_experts(spec, 1, [32]), Activation(kind)
+    x, ids = torch.randn(3, 70), torch.zeros(3, 1, dtype=torch.int64)
+    x[0, 1], x[1, 2], x[2, 3] = float("nan"), float("inf"), float("-inf")
+    ours = run(make_kernel(), spec, experts, x, ids, activation)
+    oracle = moe_forward(x.double(), ids, torch.ones(3, 1), experts, spec, activation)
+    assert ours[0].isnan().all()
+    assert torch.equal(ours.isfinite(), oracle.isfinite())
+    finite = oracle.isfinite()
+    torch.testing.assert_close(ours[finite].double(), oracle[finite], rtol=1e-4, atol=1e-5)
 
 
 def test_extreme_inputs_give_what_the_reference_gives(make_kernel: MakeKernel) -> None:

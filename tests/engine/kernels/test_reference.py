@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.kernels.activation import KINDS, Activation
+from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Planes
 from engine.kernels.reference import TorchKernel, decode_matrix, moe_forward
 from engine.quantization.planes import decode_expert, encode_expert
@@ -103,7 +103,7 @@ def test_layer_equals_the_written_out_sum(
     kind: str,
     seed: int,
 ) -> None:
-    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind == "clamped_swiglu", has_bias)
+    spec = ExpertSpec(hidden, intermediate, top, group, has_gate or kind in SWIGLU_KINDS, has_bias)
     torch.manual_seed(seed)
     experts = random_experts(spec, 4, list(spec.tiers), seed)
     x, weights = torch.randn(tokens, hidden), torch.rand(tokens, 3)
@@ -138,6 +138,24 @@ def test_clamped_swiglu_is_that_of_gpt_oss() -> None:
     gate, up = torch.tensor([9.0, -9.0, 1.0]), torch.tensor([9.0, -9.0, 0.5])
     g, u = torch.tensor([7.0, -9.0, 1.0]), torch.tensor([7.0, -7.0, 0.5])
     torch.testing.assert_close(Activation("clamped_swiglu").apply(gate, up), (u + 1) * g * torch.sigmoid(1.702 * g))
+
+
+def test_limited_swiglu_is_that_of_deepseek_v4() -> None:
+    gate, up = torch.tensor([9.0, -9.0, 1.0, 2.0]), torch.tensor([9.0, -9.0, 0.5, 20.0])
+    g, u = torch.tensor([7.0, -9.0, 1.0, 2.0]), torch.tensor([7.0, -7.0, 0.5, 7.0])
+    torch.testing.assert_close(Activation("limited_swiglu").apply(gate, up), torch.nn.functional.silu(g) * u)
+
+
+def test_softcapped_swiglu_is_that_of_inkling2() -> None:
+    gate, up = torch.tensor([9.0, -9.0, 1.0, 2.0]), torch.tensor([9.0, -9.0, 0.5, 200.0])
+    expected = 4 * torch.tanh(gate / 4) * torch.sigmoid(gate) * 25 * torch.tanh(up / 25)
+    torch.testing.assert_close(Activation("softcapped_swiglu", limit=4.0, up_limit=25.0).apply(gate, up), expected)
+
+
+@pytest.mark.parametrize("kind", sorted(SWIGLU_KINDS))
+def test_swiglu_needs_a_gate(kind: ActivationKind) -> None:
+    with pytest.raises(ValueError, match="needs a gate"):
+        Activation(kind).apply(None, torch.ones(1))
 
 
 def test_a_weight_of_zero_drops_its_slot_unread() -> None:

@@ -103,6 +103,7 @@ FAMILY: dict[str, dict[str, Any]] = {
             "sliding_attention",
         ],
         "mlp_layer_types": ["hash_moe", "moe", "moe", "moe"],
+        "swiglu_limit": 0.05,  # so small, here and below, that limits count
     },
     "deepseek_v2": {"num_experts_per_tok": 2},
     "dots1": {"n_routed_experts": 8, "n_shared_experts": 1, "num_experts_per_tok": 2},
@@ -129,7 +130,7 @@ FAMILY: dict[str, dict[str, Any]] = {
         },
         "head_dim": 8,
     },
-    "glm5_next_text": {"qk_rope_head_dim": 0, "layer_types": None},
+    "glm5_next_text": {"qk_rope_head_dim": 0, "layer_types": None, "swiglu_limit": 0.05},
     "gemma4_text": {
         "enable_moe_block": True,
         "num_experts": 8,
@@ -140,6 +141,8 @@ FAMILY: dict[str, dict[str, Any]] = {
     },
     "granitemoehybrid": {"layer_types": ["linear_attention", "full_attention", "linear_attention", "full_attention"]},
     "hunyuan_v1_moe": {"head_dim": 8},
+    "hy_v4": {"swiglu_limit": 0.05},
+    "inkling2_text": {"mlp_gate_softcap": 0.1, "mlp_up_softcap": 0.2},
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1},
     "kimi_linear": {"layer_types": ["linear_attention", "full_attention", "linear_attention", "full_attention"]},
     "kolibri1": {"layer_types": ["sliding_attention", "sliding_attention", "sliding_attention", "full_attention"]},
@@ -174,8 +177,10 @@ FAMILY: dict[str, dict[str, Any]] = {
 DIFFERENT = {
     "aria_text": "transposed experts, gate and up one after the other",
     "deepseek_v32": "an indexer with keys of its own in the cache",
+    "deepseek_v4": "SwiGLU with limits, a router that looks up the token",
     "gpt_oss": "transposed and interleaved experts with biases",
     "granitemoe_swa": "all experts of a layer in one tensor",
+    "inkling2_text": "softcapped SwiGLU",
     "inkling_text": "convolutions beside sliding attention in one cache layer",
     "jamba": "several tokens after a state have to be fed one by one",
     "kimi_linear": "dense tensors that are merged, recurrent layers",
