@@ -182,7 +182,7 @@ class Engine(Protocol):
     """A running engine. Both methods may be called from any thread and never block on the engine's work."""
 
     def send(self, command: Command) -> None:
-        """Queue a command. Stop, UpdateSettings and Shutdown overtake what is running."""
+        """Queue a command. Stop, UpdateSettings, DeleteModel and Shutdown overtake an answer that is being made."""
 
     def close(self, timeout: float = 10.0) -> None:
         """Shutdown and wait for the worker to end."""

@@ -63,9 +63,9 @@ class Pool:
                 session.close()
             self._sessions.popitem(last=False)[1].close()
 
-    def release(self, model: str) -> None:
-        """Close this model wherever it is open."""
-        for key in [k for k in self._sessions if k[0] == model]:
+    def release(self, gone: Callable[[Any], bool]) -> None:
+        """Close the sessions for which `gone` is true."""
+        for key in [k for k, session in self._sessions.items() if gone(session)]:
             self._sessions.pop(key).close()
 
     def close(self) -> None:

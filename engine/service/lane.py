@@ -71,11 +71,11 @@ class Lane:
         self._emit(Cancelled(target))
         return True
 
-    def overtake(self, kind: type[Command]) -> None:
-        """Called by the running work, on this thread: do the commands of this kind that wait at the head."""
+    def overtake(self, *kinds: type[Command]) -> None:
+        """Called by the running work, on this thread: do the commands of these kinds that wait at the head."""
         while True:
             with self._ready:
-                if not self._queue or not isinstance(self._queue[0], kind):
+                if not self._queue or not isinstance(self._queue[0], kinds):
                     return
                 command = self._queue.popleft()
             self._emit(self._finish(command))

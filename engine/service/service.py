@@ -23,9 +23,9 @@ PULSE = 0.2  # seconds between telemetry snapshots
 class Service:
     """Implements api.Engine.
 
-    Three threads: 'model' owns the loaded model; 'library' imports and deletes, so that a long import leaves the chat
-    alone; 'control' answers what must not wait (Stop, ListModels) and sends telemetry. torch is first imported on
-    'model' or 'library'.
+    Three threads: 'model' owns the open models; 'library' imports, so that a long import leaves the chat alone;
+    'control' answers what must not wait (Stop, ListModels) and sends telemetry. torch is imported by the first of them
+    that needs it.
     """
 
     def __init__(self, on_event: Callable[[api.Event], None]) -> None:
@@ -44,9 +44,9 @@ class Service:
         match command:
             case api.Stop() | api.ListModels() | api.Shutdown():
                 self._control.put(command)
-            case api.ImportModel() | api.DeleteModel():
+            case api.ImportModel():
                 self._library.put(command)
-            case api.LoadModel() | api.UnloadModel() | api.Generate() | api.UpdateSettings():
+            case api.LoadModel() | api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
                 self._model.put(command)
             case _:
                 raise TypeError(f"not a command of the engine: {command!r}")
@@ -81,8 +81,8 @@ class Service:
         from engine.hub import library
 
         session = self._session
-        current = session.card.name if session is not None else None
-        return tuple(dataclasses.replace(card, loaded=card.name == current) for card in library.cards())
+        current = session.card.path if session is not None else None
+        return tuple(dataclasses.replace(card, loaded=card.path == current) for card in library.cards())
 
     def _pulse(self) -> None:
         session = self._session
@@ -101,6 +101,8 @@ class Service:
                 return self._loaded().update(command.settings)
             case api.Generate():
                 return self._generate(command, cancelled)
+            case api.DeleteModel():
+                self._delete(command.name)
         return None
 
     def _loaded(self) -> Session:
@@ -131,7 +133,7 @@ class Service:
 
         session = self._loaded()
         sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
-        follower = _Follower(command.id, self._emit, cancelled, lambda: self._model.overtake(api.UpdateSettings))
+        follower = _Follower(command.id, self._emit, cancelled, self._between_tokens)
         stats = session.generate(
             command.messages, sampling, command.stop, follower, continue_last=command.continue_last
         )
@@ -139,23 +141,27 @@ class Service:
             raise CancelledWork(stats)
         return stats
 
+    def _between_tokens(self) -> None:
+        self._model.overtake(api.UpdateSettings, api.DeleteModel)
+
+    def _delete(self, name: str) -> None:
+        from engine.hub import library
+
+        path = library.location(name)
+        if self._session is not None and self._session.store.path == path:
+            raise UnderhillError(Kind.BUSY, f"{name} is loaded.", "Choose another model first, then delete it.")
+        if self._pool is not None:  # where it is kept open, idle
+            self._pool.release(lambda session: session.store.path == path)
+        library.delete(name)
+
     # ---- the library ------------------------------------------------------------------------------------------
 
     def _on_library(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         from engine.hub import library
 
-        match command:
-            case api.ImportModel():
-                report = self._reporter(command, cancelled)
-                path = library.add(Path(command.path), command.name, command.top, report)
-                return library.card(path)
-            case api.DeleteModel():
-                session = self._session
-                if session is not None and session.card.name == command.name:
-                    raise UnderhillError(
-                        Kind.BUSY, f"{command.name} is loaded.", "Choose another model first, then delete it."
-                    )
-                library.delete(command.name)
+        if isinstance(command, api.ImportModel):
+            report = self._reporter(command, cancelled)
+            return library.card(library.add(Path(command.path), command.name, command.top, report))
         return None
 
     def _reporter(self, command: api.Command, cancelled: Callable[[], bool]) -> Callable[[str, int, int], None]:

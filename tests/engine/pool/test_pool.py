@@ -97,7 +97,7 @@ def test_other_failures_come_through_and_close_nothing(pool: Pool) -> None:
 def test_closing_gives_everything_back(pool: Pool) -> None:
     pool.acquire("a-4", {}, quiet)
     pool.acquire("b-5", {}, quiet)
-    pool.release("a-4")
+    pool.release(lambda session: session.model == "a-4")
     assert Fake.memory == 5.0
     pool.close()
     assert Fake.memory == 10.0

@@ -223,6 +223,23 @@ def test_a_model_is_imported_listed_used_and_deleted(loaded: Desk, root: Path) -
     assert [m.name for m in loaded.result(ListModels)] == ["builtin"]
 
 
+def test_a_model_deleted_and_imported_anew_is_not_the_one_that_was_open_before(loaded: Desk, root: Path) -> None:
+    source = str(root / "resources" / "builtin" / "model")
+    loaded.result(ImportModel, source, "again", 4)
+    assert loaded.result(LoadModel, "again", SETTINGS).tiers == (2, 4)
+    loaded.result(LoadModel, "builtin", SETTINGS)
+    running = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 150})
+    loaded.first(lambda e: isinstance(e, TextDelta) and e.id == running)
+    deleted = loaded.send(DeleteModel, "again")
+    assert isinstance(loaded.wait(deleted), Done)
+    assert isinstance(loaded.wait(running), Done)
+    order = [e.id for e in loaded.events if isinstance(e, TERMINAL)]
+    assert order.index(deleted) < order.index(running)  # an answer is not waited for
+    loaded.result(ImportModel, source, "again", 8)
+    assert loaded.result(LoadModel, "again", SETTINGS).tiers == (2, 4, 8)
+    assert loaded.result(Generate, HELLO, GREEDY).precision["8"] > 0
+
+
 def test_shutdown_cancels_what_runs_and_its_done_is_the_last_word(home: Path) -> None:
     desk = Desk()
     desk.result(LoadModel, "builtin", SETTINGS)
