@@ -11,7 +11,7 @@ import platformdirs
 
 @dataclass(frozen=True)
 class Paths:
-    """folder: the user's data folder of Underhill; UNDERHILL_DATA names another."""
+    """folder: the user's data folder of Underhill, models included; UNDERHILL_HOME names another."""
 
     folder: Path
 
@@ -33,5 +33,5 @@ class Paths:
 
 def default() -> Paths:
     """The folder of this user on this computer."""
-    chosen = os.environ.get("UNDERHILL_DATA")
+    chosen = os.environ.get("UNDERHILL_HOME")
     return Paths(Path(chosen) if chosen else Path(platformdirs.user_data_dir("underhill", appauthor=False)))

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 def start(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     keep = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     return subprocess.run(
-        [sys.executable, "-m", "app"], cwd=ROOT, env={**keep, "UNDERHILL_DATA": str(tmp_path), **environment},
+        [sys.executable, "-m", "app"], cwd=ROOT, env={**keep, "UNDERHILL_HOME": str(tmp_path), **environment},
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
 
