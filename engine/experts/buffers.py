@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,8 +31,12 @@ Allocate = Callable[[int], Buffer]
 
 
 def allocate_host(nbytes: int) -> Buffer:
-    """Anonymous memory on page boundaries, outside of any heap, so that giving it up returns it to the system."""
-    view = memoryview(mmap.mmap(-1, nbytes))
+    """Anonymous memory on page boundaries, outside of any heap, so that giving it up returns it to the system.
+
+    Private, so that neighbours share one mapping: Linux allows a process 65530, and a model may have more planes.
+    """
+    private = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
+    view = memoryview(mmap.mmap(-1, nbytes, **private))
     return Buffer(torch.frombuffer(view, dtype=torch.uint8), view)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import mmap
 import os
 import random
@@ -13,6 +14,7 @@ from pathlib import Path
 import psutil
 
 from engine.hardware.machine import Gpu, Machine
+from engine.store.disk import open_file
 
 _BLOCK = 1 << 20
 _CGROUP = Path("/sys/fs/cgroup")
@@ -119,15 +121,16 @@ def _page_cache(folder: Path) -> int:
 
 
 def gpus() -> tuple[Gpu, ...]:
-    """CUDA devices with free memory now; empty without CUDA."""
+    """CUDA devices that can be used now, with their free memory; empty without CUDA."""
     import torch
 
     if not torch.cuda.is_available():
         return ()
     found = []
     for i in range(torch.cuda.device_count()):
-        free, total = torch.cuda.mem_get_info(i)
-        found.append(Gpu(torch.cuda.get_device_name(i), int(total), int(free)))
+        with contextlib.suppress(RuntimeError):  # a card that cannot be used now (held by another, driver in trouble)
+            free, total = torch.cuda.mem_get_info(i)
+            found.append(Gpu(torch.cuda.get_device_name(i), int(total), int(free)))
     return tuple(found)
 
 
@@ -151,27 +154,19 @@ def measure_disk(path: Path) -> float:
     """
     if not path.is_file() or path.stat().st_size < 16 * _BLOCK:
         return 500e6
-    flags = os.O_RDONLY | getattr(os, "O_DIRECT", 0) | getattr(os, "O_BINARY", 0)
     try:
-        handle = os.open(path, flags)
-    except OSError:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    blocks = list(range(path.stat().st_size // _BLOCK))
+        file = open_file(path, direct=True)
+    except OSError:  # this disk cannot: measured as it will be read
+        file = open_file(path, direct=False)
+    blocks = list(range(file.size // _BLOCK))
     random.Random(0).shuffle(blocks)
     read, start = 0, time.perf_counter()
     try:
-        with mmap.mmap(-1, _BLOCK) as buffer:
+        with mmap.mmap(-1, _BLOCK) as buffer, memoryview(buffer) as view:
             for block in blocks:
-                read += _read_at(handle, buffer, block * _BLOCK)
+                read += file.read(block * _BLOCK, [view])
                 if time.perf_counter() - start > 0.3:
                     break
     finally:
-        os.close(handle)
-    return read / (time.perf_counter() - start)
-
-
-def _read_at(handle: int, buffer: mmap.mmap, offset: int) -> int:
-    if hasattr(os, "preadv"):
-        return os.preadv(handle, [buffer], offset)
-    os.lseek(handle, offset, os.SEEK_SET)
-    return len(os.read(handle, _BLOCK))
+        file.close()
+    return max(1, read) / (time.perf_counter() - start)

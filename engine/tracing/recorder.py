@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,12 +107,17 @@ def load(path: Path) -> Trace:
             trace = Trace(tuple(int(n) for n in z["layers"]), int(z["experts"]), z["ids"], z["weights"], z["passes"])
     except FileNotFoundError as e:
         raise UnderhillError(Kind.MISSING_FILE, f"There is no trace {path}.", "Check the path.") from e
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as e:
+    except Exception as e:  # what numpy and zipfile raise on bad files has no end
         raise UnderhillError(
             Kind.BROKEN_FILE, f"{path} is not a routing trace, or is damaged.", "Record it anew."
         ) from e
-    shape = (len(trace.layers), int(trace.passes.sum()))
-    fits = trace.ids.ndim == 3 and trace.ids.shape == trace.weights.shape and trace.ids.shape[:2] == shape
-    if not fits or (trace.ids.size and int(trace.ids.max()) >= trace.experts):
+    types = [array.dtype.name for array in (trace.ids, trace.weights, trace.passes)] == ["uint16", "float16", "int32"]
+    sized = trace.ids.ndim == 3 and trace.ids.shape == trace.weights.shape and trace.passes.ndim == 1
+    if (
+        not (types and sized and trace.ids.size)
+        or trace.ids.shape[:2] != (len(trace.layers), int(trace.passes.sum()))
+        or int(trace.passes.min()) < 1
+        or int(trace.ids.max()) >= trace.experts
+    ):
         raise UnderhillError(Kind.BROKEN_FILE, f"{path} contradicts itself.", "Record it anew.")
     return trace

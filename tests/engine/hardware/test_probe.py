@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import psutil
 import pytest
+import torch
 
 from engine.hardware import probe
+from engine.hardware.machine import Gpu
 
 V1 = {
     "memory.limit_in_bytes": "1000000",
@@ -58,6 +62,35 @@ def test_the_disk_rate_of_a_real_file_is_measured_and_a_small_one_guessed(tmp_pa
     small = tmp_path / "small"
     small.write_bytes(b"x")
     assert probe.measure_disk(small) == probe.measure_disk(tmp_path) == 500e6
+
+
+def test_a_disk_that_refuses_direct_reads_is_measured_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Some file systems take O_DIRECT when a file is opened and refuse the read."""
+    fcntl = pytest.importorskip("fcntl")
+    read = os.preadv
+
+    def refuse(fd: int, buffers: list[memoryview], offset: int) -> int:
+        if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_DIRECT:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return read(fd, buffers, offset)
+
+    monkeypatch.setattr(os, "preadv", refuse)
+    big = tmp_path / "big"
+    big.write_bytes(b"x" * (20 << 20))
+    assert probe.measure_disk(big) > 1e6
+
+
+def test_a_card_that_cannot_be_used_now_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def memory(index: int) -> tuple[int, int]:
+        if index == 0:
+            raise RuntimeError("CUDA error: all CUDA-capable devices are busy or unavailable")
+        return 3, 4
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: f"card {index}")
+    monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
+    assert probe.gpus() == (Gpu("card 1", 4, 3),)
 
 
 def test_a_machine_adds_up(tmp_path: Path) -> None:

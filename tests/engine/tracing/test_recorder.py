@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -65,7 +66,24 @@ def test_missing_cut_and_contradicting_files_are_refused(tmp_path: Path) -> None
     path.write_bytes(whole)
     with np.load(path) as z:
         arrays = dict(z)
-    arrays["ids"] = arrays["ids"] + 100
-    np.savez(path, **arrays)
-    with pytest.raises(UnderhillError, match="contradicts"):
-        load(path)
+    for wrong in (
+        {"ids": arrays["ids"] + np.uint16(100)},
+        {"ids": np.full(arrays["ids"].shape, "a")},
+        {"ids": arrays["ids"].astype(np.int64) - 100},
+        {"passes": np.array([5, -1], np.int32)},
+        {"passes": np.array([[4]], np.int32)},
+        {"passes": np.array([4.0])},
+    ):
+        np.savez(path, **{**arrays, **wrong})
+        with pytest.raises(UnderhillError, match="contradicts"):
+            load(path)
+
+
+def test_a_file_with_any_byte_changed_is_read_or_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.npz"
+    record([4])[0].trace().save(path)
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 2):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :])
+        with contextlib.suppress(UnderhillError):
+            load(path)
