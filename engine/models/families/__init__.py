@@ -9,6 +9,8 @@ from typing import Any
 from engine.models.config import Config, unsupported
 from engine.models.spec import DecoderSpec
 
+MOST_LAYERS = 4096  # a config that claims more is no model, and would take hours to read
+
 FAMILIES: dict[str, str] = {
     "deepseek_v2": "deepseek_v2",
     "deepseek_v3": "deepseek_v3",
@@ -55,6 +57,8 @@ def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
             if family
             else "The model's config.json does not say which family it belongs to (model_type)."
         )
+    if (layers := Config(config).integer("num_hidden_layers")) > MOST_LAYERS:
+        raise unsupported(f"This {family} model claims to have {layers:,} layers.")
     spec: DecoderSpec = import_module(f"{__name__}.{FAMILIES[family]}").spec(dict(config))
     if not spec.moe_layers:
         raise unsupported(f"This {family} model is dense: it has no experts, which is all that Underhill is made for.")
@@ -65,5 +69,5 @@ def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
 def _check_choices(spec: DecoderSpec, config: Config) -> None:
     for moe in spec.moe_layers.values():
         k, experts, groups = moe.router.top_k, moe.router.experts, moe.router.groups
-        if not 0 < k <= experts or experts % groups:
+        if not 0 < k <= experts or not 0 < moe.router.top_groups <= groups or experts % groups:
             raise unsupported(f"This {config.family} model asks for {k} of {experts} experts in {groups} groups.")

@@ -11,6 +11,7 @@ import pytest
 from engine.errors import Kind, UnderhillError
 from engine.models.families import FAMILIES, is_known, read_spec
 from engine.models.spec import AttentionSpec, DecoderSpec
+from tests.engine.models.families.tiny import raw
 
 QWEN3: dict[str, Any] = {
     "model_type": "qwen3_moe", "vocab_size": 97, "hidden_size": 48, "num_hidden_layers": 4, "num_attention_heads": 4,
@@ -66,6 +67,9 @@ def test_head_dim_is_worked_out_where_it_is_null() -> None:
         ({**QWEN3, "rope_scaling": {"rope_type": "spiral", "factor": 2.0}}, "'spiral'"),
         ({**QWEN3, "num_experts_per_tok": 9}, "9 of 8 experts"),
         ({**QWEN3, "num_experts_per_tok": 0}, "0 of 8 experts"),
+        ({**QWEN3, "num_hidden_layers": 10**12}, "1,000,000,000,000 layers"),
+        (raw("deepseek_v3", n_group=0), "0 groups"),
+        (raw("deepseek_v3", topk_group=5), "4 groups"),
         ({**PHIMOE, "num_experts_per_tok": 3}, "3 experts"),
         ({**GPT_OSS, "layer_types": ["full_attention", "chunked_attention"]}, "'chunked_attention'"),
         ({**HUNYUAN, "use_cla": True}, "use_cla"),
