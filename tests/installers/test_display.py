@@ -1,0 +1,40 @@
+"""The window on a real X display: Qt's own platform plugin, the system's libraries, and pixels."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+# A program of its own, since this process already has Qt off screen.
+COUNT_COLOURS = """
+from PySide6.QtGui import QGuiApplication
+app = QGuiApplication([])
+image = app.primaryScreen().grabWindow(0).toImage().scaled(320, 200)
+print(len({image.pixel(x, y) for x in range(image.width()) for y in range(image.height())}))
+"""
+
+
+def colours(environment: dict[str, str]) -> int:
+    """Different colours on the screen; an empty one has one."""
+    command = [sys.executable, "-c", COUNT_COLOURS]
+    return int(subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60).stdout)
+
+
+@pytest.mark.display
+def test_the_window_is_drawn_on_a_display(xvfb: str, qtbot: QtBot, tmp_path: Path, root: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "WAYLAND_DISPLAY"}
+    environment |= {"DISPLAY": xvfb, "QT_QPA_PLATFORM": "xcb", "UNDERHILL_HOME": str(tmp_path), "LC_ALL": "C.UTF-8"}
+    assert colours(environment) == 1
+    with open(tmp_path / "log", "w") as log:
+        window = subprocess.Popen([sys.executable, "-m", "app"], cwd=root, env=environment, stdout=log, stderr=log)
+    try:
+        qtbot.waitUntil(lambda: window.poll() is not None or colours(environment) > 20, timeout=60_000)
+        assert window.poll() is None, (tmp_path / "log").read_text()
+    finally:
+        window.kill()
+        window.wait(10)
