@@ -44,7 +44,8 @@ class ExpertRuntime:
     """The ExpertBackend over a store: cache, loader and kernels. One thread runs the model.
 
     kernels: one per level of the cache. tier: bits of full precision; None is the finest stored. The setters take
-    effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call.
+    effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call. interrupted is
+    asked before every layer of a prompt, which may take seconds; True ends it with an UnderhillError(CANCELLED).
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class ExpertRuntime:
         self.cache = cache
         self.telemetry = Telemetry(source)
         self.route_listener: RouteListener | None = None
+        self.interrupted: Callable[[], bool] | None = None
         self._source = source
         self._activation = activation
         self._loader = loader
@@ -77,6 +79,8 @@ class ExpertRuntime:
         Under the Exact dial the result is the same to the last bit whatever was cached.
         """
         tokens, k = ids.shape
+        if tokens > 1 and self.interrupted is not None and self.interrupted():
+            raise UnderhillError(Kind.CANCELLED, "Stopped.")
         x = x.contiguous()
         if self.route_listener is not None:
             self.route_listener(layer, ids, weights)

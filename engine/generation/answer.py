@@ -26,7 +26,7 @@ class Listener(Protocol):
         """New whole characters, and the tokens behind them."""
 
     def cancelled(self) -> bool:
-        """Asked before every token and prompt chunk; True ends the answer there."""
+        """Asked before every token, and before every layer of a prompt; True ends the answer there."""
 
 
 @dataclass

@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor
 
+from engine.errors import Kind, UnderhillError
+
 Want = Literal["last", "all", "none"]
 
 
@@ -79,7 +81,7 @@ class Context:
         progress: Callable[[int, int], None] = lambda done, total: None,
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Tensor | None:
-        """Read a prompt and return the logits [V] after its last token; None if cancelled between chunks.
+        """Read a prompt and return the logits [V] after its last token; None if cancelled, between chunks or in one.
 
         marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
         snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it).
@@ -93,20 +95,23 @@ class Context:
                     return None
                 start = len(self.tokens)
                 part = ids[start : min(start + self._chunk, stop)]
-                logits = self._forward(part, "last" if start + len(part) == len(ids) else "none", len(ids))
+                try:
+                    logits = self._forward(part, "last" if start + len(part) == len(ids) else "none", len(ids))
+                except UnderhillError as e:
+                    if e.kind is Kind.CANCELLED:
+                        return None
+                    raise
                 progress(len(self.tokens), len(ids))
             if stop < len(ids):
                 self._state.snapshot()
         return logits
 
-    def step(self, token: int) -> Tensor:
-        """Logits [V] after one more token."""
+    def step(self, token: int) -> Tensor | None:
+        """Logits [V] after one more token; None if what had to be read again for it was cancelled."""
         if self._model.continues(self._state, len(self.tokens) + 1):
-            logits = self._forward([token], "last")
-        else:  # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
-            logits = self.read([*self.tokens, token])
-        assert logits is not None
-        return logits
+            return self._forward([token], "last")
+        # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
+        return self.read([*self.tokens, token])
 
     def score(self, ids: Sequence[int], *, one_by_one: bool) -> Tensor:
         """Logits [T, V] after each of the tokens of a new sequence, in chunks or one token at a time."""

@@ -156,9 +156,17 @@ class Session:
         prompt = fit(self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last)
         listener.turns_dropped(prompt.dropped)
         before = self.counters()
-        with self._watcher.answering():
+        with self._watcher.answering(), self._interrupted_by(listener):
             result = answer(self.context, self.chat, prompt, sampling, stop_texts, listener, self._watcher.token)
         return self._stats(result, len(prompt.ids), prompt.dropped, before)
+
+    @contextmanager
+    def _interrupted_by(self, listener: Listener) -> Iterator[None]:
+        self.runtime.interrupted = listener.cancelled
+        try:
+            yield
+        finally:
+            self.runtime.interrupted = None
 
     def _stats(self, result: Answer, prompt_tokens: int, dropped: int, before: Counters) -> Stats:
         after = self.counters()

@@ -97,6 +97,23 @@ def test_stopping_keeps_what_was_said_and_the_session_goes_on(session: Session) 
     assert ask(session).token_ids[:4] == stopped.token_ids
 
 
+def test_stopping_does_not_wait_for_a_chunk_of_the_prompt(session: Session) -> None:
+    """A chunk of a large model on a slow disk takes many seconds; a layer does not."""
+    long = (Message("user", "Tell me more. " * 60),)
+    expected = session.generate(long, GREEDY, (), Listener())
+    session.context.clear()
+    layers: list[int] = []
+
+    class Impatient(Listener):
+        def cancelled(self) -> bool:
+            return len(layers) >= 3
+
+    with session.listening(lambda layer, ids, weights: layers.append(layer)):
+        stopped = session.generate(long, GREEDY, (), Impatient())
+    assert (stopped.finish, len(layers), session.context.tokens) == ("cancelled", 3, [])
+    assert session.generate(long, GREEDY, (), Listener()).token_ids == expected.token_ids
+
+
 def test_a_cut_answer_is_continued(session: Session) -> None:
     whole = ask(session)
     cut = session.generate(HELLO, Sampling(temperature=0, max_tokens=5), (), Listener())
