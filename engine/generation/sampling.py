@@ -9,6 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+COLDEST = 1e-6  # temperature from which on only the likeliest token is left; logits divided by less may overflow
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -39,7 +41,7 @@ class Sampler:
         """logits: [V] float32. Returns a token id. Raises ValueError where no logit is a number."""
         if self._seen:
             logits = self._penalized(logits)
-        token = self._greedy(logits) if self.sampling.temperature <= 0 else self._draw(logits)
+        token = self._greedy(logits) if self.sampling.temperature < COLDEST else self._draw(logits)
         if self.sampling.repetition_penalty != 1.0:
             self._seen.add(token)
         return token

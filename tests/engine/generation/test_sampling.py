@@ -90,3 +90,9 @@ def test_repetition_penalty_matches_transformers_and_counts_new_tokens() -> None
 def test_logits_that_are_not_numbers_are_refused(temperature: float) -> None:
     with pytest.raises(ValueError, match="not a number"):
         Sampler(Sampling(temperature=temperature)).next(torch.full((8,), float("nan")))
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-38, 1e-6, 1e-3])
+def test_the_coldest_temperatures_take_the_likeliest(temperature: float) -> None:
+    logits = torch.tensor([1.0, 30.0, 29.0, -200.0])
+    assert Sampler(Sampling(temperature=temperature, min_p=0.1, top_p=0.9)).next(logits) == 1
