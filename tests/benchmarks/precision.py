@@ -59,9 +59,7 @@ def measure(tokens: int) -> dict[str, Any]:
             counters = tested.counters()
         uses = sum(counters.precision.values())
         shares = {k: round(n / uses, 4) for k, n in counters.precision.items() if n}
-        rows.append(
-            {"what": label, "perplexity": found.perplexity, "kl_to_exact": found.kl_to_exact, "uses": shares}
-        )
+        rows.append({"what": label, "perplexity": found.perplexity, "kl_to_exact": found.kl_to_exact, "uses": shares})
     exact.close()
     return {
         "tokens": sum(len(w) - 1 for w in windows),
