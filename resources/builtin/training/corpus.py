@@ -13,7 +13,7 @@ Message = dict[str, str]
 # Share of each source in the sequences of a batch.
 MIX = {
     "own": 80.0,
-    "tinystories": 6.0,
+    "tinystories": 3.0,
     "sgd": 4.0,
     "topical_chat": 3.0,
     "gsm8k": 2.0,

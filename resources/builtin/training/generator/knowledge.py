@@ -20,7 +20,7 @@ from training.generator.tables import (
     UNKNOWN,
 )
 
-_DECLINE = (
+DECLINE = (
     "I do not know that. I am a very small demo model. A bigger model may know the answer.",
     "Sorry, that is too hard for me. Add a bigger model to Underhill for questions like this.",
     "I am not sure about that. I am only a small demo model and know simple things.",
@@ -167,4 +167,4 @@ def unknown(rng: Random) -> Turn:
         language=rng.choice(("French", "Spanish", "German", "Italian", "Japanese")),
         ordinal=rng.choice(("third", "fourth", "fifth", "sixth", "ninth")),
     )
-    return question, rng.choice(_DECLINE)
+    return question, rng.choice(DECLINE)
