@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.experts.keys import ExpertKey
@@ -11,7 +11,6 @@ from engine.experts.policies import Policy, make_policy
 from engine.tracing.recorder import Trace
 
 POLICIES = ("lru", "lru_layer", "belady")
-NEVER = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -29,36 +28,6 @@ class Replay:
         return 1 - self.misses / self.uses if self.uses else 0.0
 
 
-class Belady:
-    """Gives up the expert that is needed again last (Belady 1966): no policy can miss less."""
-
-    def __init__(self, visits: Sequence[Sequence[ExpertKey]]) -> None:
-        """visits: all that is to come, in order."""
-        self._coming: dict[ExpertKey, list[int]] = defaultdict(list)
-        for at in range(len(visits) - 1, -1, -1):
-            for key in visits[at]:
-                self._coming[key].append(at)
-        self._resident: set[ExpertKey] = set()
-
-    def used(self, key: ExpertKey) -> None:
-        """See Policy.used."""
-        self._resident.add(key)
-        self._coming[key].pop()
-
-    def removed(self, key: ExpertKey) -> None:
-        """See Policy.removed."""
-        self._resident.discard(key)
-
-    def victim(self, incoming: ExpertKey, evictable: Callable[[ExpertKey], bool]) -> ExpertKey | None:
-        """See Policy.victim."""
-        able = [key for key in self._resident if evictable(key)]
-        return max(able, key=self._next, default=None)
-
-    def _next(self, key: ExpertKey) -> int:
-        coming = self._coming[key]
-        return coming[-1] if coming else NEVER
-
-
 def visits_of(trace: Trace) -> list[list[ExpertKey]]:
     """The distinct experts of every visit of a layer, in the order of the router's choice."""
     return [
@@ -68,31 +37,53 @@ def visits_of(trace: Trace) -> list[list[ExpertKey]]:
 
 
 def replay(trace: Trace, policy: str, slots: int) -> Replay:
-    """Simulate a cache of `slots` experts of equal size, as the runtime fills it: one expert at a time.
-
-    The experts of one visit are not held all at once, so a visit that needs more than fits goes round in the cache.
-    """
+    """Simulate a cache of `slots` experts of equal size over the visits of a trace. policy: one of POLICIES."""
     visits = visits_of(trace)
-    chooser: Policy = Belady(visits) if policy == "belady" else make_policy(policy, len(trace.layers))
+    misses = (
+        _belady(visits, slots) if policy == "belady" else _misses(visits, make_policy(policy, len(trace.layers)), slots)
+    )
+    return Replay(policy, slots, sum(map(len, visits)), misses)
+
+
+def _misses(visits: Sequence[Sequence[ExpertKey]], policy: Policy, slots: int) -> int:
+    """Misses of a policy, the cache filled as the runtime does it: hits first, then one expert at a time."""
     resident: set[ExpertKey] = set()
-    uses = misses = 0
+    misses = 0
     for visit in visits:
-        hits = [key for key in visit if key in resident]
-        uses += len(visit)
-        for key in hits:
-            chooser.used(key)
+        missing = [key for key in visit if key not in resident]
         for key in visit:
-            if key in hits:
-                continue
+            if key in resident:
+                policy.used(key)
+        for key in missing:
             misses += 1
             if len(resident) >= slots:
-                victim = chooser.victim(key, lambda k: True)
+                victim = policy.victim(key, lambda k: True)
                 assert victim is not None
                 resident.remove(victim)
-                chooser.removed(victim)
+                policy.removed(victim)
             resident.add(key)
-            chooser.used(key)
-    return Replay(policy, slots, uses, misses)
+            policy.used(key)
+    return misses
+
+
+def _belady(visits: Sequence[Sequence[ExpertKey]], slots: int) -> int:
+    """Misses when after every visit those are kept that are needed again first (Belady 1966): nobody can miss less.
+
+    An expert that was just read need not be kept, and the order within a visit does not matter.
+    """
+    coming: dict[ExpertKey, list[int]] = defaultdict(list)
+    for at in range(len(visits) - 1, -1, -1):
+        for key in visits[at]:
+            coming[key].append(at)
+    resident: set[ExpertKey] = set()
+    misses = 0
+    for visit in visits:
+        misses += sum(key not in resident for key in visit)
+        for key in visit:
+            coming[key].pop()
+        useful = [key for key in resident.union(visit) if coming[key]]
+        resident = set(sorted(useful, key=lambda key: coming[key][-1])[:slots])
+    return misses
 
 
 def compare(trace: Trace, fractions: Sequence[float] = (0.125, 0.25, 0.5, 0.75)) -> list[Replay]:
