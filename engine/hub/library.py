@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
@@ -153,14 +155,30 @@ def _builtin(progress: Report | None) -> Path:
     """The built-in model's store, imported at its first use and whenever the shipped files have changed."""
     source, destination = resources.path("builtin", "model"), location(BUILTIN)
     shipped = _fingerprint(source)
-    if _made_from(destination, shipped):
-        return destination
+    if not _made_from(destination, shipped):
+        with _builtin_lock(destination):
+            if not _made_from(destination, shipped):  # another process may have done it meanwhile
+                import_checkpoint(source, destination, TOP, progress=progress)
+    return destination
+
+
+def renew_builtin(progress: Report | None = None) -> Path:
+    """Make the built-in model's store anew, whatever it looks like: damage inside its data shows only when it is read.
+
+    Raises UnderhillError as importing does.
+    """
+    destination = location(BUILTIN)
+    with _builtin_lock(destination):
+        return import_checkpoint(resources.path("builtin", "model"), destination, TOP, progress=progress)
+
+
+@contextmanager
+def _builtin_lock(destination: Path) -> Iterator[None]:
+    """One process at a time imports the built-in model; the others wait for it."""
     with writing(destination):
         destination.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(destination.with_name(f"{BUILTIN}.first-use.lock"), "The import of the built-in model", WAIT):
-        if not _made_from(destination, shipped):  # another process may have done it meanwhile
-            import_checkpoint(source, destination, TOP, progress=progress)
-    return destination
+        yield
 
 
 def _imported(path: Path, progress: Report | None) -> Path | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -25,7 +26,7 @@ from engine.hardware import plan as planning
 from engine.hardware import probe
 from engine.hardware.machine import Machine
 from engine.hub import library
-from engine.hub.cards import TOY
+from engine.hub.cards import BUILTIN, TOY
 from engine.kernels.choice import available
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
@@ -85,10 +86,24 @@ class Session:
     def open(cls, model: str, chosen: Mapping[str, Any] | None = None, report: Report = _quiet) -> Session:
         """Open 'builtin', a name of the library, a store or a checkpoint (which is imported first).
 
+        A built-in model whose store turns out to be damaged is made anew, and its card's plan says so.
         chosen: values of settings.ENGINE. Raises UnderhillError.
         """
         checked = settings.validated(chosen or {}, settings.ENGINE)
-        store = Store.open(library.prepare(model, report), str(checked["direct_io"]))
+        path = library.prepare(model, report)
+        try:
+            return cls._opened(path, checked, report)
+        except UnderhillError as e:
+            if path != library.location(BUILTIN) or e.kind not in (Kind.BROKEN_FILE, Kind.MISSING_FILE):
+                raise
+        # no user could import this one again; from outside the handler, so that nothing of the first try is held
+        session = cls._opened(library.renew_builtin(report), checked, report)
+        session._add_sentence("The built-in model was damaged and has been made anew.")
+        return session
+
+    @classmethod
+    def _opened(cls, path: Path, checked: Mapping[str, Any], report: Report) -> Session:
+        store = Store.open(path, str(checked["direct_io"]))
         try:
             session = cls(store, checked, report)
         except BaseException:

@@ -177,6 +177,25 @@ def test_it_is_imported_again_when_its_store_is_damaged(home: Path, shipped: Pat
         assert store.layers == (0,)
 
 
+def test_a_store_that_only_looks_whole_can_be_made_anew(home: Path, shipped: Path) -> None:
+    path = library.prepare("builtin")
+    whole = contents(path)
+    damaged = bytearray(whole["dense.safetensors"])
+    damaged[-1] ^= 1
+    (path / "dense.safetensors").write_bytes(damaged)
+    assert library.renew_builtin() == path
+    assert contents(path)["dense.safetensors"] == whole["dense.safetensors"]
+    assert os.listdir(home / "models") == ["builtin"]
+
+
+def test_the_builtin_model_can_be_deleted_and_comes_back_at_its_next_use(home: Path, shipped: Path) -> None:
+    path = library.prepare("builtin")
+    library.delete("builtin")
+    assert os.listdir(home / "models") == []
+    assert library.prepare("builtin") == path
+    assert names() == ["builtin"]
+
+
 def test_two_processes_at_the_first_use(home: Path, shipped: Path, tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from engine.hub import library; "

@@ -252,13 +252,39 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
 def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration_is_made_again(home: Path) -> None:
     file = home / "models" / "builtin" / "calibration.json"
     for content in (None, "{", '{"thresholds": {"balanced": [0.9, 0.1], "fast": [0, 0]}}'):
-        file.unlink() if content is None else file.write_text(content)
+        file.unlink(missing_ok=True) if content is None else file.write_text(content)
         with Session.open("builtin", {"dial": "balanced", "cache_fraction": 0.0, "threads": 1}) as opened:
             cuts = opened.thresholds
             precision = ask(opened, sampling=Sampling(temperature=0, max_tokens=60)).precision
         assert 0.5 < cuts.t1 < cuts.t2 < 1
         assert 0.5 < precision["8"] / sum(precision.values()) < 0.85
         assert precision["2"] > 0
+
+
+@pytest.mark.parametrize("file", ["dense.safetensors", "tokenizer.json"])
+def test_a_damaged_builtin_model_is_made_anew_once_and_says_so(home: Path, file: str) -> None:
+    store = home / "models" / "builtin"
+    whole = (store / file).read_bytes()
+    damaged = bytearray(whole)
+    damaged[len(whole) // 2 if file.startswith("dense") else 0] ^= 1
+    (store / file).write_bytes(damaged)
+    for expected in (True, False):
+        with Session.open("builtin", {"dial": "exact", "threads": 1}) as opened:
+            assert any("made anew" in sentence for sentence in opened.card.plan) is expected
+            assert ask(opened).token_ids
+    assert (store / file).read_bytes() == whole
+
+
+def test_a_damaged_model_of_the_user_is_left_as_it_is(home: Path, tmp_path: Path) -> None:
+    store = tmp_path / "model"
+    shutil.copytree(home / "models" / "builtin", store)
+    damaged = bytearray((store / "dense.safetensors").read_bytes())
+    damaged[-1] ^= 1
+    (store / "dense.safetensors").write_bytes(damaged)
+    with pytest.raises(UnderhillError) as error:
+        Session.open(str(store), {"threads": 1})
+    assert error.value.kind is Kind.BROKEN_FILE
+    assert (store / "dense.safetensors").read_bytes() == bytes(damaged)
 
 
 def test_opening_what_is_not_a_model_says_so(home: Path, tmp_path: Path) -> None:
