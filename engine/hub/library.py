@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,7 +24,7 @@ from engine.store.lock import FileLock
 from engine.store.manifest import FileHash
 from engine.store.output import writing
 from engine.store.reader import load_manifest
-from engine.store.writer import PARTIAL, remove_partial
+from engine.store.writer import PARTIAL, remove, sweep
 
 HOME = "UNDERHILL_HOME"  # environment variable: where everything of Underhill lives instead of the usual place
 TOP = 8  # tier that is stored where nobody chose one
@@ -129,32 +128,26 @@ def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = No
         )
     if (path / manifests.NAME).is_file():
         raise UnderhillError(Kind.BAD_REQUEST, f"{path} is imported already.", "Open it directly.")
+    sweep(destination.parent)
     return import_checkpoint(path, destination, top, progress=progress)
 
 
 def delete(name: str) -> None:
-    """Remove a model, or what there is of an interrupted import.
+    """Remove a model, or what there is of an interrupted import or removal. The built-in one returns at its next use.
 
     Raises UnderhillError: NOT_A_MODEL, BUSY while it is being imported, DISK_ERROR.
     """
     path = location(name)
-    partial = path.with_name(path.name + PARTIAL)
-    if not path.exists() and not partial.exists():
+    if not any(path.with_name(name + ending).exists() for ending in ("", PARTIAL, OLD)):
         raise UnderhillError(Kind.NOT_A_MODEL, f"There is no model called {name}.")
-    remove_partial(path)
-    if path.exists():
-        doomed = path.with_name(path.name + OLD)
-        with writing(path):
-            if doomed.exists():
-                shutil.rmtree(doomed)
-            path.rename(doomed)  # from here on it is not listed, whatever happens
-            shutil.rmtree(doomed)
+    remove(path)
 
 
 def _builtin(progress: Report | None) -> Path:
     """The built-in model's store, imported at its first use and whenever the shipped files have changed."""
     source, destination = resources.path("builtin", "model"), location(BUILTIN)
     shipped = _fingerprint(source)
+    sweep(destination.parent)
     if not _made_from(destination, shipped):
         with _builtin_lock(destination):
             if not _made_from(destination, shipped):  # another process may have done it meanwhile

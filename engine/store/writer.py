@@ -6,7 +6,7 @@ import hashlib
 import shutil
 import zlib
 from collections.abc import Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import UnderhillError
 from engine.store import journal as journals
 from engine.store import manifest as manifests
-from engine.store.atomic import put_in_place, sync_directory, sync_file
+from engine.store.atomic import OLD, put_in_place, sync_directory, sync_file
 from engine.store.datafile import FilePlan, TensorShape, in_file_order, plan_dense, plan_records
 from engine.store.journal import Journal
 from engine.store.layout import ExpertSpec
@@ -78,8 +79,7 @@ class StoreWriter:
         """Raises UnderhillError: BUSY while another import of this store goes on, DISK_FULL, DISK_ERROR."""
         with ExitStack() as stack, writing(self.partial):
             self.destination.parent.mkdir(parents=True, exist_ok=True)
-            lock = self.partial.with_name(self.partial.name + ".lock")
-            stack.enter_context(FileLock(lock, f"An import of {self.destination.name}"))
+            stack.enter_context(_import_lock(self.destination))
             self.partial.mkdir(exist_ok=True)
             self._journal = Journal(self.partial / journals.NAME, self._identity)
             stack.callback(self._journal.close)
@@ -212,10 +212,32 @@ def dense_key(name: str) -> str:
     return f"dense {name}"
 
 
-def remove_partial(destination: Path) -> None:
-    """Forget an interrupted import of `destination`. Raises UnderhillError(BUSY) while it goes on."""
-    partial = destination.with_name(destination.name + PARTIAL)
-    with FileLock(partial.with_name(partial.name + ".lock"), f"An import of {destination.name}"):
-        if partial.exists():
-            with writing(partial):
-                shutil.rmtree(partial)
+def remove(destination: Path) -> None:
+    """Remove the store at `destination` and whatever an interrupted import or removal left of it.
+
+    Raises UnderhillError: BUSY while it is being imported, DISK_ERROR.
+    """
+    old = destination.with_name(destination.name + OLD)
+    with _import_lock(destination), writing(destination):
+        for left in (destination.with_name(destination.name + PARTIAL), old):
+            if left.exists():
+                shutil.rmtree(left)
+        if destination.exists():
+            destination.rename(old)  # from here on it is not listed, whatever happens
+            shutil.rmtree(old)
+
+
+def sweep(directory: Path) -> None:
+    """Remove what is left in `directory` of stores whose removal or replacement was cut off.
+
+    What is in use or cannot be removed stays until the next time.
+    """
+    for old in directory.glob("?*" + OLD):
+        with suppress(UnderhillError, OSError), _import_lock(old.with_name(old.name.removesuffix(OLD))):
+            shutil.rmtree(old)
+
+
+def _import_lock(destination: Path) -> FileLock:
+    """Held by whoever writes, replaces or removes the store at `destination`."""
+    lock = destination.with_name(f"{destination.name}{PARTIAL}.lock")
+    return FileLock(lock, f"An import of {destination.name}")

@@ -13,6 +13,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.hub import library
+from engine.store.lock import FileLock
 from engine.store.reader import Store
 from tests.engine.hub.tiny_checkpoint import contents, write_checkpoint
 
@@ -109,6 +110,47 @@ def test_deleting_an_unfinished_import(home: Path, source: Path) -> None:
     assert os.listdir(home / "models") == ["m.partial"]
     library.delete("m")
     assert os.listdir(home / "models") == []
+
+
+def killed_while_deleting(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(path: Path) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", killed)
+        with pytest.raises(KeyboardInterrupt):
+            library.delete(name)
+
+
+def test_a_removal_that_was_cut_off_is_ended_by_deleting_again(
+    home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(source, "m")
+    killed_while_deleting("m", monkeypatch)
+    assert os.listdir(home / "models") == ["m.old"]
+    library.delete("m")
+    assert os.listdir(home / "models") == []
+
+
+def test_a_removal_that_was_cut_off_is_ended_by_the_next_import_or_first_use(
+    home: Path, source: Path, shipped: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for following in (lambda: library.prepare("builtin"), lambda: library.add(source, "other")):
+        library.add(source, "my.model")
+        killed_while_deleting("my.model", monkeypatch)
+        following()
+        assert "my.model.old" not in os.listdir(home / "models")
+    assert names() == ["builtin", "other"]
+
+
+def test_what_is_just_being_removed_or_replaced_is_not_swept(home: Path, source: Path) -> None:
+    old = home / "models" / "m.old"
+    old.mkdir(parents=True)
+    with FileLock(home / "models" / "m.partial.lock", "The replacement of m"):
+        library.add(source, "other")
+        assert old.exists()
+    library.add(source, "another")
+    assert not old.exists()
 
 
 def test_unknown_models(home: Path, tmp_path: Path) -> None:

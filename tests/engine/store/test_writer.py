@@ -18,7 +18,7 @@ from engine.store.journal import NAME, Journal
 from engine.store.lock import FileLock
 from engine.store.reader import Store
 from engine.store.verify import verify
-from engine.store.writer import StoreWriter, dense_key, record_key, remove_partial
+from engine.store.writer import StoreWriter, dense_key, record_key, remove
 from tests.engine.store.tiny_store import DENSE, DESCRIPTION, LAYERS, SPEC, dense_bytes, fill, make, read, record
 
 
@@ -151,7 +151,7 @@ def test_two_writers_of_one_store(tmp_path: Path) -> None:
         with pytest.raises(UnderhillError), FileLock(tmp_path / "m.partial.lock", "An import"):
             pass
         with pytest.raises(UnderhillError):
-            remove_partial(tmp_path / "m")
+            remove(tmp_path / "m")
         fill(first)
         first.finish(DESCRIPTION)
     assert caught.value.kind is Kind.BUSY
@@ -197,7 +197,7 @@ def test_a_waiting_lock_is_granted_when_it_is_free(tmp_path: Path) -> None:
 def test_removing_an_interrupted_import(tmp_path: Path) -> None:
     interrupted(tmp_path / "m", lambda writer: None)
     assert os.listdir(tmp_path) == ["m.partial"]
-    remove_partial(tmp_path / "m")
+    remove(tmp_path / "m")
     assert os.listdir(tmp_path) == []
 
 
