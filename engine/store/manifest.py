@@ -104,7 +104,7 @@ def dumps(manifest: Manifest) -> bytes:
         for x in manifest.layers
     ]
     body["checksum"] = _checksum(body)
-    return json.dumps(body, ensure_ascii=False, indent=None, separators=(",", ":")).encode()
+    return json.dumps(body, separators=(",", ":")).encode()  # in ASCII: a config may hold what UTF-8 cannot
 
 
 def loads(text: bytes) -> Manifest:
@@ -126,6 +126,8 @@ def loads(text: bytes) -> Manifest:
     layers = tuple(_layer(Fields(x, f"layer entry {i}"), specs) for i, x in enumerate(top.array("layers", LAYERS)))
     dense = tuple(_dense(Fields(x, f"dense tensor {i}")) for i, x in enumerate(top.array("dense")))
     files = tuple(_file(Fields(x, f"file entry {i}")) for i, x in enumerate(top.array("files")))
+    if not layers:
+        raise broken("its manifest lists no layer of experts")
     for what, names in (
         ("layer", [x.index for x in layers]),
         ("tensor", [x.name for x in dense]),
@@ -164,6 +166,8 @@ def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> Layer:
     records = tuple(
         _record(x, specs, f"expert {e} of layer {index}") for e, x in enumerate(f.array("records", EXPERTS))
     )
+    if not records:
+        raise broken(f"its manifest lists no expert of layer {index}")
     _no_overlap(
         ((r.offset, specs[r.spec].layout.nbytes, f"expert {e}") for e, r in enumerate(records)), f"layer {index}"
     )

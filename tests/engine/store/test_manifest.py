@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import hashlib
 import json
 from typing import Any
@@ -30,6 +31,12 @@ def signed(body: dict[str, Any]) -> bytes:
 
 def test_round_trip(text: bytes) -> None:
     assert dumps(loads(text)) == text
+
+
+@pytest.mark.parametrize("odd", ["\ud800", "Größe", "模型", "\0"])
+def test_whatever_a_config_holds_survives(odd: str, text: bytes) -> None:
+    manifest = dataclasses.replace(loads(text), config={odd: odd})
+    assert loads(dumps(manifest)) == manifest
 
 
 def test_any_flipped_bit_is_found(text: bytes) -> None:
@@ -84,6 +91,8 @@ LIES: list[tuple[tuple[Any, ...], Any]] = [
     (("layers", 0, "records", 0), [0, 4096, 1, 2]),  # a checksum is missing
     (("layers", 0, "records", 0), 5),
     (("layers",), [3]),
+    (("layers",), []),
+    (("layers", 0, "records"), []),
     (("dense", 0, "shape"), [2**40, 2**40]),
     (("dense", 0, "shape"), [-8]),
     (("dense", 0, "nbytes"), 33),
