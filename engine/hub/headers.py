@@ -65,8 +65,14 @@ def read_header(path: Path) -> dict[str, Entry]:
 
 
 def _entry(path: Path, name: str, value: Any, start: int) -> Entry:
+    try:
+        name.encode()
+    except UnicodeEncodeError as cause:  # half of a surrogate pair
+        raise _broken(path, f"it has a tensor called {name!a}, which is not text") from cause
     match value:
-        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [int(begin), int(end)]}:
+        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [begin, end]} if (
+            type(begin) is type(end) is int  # False is an int to Python, not to JSON
+        ):
             pass
         case _:
             raise _broken(path, f"the entry of {name} is not readable")

@@ -167,6 +167,8 @@ def entry(dtype: Any = "F32", shape: Any = (4,), offsets: Any = (0, 16)) -> dict
         {"a": entry(offsets=[-16, 0])},
         {"a": entry(offsets=[0, 16, 32])},
         {"a": entry(offsets=[0.0, 16.0])},
+        {"a": entry(dtype="U8", shape=[1], offsets=[False, True])},
+        {"\ud800": entry()},
         {"a": entry(offsets=[2**63, 2**63 + 16])},
         {"a": entry(offsets=[56, 72])},  # past the end
         {"a": entry(), "b": entry(offsets=[8, 24])},  # overlap
