@@ -119,19 +119,19 @@ def _write_experts(
     writer: StoreWriter, checkpoint: Checkpoint, plan: ExpertPlan, layers: list[LayerShape], report: Report
 ) -> None:
     """Quantize what is not done yet, several experts at once, and write it in order."""
-    total = sum(x.experts * x.spec.parameters for x in layers)
+    total = sum(x.experts * x.spec.layout.nbytes for x in layers)
     done = 0
     todo: list[tuple[LayerShape, int]] = []
     for x in layers:
         missing = [e for e in range(x.experts) if writer.done(record_key(x.index, e)) is None]
-        done += (x.experts - len(missing)) * x.spec.parameters
+        done += (x.experts - len(missing)) * x.spec.layout.nbytes
         todo += ((x, e) for e in missing)
     first = layers[0].index
     for (x, e), encoded in _encoded(checkpoint, plan, todo):
         errors = {str(tier): error for tier, error in encoded.squared_error.items()}
         writer.write_record(x.index, e, encoded.record, {"error": errors, "norm": encoded.squared_norm})
         del encoded  # before the next one is waited for
-        done += x.spec.parameters
+        done += x.spec.layout.nbytes
         report(f"Quantizing layer {x.index - first + 1} of {layers[-1].index - first + 1}", done, total)
 
 

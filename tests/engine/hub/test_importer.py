@@ -102,6 +102,14 @@ def test_every_data_file_opens_with_the_safetensors_library(whole: Path) -> None
                 opened.get_tensor(name)
 
 
+def test_progress_counts_the_bytes_that_are_written(source: Path, tmp_path: Path) -> None:
+    seen: list[tuple[str, int, int]] = []
+    with Store.open(import_checkpoint(source, tmp_path / "m", progress=lambda *what: seen.append(what))) as store:
+        quantized = [(done, total) for phrase, done, total in seen if phrase.startswith("Quantizing")]
+        assert quantized[-1] == (store.expert_bytes(), store.expert_bytes())
+        assert quantized[0] == (store.spec(0).layout.nbytes, store.expert_bytes())
+
+
 @pytest.mark.parametrize("top", [4, 16, 32])
 def test_other_top_tiers(top: int, source: Path, tmp_path: Path) -> None:
     with Store.open(import_checkpoint(source, tmp_path / "m", top=top)) as store:
