@@ -13,6 +13,7 @@ from engine.store.manifest import Manifest
 
 BUILTIN = "builtin"
 TOY = 100_000_000  # parameters; below this a model is no use but to try things, and its card says so
+LARGEST = 2**31  # what a config counts stays below it, or it is nonsense
 _TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
 
 
@@ -46,10 +47,10 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
 
 
 def _number(config: Mapping[str, Any], *names: str) -> int:
-    """The first of these that the config has; the largest where it is a list per layer; 0 where there is none."""
+    """The first of these that the config has; the largest where it is a list per layer; 0 where none makes sense."""
     found = next((config[name] for name in names if config.get(name)), 0)
     values = found if isinstance(found, list) else [found]
-    return max((v for v in values if isinstance(v, int)), default=0)
+    return max((v for v in values if type(v) is int and 0 < v < LARGEST), default=0)
 
 
 def _note(name: str, parameters: int, lean: bool) -> str:

@@ -19,6 +19,7 @@ from engine.hub.headers import unreadable
 from engine.hub.importer import Report, import_checkpoint
 from engine.hub.origin import small_files
 from engine.store import manifest as manifests
+from engine.store import problems
 from engine.store.atomic import OLD
 from engine.store.lock import FileLock
 from engine.store.manifest import FileHash
@@ -62,7 +63,7 @@ def cards() -> tuple[ModelCard, ...]:
     root = home() / "models"
     found = []
     for path in sorted(root.iterdir(), key=lambda p: (p.name != BUILTIN, p.name.lower())) if root.is_dir() else ():
-        if path.name.endswith(_RESERVED) or not (path / manifests.NAME).is_file():
+        if path.name.endswith(_RESERVED):
             continue
         try:
             found.append(card(path))
@@ -72,12 +73,20 @@ def cards() -> tuple[ModelCard, ...]:
 
 
 def card(path: Path) -> ModelCard:
-    """The card of one store. Raises UnderhillError when its manifest is damaged or a data file is missing."""
+    """The card of one store.
+
+    Raises UnderhillError when its manifest is damaged, or a data file is missing or cannot be reached.
+    """
     manifest = load_manifest(path)
-    for file in (*(x.file for x in manifest.layers), manifest.dense_file):
-        if not (path / file).is_file():
-            raise UnderhillError(Kind.MISSING_FILE, f"{file} is missing from {path.name}.", "Import the model again.")
-    return describe(path, manifest)
+    try:
+        for file in (*(x.file for x in manifest.layers), manifest.dense_file):
+            if not (path / file).is_file():
+                raise UnderhillError(
+                    Kind.MISSING_FILE, f"{file} is missing from {path.name}.", "Import the model again."
+                )
+        return describe(path, manifest)
+    except OSError as cause:
+        raise problems.unreadable(path, cause) from cause
 
 
 def tier_report(path: Path) -> list[tuple[int, float, float]]:
@@ -178,10 +187,12 @@ def _imported(path: Path, progress: Report | None) -> Path | None:
     """A model of the library that was made from exactly this checkpoint."""
     files = [(f.name, f.stat().st_size) for f in _source_files(path)]
     for store in models():
-        source = load_manifest(store).source
+        try:
+            source, imported = load_manifest(store).source, (store / manifests.NAME).stat().st_mtime
+        except (UnderhillError, OSError):  # removed since it was listed
+            continue
         if source.path != str(path.resolve()) or [(f.name, f.nbytes) for f in source.files] != files:
             continue
-        imported = (store / manifests.NAME).stat().st_mtime
         untouched = all(f.stat().st_mtime < imported for f in _source_files(path))
         if untouched or source.files == _fingerprint(path):  # hashing a large model takes a minute
             return store

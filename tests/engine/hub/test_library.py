@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import errno
 import json
 import os
 import shutil
@@ -13,8 +15,10 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.hub import library
+from engine.hub.card import ModelCard
 from engine.store.lock import FileLock
-from engine.store.reader import Store
+from engine.store.manifest import Manifest, dumps
+from engine.store.reader import Store, load_manifest
 from tests.engine.hub.tiny_checkpoint import contents, write_checkpoint
 
 
@@ -78,6 +82,64 @@ def test_only_what_is_complete_is_listed(home: Path, source: Path) -> None:
     (home / "models" / "no-data" / "dense.safetensors").unlink()
     (home / "models" / "stray.txt").write_text("")
     assert names() == ["good"]
+
+
+def test_a_model_that_vanishes_while_it_is_listed_does_not_hide_the_others(
+    home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        library.add(source, name)
+    whole = library.describe
+
+    def removed_meanwhile(path: Path, manifest: Manifest) -> ModelCard:
+        if path.name == "a":
+            shutil.rmtree(path)
+        return whole(path, manifest)
+
+    monkeypatch.setattr(library, "describe", removed_meanwhile)
+    assert names() == ["b"]
+
+
+def test_a_model_that_may_not_be_read_does_not_hide_the_others(
+    home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        library.add(source, name)
+    whole = Path.stat
+
+    def refused(path: Path, **how: bool) -> os.stat_result:
+        if path.parent.name == "a":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return whole(path, **how)
+
+    monkeypatch.setattr(Path, "stat", refused)
+    assert names() == ["b"]
+
+
+def test_a_model_that_vanishes_while_a_checkpoint_looks_for_its_store(
+    home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.prepare(str(source))
+    whole = library.models
+
+    def removed_meanwhile() -> tuple[Path, ...]:
+        found = whole()
+        library.delete("source")
+        return found
+
+    monkeypatch.setattr(library, "models", removed_meanwhile)
+    assert library.prepare(str(source)).is_dir()
+
+
+def test_nonsense_in_a_config_stays_out_of_the_card(home: Path, source: Path) -> None:
+    config = json.loads((source / "config.json").read_text())
+    nonsense = {"num_experts_per_tok": -3, "max_position_embeddings": 10**30, "num_hidden_layers": [-1, True]}
+    manifest = load_manifest(library.add(source, "m"))
+    path = home / "models" / "m"
+    (path / "manifest.json").write_bytes(dumps(dataclasses.replace(manifest, config={**config, **nonsense})))
+    card = library.card(path)
+    assert (card.experts_per_token, card.context_length, card.layers) == (1, 0, 1)
+    assert card.active_parameters > 0
 
 
 def test_a_name_that_is_taken(home: Path, source: Path) -> None:
