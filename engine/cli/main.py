@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
     _import(commands.add_parser("import", help="quantize a checkpoint folder into the library"))
     _list(commands.add_parser("list", help="the models in the library"))
+    _rm(commands.add_parser("rm", help="delete a model of the library, or what an interrupted import left of it"))
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
     _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")
@@ -113,6 +114,11 @@ def _import(p: argparse.ArgumentParser) -> None:
 
 def _list(p: argparse.ArgumentParser) -> None:
     _command(p, "list", model=False)
+
+
+def _rm(p: argparse.ArgumentParser) -> None:
+    _command(p, "rm", model=False)
+    p.add_argument("name", metavar="NAME", help="name in the library; builtin is made anew when next used")
 
 
 def _info(p: argparse.ArgumentParser) -> None:

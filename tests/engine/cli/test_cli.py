@@ -288,8 +288,23 @@ def test_verify_names_what_is_damaged(home: Path, capsys: pytest.CaptureFixture[
     assert "again" in err
 
 
+def test_rm_deletes_a_model_of_the_library(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path))
+    for name in ("mine", "yours", "half.partial"):
+        (tmp_path / "models" / name).mkdir(parents=True)
+    assert found(capsys, "rm", "mine") == {"deleted": "mine"}
+    assert run(capsys, "rm", "half")[0] == 0
+    assert os.listdir(tmp_path / "models") == ["yours"]
+    code, _, err = run(capsys, "rm", "mine")
+    assert (code, "no model called mine" in err) == (1, True)
+    assert run(capsys, "rm", "../models")[0] == 2
+    assert os.listdir(tmp_path / "models") == ["yours"]
+
+
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate", "trace", "verify"):
+    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate", "trace", "verify", "rm"):
         with pytest.raises(SystemExit) as end:
             parser().parse_args([command, "--help"])
         assert end.value.code == 0
