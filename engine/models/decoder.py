@@ -14,6 +14,7 @@ from engine.models.mixer import build_mixer
 from engine.models.norms import build_norm
 from engine.models.per_layer import PerLayerGate, PerLayerInputs
 from engine.models.router import Router
+from engine.models.shapes import CheckedWeights
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import LayerState, SequenceState
@@ -56,9 +57,13 @@ class Decoder:
         dense: Kind = "f32",
         kv_dtype: torch.dtype = torch.float32,
     ) -> None:
-        """dense: how linear layers and the head are held. kv_dtype: float32 or bfloat16."""
+        """dense: how linear layers and the head are held. kv_dtype: float32 or bfloat16.
+
+        Raises UnderhillError: BROKEN_FILE for weights of other shapes than the spec's, and what `fetch` raises.
+        """
         self.spec = spec
         self.kv_dtype = kv_dtype
+        weights = CheckedWeights(weights, spec)
         embedding = fetch(weights, f"{spec.embedding}.weight")
         if spec.head is None:
             self._head = self._embedding = Linear(embedding, _head_bias(spec, weights), dense)

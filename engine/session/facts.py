@@ -11,6 +11,7 @@ from engine.hub.routed import routed_experts
 from engine.hub.skeleton import build_skeleton
 from engine.kernels.activation import Activation
 from engine.models.families import is_known, read_spec
+from engine.models.shapes import disagreement
 from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MlaSpec, ShortConvSpec
 from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.store.reader import Store
@@ -19,8 +20,21 @@ CONTEXT = 4096  # tokens, where a config does not say
 
 
 def spec_of(store: Store) -> DecoderSpec | None:
-    """The lean decoder's spec; None where the family has no file and the compatibility backend serves."""
-    return read_spec(store.config) if is_known(store.config) else None
+    """The lean decoder's spec; None where the family has no file and the compatibility backend serves.
+
+    Raises UnderhillError: BROKEN_FILE when the store's experts are not those of its config, and what read_spec raises.
+    """
+    if not is_known(store.config):
+        return None
+    spec = read_spec(store.config)
+    for layer, moe in spec.moe_layers.items():
+        stored = (store.experts(layer), store.spec(layer).hidden) if layer in store.layers else (0, 0)
+        if stored != (moe.router.experts, spec.hidden):
+            raise disagreement(
+                f"layer {layer} holds {stored[0]} experts of width {stored[1]} "
+                f"and should hold {moe.router.experts} of width {spec.hidden}"
+            )
+    return spec
 
 
 def activation_of(store: Store, spec: DecoderSpec | None) -> Activation:

@@ -13,6 +13,8 @@ from transformers import AutoConfig
 from engine.errors import Kind, UnderhillError
 from engine.models import state as state_module
 from engine.models.decoder import Decoder
+from engine.models.open import open_decoder
+from engine.models.shapes import shapes
 from engine.models.spec import AttentionSpec, DecoderSpec, MoeSpec
 from tests.engine.models.parity import TOLERANCE, Pair, compare, make_pair
 from tests.engine.models.reference_experts import ReferenceExperts
@@ -117,6 +119,24 @@ def test_cheaper_weights_cost_little(dense: Any, allowed: float, tied: bool, tmp
     state = cheap.new_state()
     one_by_one = torch.cat([logits(cheap, [token], state=state) for token in IDS])
     assert divergence(wanted, one_by_one) < allowed
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"hidden_size": 40}, {"vocab_size": 96}, {"num_attention_heads": 8}, {"num_key_value_heads": 4},
+        {"num_experts": 6}, {"intermediate_size": 60}, {"shared_expert_intermediate_size": 44},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_config_that_contradicts_the_weights_is_refused_before_any_answer(change: dict[str, int], pair: Pair) -> None:
+    with pytest.raises(UnderhillError, match=r"config\.json and its weights disagree: model\.") as caught:
+        open_decoder({**pair.config, **change}, pair.weights, ReferenceExperts(pair.model))
+    assert caught.value.kind is Kind.BROKEN_FILE
+
+
+def test_every_weight_that_is_read_has_a_shape_to_be_compared_with(pair: Pair) -> None:
+    assert pair.weights.seen <= {name for name, _ in shapes(pair.ours.spec)}
 
 
 def test_keys_and_values_in_bf16_cost_little_and_half_the_bytes(pair: Pair) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
+from engine.errors import Kind, UnderhillError
 from engine.hub.importer import import_checkpoint
 from engine.hub.library import card
 from engine.models.decoder import Decoder
@@ -64,3 +66,12 @@ def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
         for buffer in layer.buffers:
             buffer.append(torch.zeros(buffer.heads, 256, buffer.dim))
     assert state.nbytes - recurrent == 256 * facts.per_token("f32")
+
+
+def test_experts_that_are_not_those_of_the_config_are_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = next(n for n in ("n_routed_experts", "num_experts") if n in store.config)
+    changed = {**store.config, name: store.config[name] + 4}
+    monkeypatch.setattr(store, "manifest", dataclasses.replace(store.manifest, config=changed))
+    with pytest.raises(UnderhillError, match="disagree: layer") as caught:
+        spec_of(store)
+    assert caught.value.kind is Kind.BROKEN_FILE

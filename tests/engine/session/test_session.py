@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 import threading
 from collections.abc import Sequence
@@ -16,6 +17,8 @@ from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.plan import WORKSPACE
 from engine.session import Session
+from engine.store.manifest import dumps
+from engine.store.reader import load_manifest
 
 GREEDY = Sampling(temperature=0, max_tokens=24)
 HELLO = (Message("user", "Hello! What can you do?"),)
@@ -285,6 +288,18 @@ def test_a_damaged_model_of_the_user_is_left_as_it_is(home: Path, tmp_path: Path
         Session.open(str(store), {"threads": 1})
     assert error.value.kind is Kind.BROKEN_FILE
     assert (store / "dense.safetensors").read_bytes() == bytes(damaged)
+
+
+@pytest.mark.parametrize("name", ["hidden_size", "num_attention_heads", "vocab_size", "num_experts"])
+def test_a_config_that_contradicts_the_weights_is_told_when_opening(home: Path, tmp_path: Path, name: str) -> None:
+    store = tmp_path / "model"
+    shutil.copytree(home / "models" / "builtin", store)
+    manifest = load_manifest(store)
+    config = {**manifest.config, name: 2 * manifest.config[name]}
+    (store / "manifest.json").write_bytes(dumps(dataclasses.replace(manifest, config=config)))
+    with pytest.raises(UnderhillError, match="weights disagree") as error:
+        Session.open(str(store), {"threads": 1})
+    assert error.value.kind is Kind.BROKEN_FILE
 
 
 def test_opening_what_is_not_a_model_says_so(home: Path, tmp_path: Path) -> None:

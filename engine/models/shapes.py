@@ -1,0 +1,194 @@
+"""The shape that every weight of a spec must have, compared as it is fetched: a config may not fit its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.models.spec import (
+    AttentionSpec,
+    DecoderSpec,
+    DeltaNetSpec,
+    DenseMlpSpec,
+    LayerSpec,
+    MixerSpec,
+    MlaSpec,
+    MlpSpec,
+    MoeSpec,
+    NormSpec,
+    ParallelMlpSpec,
+    ShortConvSpec,
+)
+from engine.models.weights import Weights
+
+Shape = tuple[int, ...]
+Shapes = Iterator[tuple[str, Shape]]  # a tensor's name and its shape, without dimensions of 1
+
+
+class CheckedWeights:
+    """Weights that raise UnderhillError(BROKEN_FILE) for a tensor whose shape is not what the spec makes it."""
+
+    def __init__(self, weights: Weights, spec: DecoderSpec) -> None:
+        self._weights = weights
+        self._shapes = {name: tuple(n for n in shape if n != 1) for name, shape in shapes(spec)}
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a tensor."""
+        return self._weights.has(name)
+
+    def get(self, name: str) -> Tensor:
+        """The tensor in its stored dtype. Whole numbers pass: they are a quantization, which `fetch` refuses."""
+        tensor = self._weights.get(name)
+        found = tuple(n for n in tensor.shape if n != 1)
+        if tensor.dtype.is_floating_point and found != self._shapes.get(name, found):
+            raise disagreement(f"{name} is {list(found)} and should be {list(self._shapes[name])}")
+        return tensor
+
+
+def disagreement(what: str) -> UnderhillError:
+    """BROKEN_FILE; `what` is a clause without a full stop."""
+    return UnderhillError(
+        Kind.BROKEN_FILE,
+        f"The model's config.json and its weights disagree: {what}.",
+        "Download the model again and import it.",
+    )
+
+
+def shapes(spec: DecoderSpec) -> Shapes:
+    """Every weight of a decoder that has a shape of its own; a table of per-layer inputs has its own vocabulary."""
+    yield from _linear(spec.embedding, spec.vocab, spec.hidden)
+    if spec.head is not None:
+        yield from _linear(spec.head, spec.vocab, spec.hidden)
+    yield from _norm(spec.norm, spec.hidden)
+    if spec.per_layer_inputs is not None:
+        own = spec.per_layer_inputs
+        yield from _linear(own.projection, len(spec.layers) * own.dim, spec.hidden)
+        yield from _norm(own.norm, own.dim)
+        for layer in spec.layers:
+            if layer.per_layer is not None:
+                yield from _linear(layer.per_layer.gate, own.dim, spec.hidden)
+                yield from _linear(layer.per_layer.projection, spec.hidden, own.dim)
+                yield from _norm(layer.per_layer.norm, spec.hidden)
+    for layer in spec.layers:
+        yield from _layer(layer, spec.hidden)
+
+
+def _layer(layer: LayerSpec, hidden: int) -> Shapes:
+    for norm in (layer.before_mixer, layer.before_mlp, layer.after_mixer, layer.after_mlp):
+        yield from _norm(norm, hidden)
+    yield from _mixer(layer.mixer, hidden)
+    yield from _mlp(layer.mlp, hidden)
+
+
+def _linear(name: str, rows: int, cols: int) -> Shapes:
+    yield f"{name}.weight", (rows, cols)
+    yield f"{name}.bias", (rows,)
+
+
+def _norm(norm: NormSpec | None, dim: int) -> Shapes:
+    if norm is not None and norm.name is not None:
+        yield f"{norm.name}.weight", (dim,)
+        yield f"{norm.name}.bias", (dim,)
+
+
+# ---- token mixers ----------------------------------------------------------------------------------------------
+
+
+def _mixer(spec: MixerSpec, hidden: int) -> Shapes:
+    match spec:
+        case AttentionSpec():
+            yield from _attention(spec, hidden)
+        case MlaSpec():
+            yield from _mla(spec, hidden)
+        case DeltaNetSpec():
+            yield from _deltanet(spec, hidden)
+        case ShortConvSpec():
+            yield from _linear(f"{spec.prefix}.in_proj", 3 * spec.hidden, hidden)
+            yield f"{spec.prefix}.conv.weight", (spec.hidden, spec.kernel)
+            yield f"{spec.prefix}.conv.bias", (spec.hidden,)
+            yield from _linear(f"{spec.prefix}.out_proj", hidden, spec.hidden)
+
+
+def _attention(spec: AttentionSpec, hidden: int) -> Shapes:
+    queries, keys = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
+    yield from _linear(f"{spec.prefix}.{spec.q}", 2 * queries if spec.gated else queries, hidden)
+    yield from _linear(f"{spec.prefix}.{spec.k}", keys, hidden)
+    if spec.v is not None:
+        yield from _linear(f"{spec.prefix}.{spec.v}", keys, hidden)
+    yield from _linear(f"{spec.prefix}.{spec.o}", hidden, queries)
+    if spec.qk_norm is not None:
+        whole = spec.qk_norm == "full"
+        yield f"{spec.prefix}.{spec.q_norm}.weight", (queries if whole else spec.head_dim,)
+        yield f"{spec.prefix}.{spec.k_norm}.weight", (keys if whole else spec.head_dim,)
+    if spec.sinks is not None:
+        yield spec.sinks, (spec.heads,)
+
+
+def _mla(spec: MlaSpec, hidden: int) -> Shapes:
+    queries = spec.heads * (spec.nope_dim + spec.rope_dim)
+    if spec.q_rank is None:
+        yield from _linear(f"{spec.prefix}.q_proj", queries, hidden)
+    else:
+        yield from _linear(f"{spec.prefix}.q_a_proj", spec.q_rank, hidden)
+        yield f"{spec.prefix}.q_a_layernorm.weight", (spec.q_rank,)
+        yield from _linear(f"{spec.prefix}.q_b_proj", queries, spec.q_rank)
+    yield from _linear(f"{spec.prefix}.kv_a_proj_with_mqa", spec.kv_rank + spec.rope_dim, hidden)
+    yield f"{spec.prefix}.kv_a_layernorm.weight", (spec.kv_rank,)
+    yield from _linear(f"{spec.prefix}.kv_b_proj", spec.heads * (spec.nope_dim + spec.v_dim), spec.kv_rank)
+    yield from _linear(f"{spec.prefix}.o_proj", hidden, spec.heads * spec.v_dim)
+
+
+def _deltanet(spec: DeltaNetSpec, hidden: int) -> Shapes:
+    keys, values = spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim
+    rows = {"in_proj_qkvz": 2 * keys + 2 * values, "in_proj_ba": 2 * spec.v_heads}
+    if not spec.fused:
+        rows = {"in_proj_qkv": 2 * keys + values, "in_proj_z": values}
+        rows |= {"in_proj_b": spec.v_heads, "in_proj_a": spec.v_heads}
+    for name, count in rows.items():
+        yield from _linear(f"{spec.prefix}.{name}", count, hidden)
+    yield f"{spec.prefix}.conv1d.weight", (2 * keys + values, spec.kernel)
+    yield f"{spec.prefix}.A_log", (spec.v_heads,)
+    yield f"{spec.prefix}.dt_bias", (spec.v_heads,)
+    yield f"{spec.prefix}.norm.weight", (spec.v_dim,)
+    yield from _linear(f"{spec.prefix}.out_proj", hidden, values)
+
+
+# ---- feed-forward ----------------------------------------------------------------------------------------------
+
+
+def _mlp(spec: MlpSpec, hidden: int) -> Shapes:
+    match spec:
+        case DenseMlpSpec():
+            yield from _dense(spec, hidden)
+        case MoeSpec():
+            yield from _moe(spec, hidden)
+        case ParallelMlpSpec():
+            yield from _dense(spec.dense, hidden)
+            yield from _moe(spec.moe, hidden)
+            for norm in (spec.before_moe, spec.after_dense, spec.after_moe):
+                yield from _norm(norm, hidden)
+
+
+def _dense(spec: DenseMlpSpec, hidden: int) -> Shapes:
+    if spec.fused:
+        yield from _linear(f"{spec.prefix}.{spec.up}", 2 * spec.intermediate, hidden)
+    else:
+        yield from _linear(f"{spec.prefix}.{spec.gate}", spec.intermediate, hidden)
+        yield from _linear(f"{spec.prefix}.{spec.up}", spec.intermediate, hidden)
+    yield from _linear(f"{spec.prefix}.{spec.down}", hidden, spec.intermediate)
+
+
+def _moe(spec: MoeSpec, hidden: int) -> Shapes:
+    router = spec.router
+    yield from _linear(router.weight, router.experts, hidden)
+    for name in (router.choice_bias, router.expert_scale):
+        if name is not None:
+            yield name, (router.experts,)
+    if router.input_scale is not None:
+        yield router.input_scale, (hidden,)
+    if spec.shared is not None:
+        yield from _dense(spec.shared.mlp, hidden)
+        if spec.shared.gate is not None:
+            yield from _linear(spec.shared.gate, 1, hidden)
