@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({"damaged": list(problems)}))
     elif problems:
         print("\n".join(problems))
-        say("Import the model again to repair it.")
+        say("Delete it with `underhill-cli rm`, then import it again; the built-in model is made anew when next used.")
     else:
         print("Every byte is as it was written.")
     return 1 if problems else 0
