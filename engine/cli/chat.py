@@ -176,11 +176,15 @@ def as_json(stats: Stats) -> dict[str, object]:
 
 def summary(stats: Stats) -> list[str]:
     """The same in words."""
-    used = ", ".join(f"{count} {kind}" for kind, count in stats.precision.items() if count)
+    used = ", ".join(
+        f"{count} {kind if kind == 'skipped' else f'at {kind} bits'}"
+        for kind, count in stats.precision.items()
+        if count
+    )
     return [
         f"prompt {stats.prompt_tokens} tokens ({stats.reused_tokens} reused), "
         f"{stats.prompt_tokens_per_second:.1f} tokens/s; answer {len(stats.token_ids)} tokens, "
         f"{stats.decode_tokens_per_second:.1f} tokens/s",
         f"expert cache: {stats.hits} hits, {stats.misses} misses, {stats.bytes_read / 1e6:.1f} MB read; "
-        f"expert uses by bits: {used}; memory at most {stats.peak_rss / 1e9:.2f} GB",
+        f"expert uses: {used}; memory at most {stats.peak_rss / 1e9:.2f} GB",
     ]
