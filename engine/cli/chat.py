@@ -176,11 +176,8 @@ def as_json(stats: Stats) -> dict[str, object]:
 
 def summary(stats: Stats) -> list[str]:
     """The same in words."""
-    used = ", ".join(
-        f"{count} {kind if kind == 'skipped' else f'at {kind} bits'}"
-        for kind, count in stats.precision.items()
-        if count
-    )
+    names = {"skipped": "skipped"}
+    used = ", ".join(f"{n} {names.get(kind, f'at {kind} bits')}" for kind, n in stats.precision.items() if n)
     return [
         f"prompt {stats.prompt_tokens} tokens ({stats.reused_tokens} reused), "
         f"{stats.prompt_tokens_per_second:.1f} tokens/s; answer {len(stats.token_ids)} tokens, "
