@@ -15,8 +15,14 @@ from engine.session.evaluate import evaluate, sequences
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print perplexity, kl_to_exact and tokens."""
+    """Print perplexity, kl_to_exact and tokens.
+
+    A dial costs the more the less is in memory. Where no cache is named it gets the least, so that the figure is the
+    most that the dial can cost.
+    """
     chosen = given(args, settings.ENGINE)
+    if args.cache_fraction is None and chosen["dial"] != "exact":
+        chosen["cache_fraction"] = 0.0
     # Both are open at once. Exact says the same whatever is cached and reads windows whole, so it gets the least.
     reference = {**chosen, "dial": "exact", "tier": "top", "cache_fraction": 0.0}
     bar = ProgressBar(sys.stderr.isatty())

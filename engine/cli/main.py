@@ -138,6 +138,10 @@ def _at_least(low: int) -> Callable[[str], int]:
 
 def _eval(p: argparse.ArgumentParser) -> None:
     _command(p, "eval")
+    p.description = (
+        "Perplexity on a text, and KL divergence against Exact. A lossy dial is measured with the smallest cache, "
+        "which is the most it can cost, unless --cache-fraction says otherwise."
+    )
     p.add_argument("--text", metavar="FILE", required=True, help="text, or JSON lines of chats (.jsonl)")
     p.add_argument("--window", type=_at_least(2), default=512, metavar="N", help="tokens seen at a time (default: 512)")
     p.add_argument("--max-tokens", type=_at_least(1), default=None, metavar="N", help="score at most so many tokens")

@@ -143,7 +143,9 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
     wanted = whole if fraction is None else max(smallest, int(whole * float(str(fraction))))
     cache = min(wanted, room)
     if cache >= whole:
-        why.append(f"All {_size(whole)} of experts fit in memory at {tier} bits.")
+        why.append(
+            f"All {_size(whole)} of experts fit in memory, so every one runs at {tier} bits whatever the dial says."
+        )
     else:
         why.append(
             f"{_size(cache)} of {_size(whole)} of experts ({100 * cache / whole:.0f} %) are kept in memory at "

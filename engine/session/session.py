@@ -260,8 +260,10 @@ class Session:
         return Thresholds(float(low), float(high))
 
     def _set_thresholds(self, thresholds: Thresholds) -> None:
-        self.thresholds = thresholds
-        self.runtime.set_thresholds(thresholds)
+        """Put them in force; but where every expert fits in memory a coarse one saves nothing after its first use."""
+        by_hand = self.settings["t1"] is not None or self.settings["t2"] is not None
+        self.thresholds = EXACT if self.all_in_memory and not by_hand else thresholds
+        self.runtime.set_thresholds(self.thresholds)
 
     def _apply_dial(self) -> None:
         self._set_thresholds(self._thresholds_for(self.settings))

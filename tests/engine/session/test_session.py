@@ -152,6 +152,17 @@ def test_the_dial_and_the_cache_change_between_two_answers(session: Session) -> 
     assert ask(session).token_ids == exact.token_ids
 
 
+def test_a_dial_saves_nothing_where_everything_fits_so_it_costs_nothing(home: Path) -> None:
+    with Session.open("builtin", {"dial": "fast", "threads": 1}) as opened:
+        assert opened.exact
+        assert any("whatever the dial says" in sentence for sentence in opened.card.plan)
+        assert set(ask(opened).precision) <= {"8", "skipped"}
+        opened.update({"cache_fraction": 0.25})
+        assert not opened.exact
+        opened.update({"cache_fraction": None, "t1": 0.2, "t2": 0.3})
+        assert (opened.thresholds.t1, opened.thresholds.t2) == (0.2, 0.3)  # chosen by hand: as asked
+
+
 def test_the_tier_changes_live(session: Session) -> None:
     session.update({"tier": "2"})
     stats = ask(session)
