@@ -72,7 +72,11 @@ class Setting:
             "bool": "on or off",
             "choice": "one of " + ", ".join(self.choices),
             "text": "text",
-        }.get(self.kind) or f"a {'whole ' if self.kind == 'int' else ''}number from {self.low:g} to {self.high:g}"
+        }.get(self.kind) or (
+            f"a whole number from {self.low:,.0f} to {self.high:,.0f}"
+            if self.kind == "int"
+            else f"a number from {self.low:g} to {self.high:g}"
+        )
         return UnderhillError(Kind.BAD_REQUEST, f"{self.label} cannot be {value!r}.", f"It takes {allowed}.")
 
 

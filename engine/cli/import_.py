@@ -10,11 +10,13 @@ from pathlib import Path
 
 from engine.cli.output import ProgressBar, gb
 from engine.hub import library
+from engine.session import preflight
 
 
 def run(args: argparse.Namespace) -> int:
     """Import; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
+    preflight.check(Path(args.path))
     path = library.add(Path(args.path), args.name, args.top, bar.report)
     bar.close()
     card = library.card(path)

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jinja2 import TemplateSyntaxError
+
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message
 
@@ -131,6 +133,10 @@ class ChatFormat:
                     continue_final_message=continue_last,
                 )
             )
+        except TemplateSyntaxError as e:
+            raise UnderhillError(
+                Kind.BROKEN_FILE, f"The model's chat template is broken: {e}", "Download the model again."
+            ) from e
         except Exception as e:  # templates raise their own complaints (roles, order) through jinja
             raise UnderhillError(
                 Kind.BAD_REQUEST, f"This model's chat template refuses the chat: {e}", "Try without the system prompt."

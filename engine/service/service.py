@@ -158,9 +158,11 @@ class Service:
 
     def _on_library(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         from engine.hub import library
+        from engine.session import preflight
 
         if isinstance(command, api.ImportModel):
             report = self._reporter(command, cancelled)
+            preflight.check(Path(command.path))
             return library.card(library.add(Path(command.path), command.name, command.top, report))
         return None
 

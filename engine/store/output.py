@@ -65,7 +65,7 @@ def writing(path: Path) -> Iterator[None]:
 
 def disk_full(path: Path, missing: int | None = None) -> UnderhillError:
     """DISK_FULL; missing: bytes that would have to be freed, where that is known."""
-    room = f"Free {missing / 1e9:.1f} GB" if missing else "Free some space"
+    room = f"Free {max(1, -(-missing // 10**6)):,} MB" if missing else "Free some space"
     return UnderhillError(
         Kind.DISK_FULL,
         f"There is no space left on the disk of {path.parent}.",

@@ -158,6 +158,14 @@ def broken(tmp_path: Path, change: str) -> Path:
             weights.write_bytes((2**62).to_bytes(8, "little") + weights.read_bytes()[8:])
         case "no config":
             (folder / "config.json").unlink()
+        case "more experts a token than there are":
+            config["num_experts_per_tok"] = 1000
+        case "unknown rope":
+            config["rope_scaling"] = {"rope_type": "madeup", "factor": 2.0}
+        case "no tokenizer":
+            (folder / "tokenizer.json").unlink()
+        case "broken template":
+            (folder / "chat_template.jinja").write_text("{% for %}")
         case "config is not JSON":
             (folder / "config.json").write_text("{")
             return folder
@@ -178,6 +186,10 @@ def broken(tmp_path: Path, change: str) -> Path:
         ("cut weights", {"broken_file"}),
         ("wrong dtype", {"broken_file", "unsupported_model"}),
         ("malicious header", {"broken_file"}),
+        ("more experts a token than there are", {"unsupported_model"}),
+        ("unknown rope", {"unsupported_model"}),
+        ("no tokenizer", {"broken_file", "unsupported_model"}),
+        ("broken template", {"broken_file"}),
     ],
 )
 def test_bad_models_are_refused_with_a_sentence_and_leave_nothing_listed(
