@@ -176,8 +176,7 @@ def as_json(stats: Stats) -> dict[str, object]:
 
 def summary(stats: Stats) -> list[str]:
     """The same in words."""
-    names = {"skipped": "skipped"}
-    used = ", ".join(f"{n} {names.get(kind, f'at {kind} bits')}" for kind, n in stats.precision.items() if n)
+    used = ", ".join(f"{n} {_precision(kind)}" for kind, n in stats.precision.items() if n)
     return [
         f"prompt {stats.prompt_tokens} tokens ({stats.reused_tokens} reused), "
         f"{stats.prompt_tokens_per_second:.1f} tokens/s; answer {len(stats.token_ids)} tokens, "
@@ -185,3 +184,7 @@ def summary(stats: Stats) -> list[str]:
         f"expert cache: {stats.hits} hits, {stats.misses} misses, {stats.bytes_read / 1e6:.1f} MB read; "
         f"expert uses: {used}; memory at most {stats.peak_rss / 1e9:.2f} GB",
     ]
+
+
+def _precision(kind: str) -> str:
+    return kind if kind == "skipped" else f"at {kind} bits"

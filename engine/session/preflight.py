@@ -7,7 +7,6 @@ from pathlib import Path
 
 from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
-from engine.hub.layouts import text_config
 from engine.models.families import is_known, read_spec
 
 
@@ -21,7 +20,7 @@ def check(folder: Path) -> None:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return
-    if not isinstance(config, dict) or not isinstance(text_config(config), dict):
+    if not isinstance(config, dict):
         return
     if is_known(config):
         read_spec(config)
