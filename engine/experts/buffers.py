@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
-import sys
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.kernels.memory import Arena
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +29,15 @@ class Buffer:
 Allocate = Callable[[int], Buffer]
 
 
-def allocate_host(nbytes: int) -> Buffer:
-    """Anonymous memory on page boundaries, outside of any heap, so that giving it up returns it to the system.
+def host_allocator() -> Allocate:
+    """Buffers cut from huge pages of ordinary memory (see Arena), which the disk reads into."""
+    arena = Arena()
 
-    Private, so that neighbours share one mapping: Linux allows a process 65530, and a model may have more planes.
-    """
-    private = {} if sys.platform == "win32" else {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS}
-    view = memoryview(mmap.mmap(-1, nbytes, **private))
-    return Buffer(torch.frombuffer(view, dtype=torch.uint8), view)
+    def allocate(nbytes: int) -> Buffer:
+        tensor = arena.take(nbytes)
+        return Buffer(tensor, tensor.numpy().data)
+
+    return allocate
 
 
 def allocate_on(device: torch.device | str) -> Allocate:
@@ -55,12 +55,12 @@ class BufferPool:
     After the capacity was lowered the total comes down as buffers come back. Not thread-safe: the cache holds its lock.
     """
 
-    def __init__(self, capacity: int, allocate: Allocate = allocate_host) -> None:
+    def __init__(self, capacity: int, allocate: Allocate | None = None) -> None:
         self.capacity = capacity
         self.in_use = 0
         self._waiting: dict[int, list[Buffer]] = defaultdict(list)
         self._waiting_bytes = 0
-        self._allocate = allocate
+        self._allocate = allocate or host_allocator()
 
     @property
     def total(self) -> int:

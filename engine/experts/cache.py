@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.buffers import Allocate, Buffer, BufferPool, allocate_host
+from engine.experts.buffers import Allocate, Buffer, BufferPool
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Policy
 from engine.kernels.call import Planes
@@ -93,7 +93,7 @@ class ExpertCache:
     """
 
     def __init__(
-        self, capacity: int, policy: Policy, spec_of: SpecOf, least: int, allocate: Allocate = allocate_host
+        self, capacity: int, policy: Policy, spec_of: SpecOf, least: int, allocate: Allocate | None = None
     ) -> None:
         self.least = least
         self._check(capacity)

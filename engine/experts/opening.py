@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from engine.experts.buffers import allocate_host, allocate_on
+from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
 from engine.experts.loader import Loader
@@ -52,7 +52,7 @@ def open_runtime(
     def spec_of(key: ExpertKey) -> ExpertSpec:
         return source.spec(key.layer, key.expert)
 
-    levels = [ExpertCache(capacity, make_policy(policy, len(source.layers)), spec_of, least, allocate_host)]
+    levels = [ExpertCache(capacity, make_policy(policy, len(source.layers)), spec_of, least)]
     if device is not None:
         own_policy = make_policy(policy, len(source.layers))
         levels.insert(0, ExpertCache(device.capacity, own_policy, spec_of, least, allocate_on(device.device)))

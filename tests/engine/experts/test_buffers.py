@@ -1,17 +1,18 @@
-"""Buffers for planes: aligned for direct I/O, and cheap enough for a model with very many of them."""
+"""Buffers for planes: aligned for direct I/O, cheap enough for a model with very many of them, and really freed."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
-from engine.experts.buffers import allocate_host
+from engine.experts.buffers import BufferPool, host_allocator
 
 
 def test_a_buffer_starts_on_a_page_and_reader_and_kernel_see_the_same_bytes() -> None:
-    buffer = allocate_host(8192)
+    buffer = host_allocator()(8192)
     assert buffer.tensor.data_ptr() % 4096 == 0
     assert buffer.view is not None
     buffer.view[5] = 7
@@ -25,7 +26,27 @@ def test_many_buffers_do_not_each_take_a_mapping_of_their_own() -> None:
     def mappings() -> int:
         return len(Path("/proc/self/maps").read_text().splitlines())
 
-    before = mappings()
-    held = [allocate_host(65536) for _ in range(500)]
+    before, allocate = mappings(), host_allocator()
+    held = [allocate(65536) for _ in range(500)]
     assert mappings() - before < 50
     assert len(held) == 500
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the resident size says something else")
+def test_a_lowered_capacity_gives_memory_back_to_the_system() -> None:
+    process, size = psutil.Process(), 1_900_000 // 4096 * 4096
+    pool = BufferPool(64 * size)
+    before = process.memory_info().rss
+    held = [buffer for _ in range(64) if (buffer := pool.take(size)) is not None]
+    for buffer in held:
+        buffer.tensor.fill_(1)
+    del buffer
+    full = process.memory_info().rss - before
+    assert 64 * size <= full < 64 * size + (4 << 20)
+    for place in range(0, 64, 2):
+        pool.give(held[place])
+    held = held[1::2]
+    pool.capacity = 32 * size
+    pool.shrink(pool.capacity)
+    assert process.memory_info().rss - before < 32 * size + (4 << 20)
+    assert all(int(buffer.tensor[-1]) == 1 for buffer in held)

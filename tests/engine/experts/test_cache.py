@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from engine.errors import UnderhillError
-from engine.experts.buffers import BufferPool, allocate_host
+from engine.experts.buffers import BufferPool, host_allocator
 from engine.experts.cache import ExpertCache, Lease, Reservation
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Lru, LruPerLayer
@@ -193,14 +193,14 @@ def test_a_lease_is_no_use_after_release() -> None:
 
 
 def test_refused_memory_is_told_and_nothing_is_lost() -> None:
-    calls = 0
+    calls, allocate = 0, host_allocator()
 
     def stingy(nbytes: int):  # type: ignore[no-untyped-def]
         nonlocal calls
         calls += 1
         if calls == 2:
             raise MemoryError
-        return allocate_host(nbytes)
+        return allocate(nbytes)
 
     cache = ExpertCache(2 * WHOLE, Lru(), lambda key: SPEC, WHOLE, stingy)
     with pytest.raises(UnderhillError, match="no memory left"):

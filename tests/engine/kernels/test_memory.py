@@ -1,0 +1,87 @@
+"""Memory for weights: where it lies, what it takes, and that it is given back."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from torch import Tensor
+
+from engine.kernels.memory import HUGE, PAGE, Arena, huge
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+
+
+def resident(address: int, nbytes: int) -> int:
+    """Bytes in memory among the mappings that overlap this range (they may reach beyond it)."""
+    total, counts = 0, False
+    for line in Path("/proc/self/smaps").read_text().splitlines():
+        first = line.split()[0]
+        if "-" in first:
+            start, end = (int(part, 16) for part in first.split("-"))
+            counts = start < address + nbytes and address < end
+        elif counts and first == "Rss:":
+            total += 1024 * int(line.split()[1])
+    return total
+
+
+@pytest.mark.parametrize("nbytes", [1, PAGE, HUGE - 1, HUGE, 3 * HUGE + 5])
+def test_it_is_zero_aligned_and_as_long_as_asked(nbytes: int) -> None:
+    tensor = huge(nbytes)
+    assert tensor.shape == (nbytes,)
+    assert tensor.data_ptr() % (HUGE if nbytes >= HUGE and sys.platform == "linux" else PAGE) == 0
+    assert not tensor.any()
+    tensor.fill_(7)
+    assert tensor.eq(7).all()
+
+
+@linux
+def test_it_takes_no_more_than_asked_and_goes_with_its_last_tensor() -> None:
+    tensor = huge(3 * HUGE + 5)
+    address = tensor.data_ptr()
+    before = resident(address, HUGE)
+    tensor.fill_(1)
+    assert resident(address, HUGE) - before <= 3 * HUGE + PAGE
+    part = tensor[HUGE:]
+    del tensor
+    assert part.eq(1).all()
+    del part
+    assert resident(address, HUGE) < HUGE
+
+
+def filled(arena: Arena, sizes: list[int]) -> list[Tensor]:
+    tensors = [arena.take(nbytes) for nbytes in sizes]
+    for number, tensor in enumerate(tensors):
+        tensor.fill_(number + 1)
+    return tensors
+
+
+def test_cuts_are_page_aligned_and_apart() -> None:
+    tensors = filled(Arena(), [1, PAGE, PAGE + 1, HUGE + 3, 300 << 20, 5])
+    for number, tensor in enumerate(tensors):
+        assert tensor.data_ptr() % PAGE == 0
+        assert tensor.eq(number + 1).all()
+
+
+@linux
+def test_what_is_let_go_is_given_back_and_neighbours_stay() -> None:
+    tensors = filled(Arena(), [3 * HUGE // 4] * 8)
+    address, span = tensors[0].data_ptr(), tensors[-1].data_ptr() - tensors[0].data_ptr()
+    before = resident(address, span)
+    del tensors[2:6]
+    assert before - resident(address, span) == 3 * HUGE
+    assert [int(t[-1]) for t in tensors] == [1, 2, 7, 8]
+    assert tensors[1].eq(2).all()
+    assert tensors[2].eq(7).all()
+
+
+@linux
+def test_a_slice_keeps_the_bytes() -> None:
+    (tensor,) = filled(Arena(), [HUGE])
+    view = memoryview(tensor.numpy())[PAGE:]
+    part = tensor[5:]
+    del tensor
+    assert part.eq(1).all()
+    del part
+    assert set(view.tolist()) == {1}
