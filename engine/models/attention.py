@@ -6,20 +6,21 @@ import torch
 from torch import Tensor
 
 from engine.models.attend import attend_one, attend_span
+from engine.models.holding import Holding
 from engine.models.norms import rms, rms_scale
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec
 from engine.models.state import RecurrentState, RowsState
-from engine.models.weights import Kind, Linear, Weights, fetch, load_linear
+from engine.models.weights import Linear, Weights, fetch, load_linear
 
 
 class Attention:
     """One attention layer. Queries, keys, values (and gates) come from one stacked projection."""
 
-    def __init__(self, spec: AttentionSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+    def __init__(self, spec: AttentionSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self.spec = spec
-        self._qkv = _stacked_projection(spec, weights, kind)
-        self._out = load_linear(weights, f"{spec.prefix}.{spec.o}", kind=kind, bias=spec.o_bias)
+        self._qkv = _stacked_projection(spec, weights, dense)
+        self._out = load_linear(weights, f"{spec.prefix}.{spec.o}", dense=dense, bias=spec.o_bias)
         self._sinks = None if spec.sinks is None else fetch(weights, spec.sinks).float()
         self._eps = torch.tensor(spec.qk_norm_eps)
         self._qk_scale = self._q_scale = self._k_scale = torch.empty(0)
@@ -86,7 +87,7 @@ class Attention:
         return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self._sinks)
 
 
-def _stacked_projection(spec: AttentionSpec, weights: Weights, kind: Kind) -> Linear:
+def _stacked_projection(spec: AttentionSpec, weights: Weights, dense: Holding) -> Linear:
     """Rows: queries, keys, values (unless they are the keys), gates (if any); each head by head."""
     names = [f"{spec.prefix}.{name}" for name in (spec.q, spec.k, spec.v) if name is not None]
     weight = [fetch(weights, f"{name}.weight") for name in names]
@@ -97,4 +98,4 @@ def _stacked_projection(spec: AttentionSpec, weights: Weights, kind: Kind) -> Li
                 query, gate = parts[0].unflatten(0, (spec.heads, 2, spec.head_dim)).unbind(1)
                 parts[0] = query.flatten(0, 1)
                 parts.append(gate.flatten(0, 1))
-    return Linear(torch.cat(weight), torch.cat(bias) if bias else None, kind)
+    return Linear(torch.cat(weight), torch.cat(bias) if bias else None, dense)

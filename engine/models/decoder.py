@@ -10,6 +10,7 @@ from torch import Tensor
 
 from engine.experts.backend import ExpertBackend
 from engine.models.feed_forward import build_feed_forward
+from engine.models.holding import F32, Holding
 from engine.models.mixer import build_mixer
 from engine.models.norms import build_norm
 from engine.models.per_layer import PerLayerGate, PerLayerInputs
@@ -18,21 +19,21 @@ from engine.models.shapes import CheckedWeights
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import LayerState, SequenceState
-from engine.models.weights import Kind, Linear, Weights, fetch, vector
+from engine.models.weights import Linear, Weights, fetch, vector
 
 
 class Layer:
     """One decoder layer: see LayerSpec for the formula."""
 
-    def __init__(self, spec: LayerSpec, weights: Weights, hidden: int, kind: Kind, experts: ExpertBackend) -> None:
-        self.mixer = build_mixer(spec.mixer, weights, hidden, kind)
-        self.feed_forward = build_feed_forward(spec.mlp, weights, hidden, kind, spec.index, experts)
+    def __init__(self, spec: LayerSpec, weights: Weights, hidden: int, dense: Holding, experts: ExpertBackend) -> None:
+        self.mixer = build_mixer(spec.mixer, weights, hidden, dense)
+        self.feed_forward = build_feed_forward(spec.mlp, weights, hidden, dense, spec.index, experts)
         self._before_mixer = build_norm(spec.before_mixer, weights, hidden)
         self._before_mlp = build_norm(spec.before_mlp, weights, hidden)
         self._after_mixer = build_norm(spec.after_mixer, weights, hidden)
         self._after_mlp = build_norm(spec.after_mlp, weights, hidden)
         self._multiplier = spec.residual_multiplier
-        self._per_layer = None if spec.per_layer is None else PerLayerGate(spec.per_layer, weights, hidden, kind)
+        self._per_layer = None if spec.per_layer is None else PerLayerGate(spec.per_layer, weights, hidden, dense)
         self._scalar = None if spec.scalar is None else float(vector(weights, spec.scalar)[0])
 
     def forward(self, x: Tensor, span: Span, state: LayerState, inputs: Tensor | None = None) -> Tensor:
@@ -54,10 +55,11 @@ class Decoder:
         spec: DecoderSpec,
         weights: Weights,
         experts: ExpertBackend,
-        dense: Kind = "f32",
+        dense: Holding = F32,
         kv_dtype: torch.dtype = torch.float32,
     ) -> None:
-        """dense: how linear layers and the head are held. kv_dtype: float32 or bfloat16.
+        """dense: how linear layers, the head and looked-up rows are held, and who multiplies with them.
+        kv_dtype: float32 or bfloat16.
 
         Raises UnderhillError: BROKEN_FILE for weights of other shapes than the spec's, and what `fetch` raises.
         """
@@ -66,11 +68,10 @@ class Decoder:
         weights = CheckedWeights(weights, spec)
         embedding = fetch(weights, f"{spec.embedding}.weight")
         if spec.head is None:
-            self._head = self._embedding = Linear(embedding, _head_bias(spec, weights), dense)
+            self._head = self._embedding = Linear(embedding, _head_bias(spec, weights), dense.for_head)
         else:
-            # rows that are only looked up cost no time; bf16 is what checkpoints store
-            self._embedding = Linear(embedding, None, "f32" if dense == "f32" else "bf16")
-            self._head = Linear(fetch(weights, f"{spec.head}.weight"), _head_bias(spec, weights), dense)
+            self._embedding = Linear(embedding, None, dense.for_table)
+            self._head = Linear(fetch(weights, f"{spec.head}.weight"), _head_bias(spec, weights), dense.for_head)
         del embedding
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
         self._norm = build_norm(spec.norm, weights, spec.hidden)

@@ -8,10 +8,11 @@ from torch import Tensor
 
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_chunks, delta_step
+from engine.models.holding import Holding
 from engine.models.span import Span
 from engine.models.spec import DeltaNetSpec
 from engine.models.state import LayerState, RecurrentState
-from engine.models.weights import Kind, Linear, Weights, fetch, load_linear, vector
+from engine.models.weights import Linear, Weights, fetch, load_linear, vector
 
 QK_EPS = 1e-6  # added to the squared length of queries and keys
 
@@ -19,20 +20,20 @@ QK_EPS = 1e-6  # added to the squared length of queries and keys
 class DeltaNet:
     """The token mixer of one layer. Its state: the convolution's last inputs, and one matrix per value head."""
 
-    def __init__(self, spec: DeltaNetSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+    def __init__(self, spec: DeltaNetSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self.spec = spec
         self._repeat = spec.v_heads // spec.k_heads
         self._sizes = (spec.k_heads * spec.k_dim, spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim)
         qkvz, ba = _grouped(spec, weights) if spec.fused else _separate(spec, weights)
-        self._qkvz = Linear(qkvz, None, kind)
+        self._qkvz = Linear(qkvz, None, dense)
         # Decay and learning rate act on everything that the state remembers: small, and kept exact.
-        self._ba = Linear(ba, None, "f32")
+        self._ba = Linear(ba, None, dense.exact)
         self._taps = fetch(weights, f"{spec.prefix}.conv1d.weight").float().squeeze(1).T.contiguous()
         self._rate = -vector(weights, f"{spec.prefix}.A_log").exp()
         self._dt_bias = vector(weights, f"{spec.prefix}.dt_bias")
         self._unit = torch.full((spec.k_dim,), spec.k_dim**-0.5)
         self._norm = vector(weights, f"{spec.prefix}.norm.weight")
-        self._out = load_linear(weights, f"{spec.prefix}.out_proj", kind=kind)
+        self._out = load_linear(weights, f"{spec.prefix}.out_proj", dense=dense)
 
     def new_state(self, kv_dtype: torch.dtype) -> RecurrentState:
         """Empty state, always float32: the convolution's inputs [K - 1, C] and the matrices [Hv, Dk, Dv]."""

@@ -11,10 +11,11 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from engine.experts.backend import ExpertBackend
+from engine.models.holding import Holding
 from engine.models.norms import build_norm
 from engine.models.router import Router
 from engine.models.spec import ActivationSpec, DenseMlpSpec, MlpSpec, MoeSpec, ParallelMlpSpec
-from engine.models.weights import Kind, Linear, Weights, load_linear
+from engine.models.weights import Linear, Weights, load_linear
 
 _GATED: dict[str, Callable[[Tensor], Tensor]] = {
     "silu": F.silu,
@@ -44,12 +45,12 @@ class FeedForward(Protocol):
 class DenseMlp:
     """down(act(gate x) * up x), gate and up in one product."""
 
-    def __init__(self, spec: DenseMlpSpec, weights: Weights, kind: Kind) -> None:
+    def __init__(self, spec: DenseMlpSpec, weights: Weights, dense: Holding) -> None:
         self.router: Router | None = None
         self._activation = spec.activation
         names = (spec.up,) if spec.fused else (spec.gate, spec.up)
-        self._gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), kind=kind, bias=spec.bias)
-        self._down: Linear = load_linear(weights, f"{spec.prefix}.{spec.down}", kind=kind, bias=spec.bias)
+        self._gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), dense=dense, bias=spec.bias)
+        self._down: Linear = load_linear(weights, f"{spec.prefix}.{spec.down}", dense=dense, bias=spec.bias)
 
     def forward(self, h: Tensor, residual: Tensor) -> Tensor:
         """h: [T, H] float32, normed; the residual is not looked at."""
@@ -61,7 +62,7 @@ class MoeBlock:
     """Router, routed experts in the backend, shared expert."""
 
     def __init__(
-        self, spec: MoeSpec, weights: Weights, hidden: int, kind: Kind, layer: int, experts: ExpertBackend
+        self, spec: MoeSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
     ) -> None:
         self.router: Router | None = Router(spec.router, weights, hidden)
         self._route = self.router
@@ -69,9 +70,9 @@ class MoeBlock:
         self._experts = experts
         self._shared = self._shared_gate = None
         if spec.shared is not None:
-            self._shared = DenseMlp(spec.shared.mlp, weights, kind)
+            self._shared = DenseMlp(spec.shared.mlp, weights, dense)
             if spec.shared.gate is not None:
-                self._shared_gate = load_linear(weights, spec.shared.gate, kind="f32")
+                self._shared_gate = load_linear(weights, spec.shared.gate, dense=dense.exact)
 
     def forward(self, h: Tensor, residual: Tensor) -> Tensor:
         """h: [T, H] float32, the input of experts and router; a router that norms for itself reads the residual."""
@@ -87,10 +88,10 @@ class ParallelMlp:
     """A dense MLP and a MoE block side by side (gemma4); the MoE half reads the residual."""
 
     def __init__(
-        self, spec: ParallelMlpSpec, weights: Weights, hidden: int, kind: Kind, layer: int, experts: ExpertBackend
+        self, spec: ParallelMlpSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
     ) -> None:
-        self._moe = MoeBlock(spec.moe, weights, hidden, kind, layer, experts)
-        self._dense = DenseMlp(spec.dense, weights, kind)
+        self._moe = MoeBlock(spec.moe, weights, hidden, dense, layer, experts)
+        self._dense = DenseMlp(spec.dense, weights, dense)
         self._before_moe = build_norm(spec.before_moe, weights, hidden)
         self._after_dense = build_norm(spec.after_dense, weights, hidden)
         self._after_moe = build_norm(spec.after_moe, weights, hidden)
@@ -103,10 +104,10 @@ class ParallelMlp:
 
 
 def build_feed_forward(
-    spec: MlpSpec, weights: Weights, hidden: int, kind: Kind, layer: int, experts: ExpertBackend
+    spec: MlpSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
 ) -> FeedForward:
     """The feed-forward of a spec. layer: the model's own index, which the backend is called with."""
     if isinstance(spec, DenseMlpSpec):
-        return DenseMlp(spec, weights, kind)
+        return DenseMlp(spec, weights, dense)
     block = MoeBlock if isinstance(spec, MoeSpec) else ParallelMlp
-    return block(spec, weights, hidden, kind, layer, experts)  # type: ignore[arg-type]
+    return block(spec, weights, hidden, dense, layer, experts)  # type: ignore[arg-type]

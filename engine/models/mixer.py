@@ -7,10 +7,11 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from engine.models.holding import Holding
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DeltaNetSpec, MixerSpec, MlaSpec
 from engine.models.state import LayerState
-from engine.models.weights import Kind, Weights
+from engine.models.weights import Weights
 
 
 class Mixer(Protocol):
@@ -23,23 +24,23 @@ class Mixer(Protocol):
         """Empty state of this layer for a new sequence. kv_dtype: of keys and values; recurrent states stay float32."""
 
 
-def build_mixer(spec: MixerSpec, weights: Weights, hidden: int, kind: Kind) -> Mixer:
-    """The mixer of a spec, its tensors read from `weights`. kind: how its linear layers are held.
+def build_mixer(spec: MixerSpec, weights: Weights, hidden: int, dense: Holding) -> Mixer:
+    """The mixer of a spec, its tensors read from `weights`. dense: how its linear layers are held.
 
     Modules are imported only when a model needs them.
     """
     if isinstance(spec, AttentionSpec):
         from engine.models.attention import Attention
 
-        return Attention(spec, weights, hidden, kind)
+        return Attention(spec, weights, hidden, dense)
     if isinstance(spec, MlaSpec):
         from engine.models.mla import Mla
 
-        return Mla(spec, weights, hidden, kind)
+        return Mla(spec, weights, hidden, dense)
     if isinstance(spec, DeltaNetSpec):
         from engine.models.deltanet import DeltaNet
 
-        return DeltaNet(spec, weights, hidden, kind)
+        return DeltaNet(spec, weights, hidden, dense)
     from engine.models.shortconv import ShortConv
 
-    return ShortConv(spec, weights, hidden, kind)
+    return ShortConv(spec, weights, hidden, dense)

@@ -7,20 +7,21 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from engine.models.holding import Holding
 from engine.models.latent import absorbed, absorbed_is_cheaper, expanded
 from engine.models.norms import Norm, build_norm
 from engine.models.span import Span
 from engine.models.spec import MlaSpec, NormSpec
 from engine.models.state import LayerState, RowsState
-from engine.models.weights import Kind, Linear, Weights, fetch, load_linear
+from engine.models.weights import Linear, Weights, fetch, load_linear
 
 
 class Mla:
     """The attention of one layer. Its state is one row [latent | rotary key] per token, shared by all heads."""
 
-    def __init__(self, spec: MlaSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+    def __init__(self, spec: MlaSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         def linear(name: str, bias: bool = False) -> Linear:
-            return load_linear(weights, f"{spec.prefix}.{name}", kind=kind, bias=bias)
+            return load_linear(weights, f"{spec.prefix}.{name}", dense=dense, bias=bias)
 
         def norm(name: str, dim: int) -> Norm:
             return build_norm(NormSpec(f"{spec.prefix}.{name}", spec.norm_eps), weights, dim)
@@ -36,7 +37,7 @@ class Mla:
         self._kv_norm = norm("kv_a_layernorm", spec.kv_rank)
         # Absorbed, this product runs along both of its sides, which int8 with a scale per row cannot; bf16 then.
         kv_up = fetch(weights, f"{spec.prefix}.kv_b_proj.weight")
-        kv_up = kv_up.to(torch.float32 if kind == "f32" else torch.bfloat16).unflatten(0, (spec.heads, -1))
+        kv_up = kv_up.to(torch.float32 if dense.kind == "f32" else torch.bfloat16).unflatten(0, (spec.heads, -1))
         self._w_uk, self._w_uv = (w.contiguous() for w in kv_up.split((spec.nope_dim, spec.v_dim), dim=1))
         self._out = linear("o_proj", spec.o_bias)
 

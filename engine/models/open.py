@@ -10,14 +10,15 @@ import torch
 from engine.experts.backend import ExpertBackend
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
-from engine.models.weights import Kind, Weights
+from engine.models.holding import F32, Holding
+from engine.models.weights import Weights
 
 
 def open_decoder(
     config: Mapping[str, Any],
     weights: Weights,
     experts: ExpertBackend,
-    dense: Kind = "f32",
+    dense: Holding = F32,
     kv_dtype: torch.dtype = torch.float32,
 ) -> Decoder:
     """The lean decoder of this config. Raises what `read_spec` and `weights` raise; nothing is half open then."""

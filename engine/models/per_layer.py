@@ -5,20 +5,21 @@ from __future__ import annotations
 from torch import Tensor
 
 from engine.models.feed_forward import gated
+from engine.models.holding import Holding
 from engine.models.norms import build_norm
 from engine.models.spec import PerLayerGateSpec, PerLayerInputsSpec
-from engine.models.weights import Kind, Linear, Weights, fetch, load_linear
+from engine.models.weights import Linear, Weights, fetch, load_linear
 
 
 class PerLayerInputs:
     """Made once per token, before the first layer."""
 
-    def __init__(self, spec: PerLayerInputsSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+    def __init__(self, spec: PerLayerInputsSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self._dim, self._scale = spec.dim, hidden**-0.5
         # rows that are only looked up; one int8 scale for the shares of all layers would be too coarse
         table = fetch(weights, f"{spec.embedding}.weight")
-        self._table = Linear(table, None, "f32" if kind == "f32" else "bf16")
-        self._projection = load_linear(weights, spec.projection, kind=kind)
+        self._table = Linear(table, None, dense.for_table)
+        self._projection = load_linear(weights, spec.projection, dense=dense)
         self._norm = build_norm(spec.norm, weights, spec.dim)
 
     def __call__(self, ids: Tensor, x: Tensor) -> tuple[Tensor, ...]:
@@ -31,10 +32,10 @@ class PerLayerInputs:
 class PerLayerGate:
     """What a layer makes of its inputs: norm(projection(act(gate x) * inputs))."""
 
-    def __init__(self, spec: PerLayerGateSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+    def __init__(self, spec: PerLayerGateSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self._activation = spec.activation
-        self._gate = load_linear(weights, spec.gate, kind=kind)
-        self._projection = load_linear(weights, spec.projection, kind=kind)
+        self._gate = load_linear(weights, spec.gate, dense=dense)
+        self._projection = load_linear(weights, spec.projection, dense=dense)
         self._norm = build_norm(spec.norm, weights, hidden)
 
     def __call__(self, x: Tensor, inputs: Tensor) -> Tensor:

@@ -6,21 +6,22 @@ import torch
 from torch import Tensor
 
 from engine.models.conv import causal_conv
+from engine.models.holding import Holding
 from engine.models.span import Span
 from engine.models.spec import ShortConvSpec
 from engine.models.state import LayerState, RecurrentState
-from engine.models.weights import Kind, Weights, fetch, load_linear, vector
+from engine.models.weights import Weights, fetch, load_linear, vector
 
 
 class ShortConv:
     """The token mixer of one layer. Its state: the convolution's last kernel - 1 inputs."""
 
-    def __init__(self, spec: ShortConvSpec, weights: Weights, hidden: int, kind: Kind) -> None:
+    def __init__(self, spec: ShortConvSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self.spec = spec
-        self._in = load_linear(weights, f"{spec.prefix}.in_proj", kind=kind, bias=spec.bias)
+        self._in = load_linear(weights, f"{spec.prefix}.in_proj", dense=dense, bias=spec.bias)
         self._taps = fetch(weights, f"{spec.prefix}.conv.weight").float().squeeze(1).T.contiguous()
         self._bias = vector(weights, f"{spec.prefix}.conv.bias") if spec.bias else None
-        self._out = load_linear(weights, f"{spec.prefix}.out_proj", kind=kind, bias=spec.bias)
+        self._out = load_linear(weights, f"{spec.prefix}.out_proj", dense=dense, bias=spec.bias)
 
     def new_state(self, kv_dtype: torch.dtype) -> RecurrentState:
         """Empty state, always float32: [kernel - 1, hidden]."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from typing import Protocol
 
 import torch
 import torch.nn.functional as F
@@ -10,8 +10,8 @@ from torch import Tensor
 
 from engine.errors import Kind as ErrorKind
 from engine.errors import UnderhillError
-
-Kind = Literal["f32", "bf16", "int8"]
+from engine.kernels.dense import View, raw_view
+from engine.models.holding import Holding, Kind
 
 FEW_TOKENS = 16  # up to here the int8 kernel beats expanding the weights to bf16 (measured)
 EXPANDED_BYTES = 64 * 2**20  # of int8 weights expanded to bf16 at once
@@ -61,21 +61,26 @@ class Linear:
     activations in bf16. The bias is added in float32.
     """
 
-    def __init__(self, weight: Tensor, bias: Tensor | None, kind: Kind) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor | None, dense: Holding) -> None:
         """weight: [out, in], any floating dtype. bias: [out]."""
         self.out_features, self.in_features = weight.shape
-        self.kind = kind
-        self.bias = None if bias is None else bias.float()
+        self.kind: Kind = dense.kind
+        self.bias = None if bias is None else bias.float().contiguous()
         self._scales: Tensor | None = None
-        if kind == "int8":
+        if self.kind == "int8":
             self.weight, self._scales = _to_int8(weight)
         else:
-            self.weight = weight.to(torch.float32 if kind == "f32" else torch.bfloat16).contiguous()
+            self.weight = weight.to(torch.float32 if self.kind == "f32" else torch.bfloat16).contiguous()
+        self._view = None if self._scales is not None else raw_view(self.weight, self.bias)
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
         return sum(tensor.nbytes for tensor in (self.weight, self.bias, self._scales) if tensor is not None)
+
+    def view(self) -> View | None:
+        """Matrix and bias for native calls, valid as long as this object lives; None where only torch can read it."""
+        return self._view
 
     def __call__(self, x: Tensor) -> Tensor:
         """x: [T, in] float32."""
@@ -115,12 +120,12 @@ def _to_int8(weight: Tensor) -> tuple[Tensor, Tensor]:
     return codes, scales
 
 
-def load_linear(weights: Weights, *names: str, kind: Kind, bias: bool = False) -> Linear:
+def load_linear(weights: Weights, *names: str, dense: Holding, bias: bool = False) -> Linear:
     """The linear layer of module `names[0]`; several names are stacked along their outputs, in order."""
     tensors = [fetch(weights, f"{name}.weight") for name in names]
     biases = [fetch(weights, f"{name}.bias") for name in names] if bias else []
     return Linear(
         tensors[0] if len(tensors) == 1 else torch.cat(tensors),
         torch.cat(biases) if biases else None,
-        kind,
+        dense,
     )

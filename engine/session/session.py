@@ -28,6 +28,7 @@ from engine.hardware.machine import Machine
 from engine.hub import library
 from engine.hub.cards import BUILTIN, TOY
 from engine.kernels.choice import available
+from engine.models.holding import Holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
 from engine.session.facts import activation_of, largest_file, model_facts, spec_of
@@ -150,7 +151,7 @@ class Session:
             spec,
             self.store.dense,
             self.runtime,
-            dense,  # type: ignore[arg-type]
+            Holding(dense),  # type: ignore[arg-type]
             torch.float32 if dense == "f32" else torch.bfloat16,
         )
 

@@ -9,6 +9,7 @@ from transformers.models.qwen3_5_moe import modeling_qwen3_5_moe as qwen3_5
 from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next
 
 from engine.models.deltanet import DeltaNet
+from engine.models.holding import Holding
 from engine.models.span import Span
 from engine.models.spec import DeltaNetSpec
 
@@ -41,7 +42,7 @@ def _pair(case, kind="f32"):
                 parameter.copy_(torch.randn_like(parameter) * 0.15 + (1 if parameter.dim() == 1 else 0))
     spec = DeltaNetSpec("attn", 2, v_heads, 8, 6, 4, 1e-5, fused=case.startswith("grouped"))
     weights = Tensors({f"attn.{name}": tensor for name, tensor in oracle.state_dict().items()})
-    return config, oracle, DeltaNet(spec, weights, 32, kind)
+    return config, oracle, DeltaNet(spec, weights, 32, Holding(kind))
 
 
 def _x(tokens):

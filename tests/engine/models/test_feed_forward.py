@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from engine.models.feed_forward import DenseMlp, MoeBlock, gated
+from engine.models.holding import F32
 from engine.models.spec import (
     ActivationKind,
     ActivationSpec,
@@ -47,9 +48,9 @@ def test_a_fused_projection_is_gate_then_up() -> None:
     gate, up, down, x = torch.randn(12, 8), torch.randn(12, 8), torch.randn(8, 12), torch.randn(3, 8)
     split = Tensors({"m.gate_proj.weight": gate, "m.up_proj.weight": up, "m.down_proj.weight": down})
     fused = Tensors({"m.in.weight": torch.cat((gate, up)), "m.out.weight": down})
-    wanted = DenseMlp(DenseMlpSpec("m", 12), split, "f32").forward(x, x)
+    wanted = DenseMlp(DenseMlpSpec("m", 12), split, F32).forward(x, x)
     spec = DenseMlpSpec("m", 12, fused=True, up="in", down="out")
-    assert torch.allclose(DenseMlp(spec, fused, "f32").forward(x, x), wanted, atol=1e-5)
+    assert torch.allclose(DenseMlp(spec, fused, F32).forward(x, x), wanted, atol=1e-5)
 
 
 def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +75,7 @@ def test_the_shared_expert_waits_until_the_routed_ones_were_asked_for(monkeypatc
         "s.up_proj.weight": torch.randn(12, 8), "s.down_proj.weight": torch.randn(8, 12),
     })  # fmt: skip
     x = torch.randn(3, 8)
-    out = MoeBlock(spec, tensors, 8, "f32", 7, Experts()).forward(x, x)
+    out = MoeBlock(spec, tensors, 8, F32, 7, Experts()).forward(x, x)
     assert order == ["experts of layer 7", "shared"]
-    alone = DenseMlp(shared.mlp, tensors, "f32").forward(x, x)
+    alone = DenseMlp(shared.mlp, tensors, F32).forward(x, x)
     assert torch.allclose(out, alone / 2, atol=1e-6)  # sigmoid(0) of the shared expert, nothing else

@@ -9,6 +9,7 @@ from transformers.models.deepseek_v2 import modeling_deepseek_v2 as v2
 from transformers.models.deepseek_v3 import modeling_deepseek_v3 as v3
 
 from engine.models import mla as module
+from engine.models.holding import F32
 from engine.models.mla import Mla
 from engine.models.span import Span
 from engine.models.spec import MlaSpec, RopeSpec
@@ -49,7 +50,7 @@ def _pair(case):
         rope=RopeSpec(8, 10_000.0, interleaved=getattr(config, "rope_interleave", True)),
     )  # fmt: skip
     weights = Tensors({f"attn.{name}": tensor for name, tensor in oracle.state_dict().items()})
-    return oracle, rotary, Mla(spec, weights, 32, "f32")
+    return oracle, rotary, Mla(spec, weights, 32, F32)
 
 
 def _oracle_run(oracle, rotary, x):

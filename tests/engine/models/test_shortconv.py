@@ -7,6 +7,7 @@ import torch
 from transformers import Lfm2MoeConfig
 from transformers.models.lfm2_moe.modeling_lfm2_moe import Lfm2MoeShortConv
 
+from engine.models.holding import F32
 from engine.models.shortconv import ShortConv
 from engine.models.span import Span
 from engine.models.spec import ShortConvSpec
@@ -29,7 +30,7 @@ def test_equals_transformers_however_the_tokens_are_cut(bias, cuts):
         for parameter in oracle.parameters():
             parameter.copy_(torch.randn_like(parameter) * 0.25)
     weights = Tensors({f"layer.conv.{name}": tensor for name, tensor in oracle.state_dict().items()})
-    mixer = ShortConv(ShortConvSpec("layer.conv", 16, 3, bias), weights, 16, "f32")
+    mixer = ShortConv(ShortConvSpec("layer.conv", 16, 3, bias), weights, 16, F32)
     x = torch.randn(15, 16)
     state = mixer.new_state(torch.float32)
     at, outs = 0, []

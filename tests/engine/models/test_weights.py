@@ -7,6 +7,7 @@ import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.models import weights as module
+from engine.models.holding import F32, Holding
 from engine.models.weights import Linear, fetch, load_linear, vector
 
 ALLOWED = {"f32": 1e-6, "bf16": 6e-3, "int8": 1.3e-2}  # relative L2 error
@@ -32,7 +33,7 @@ def relative(got: torch.Tensor, wanted: torch.Tensor) -> float:
 def test_products_stay_close_to_float64(kind: module.Kind, out: int, cols: int, tokens: int) -> None:
     torch.manual_seed(out * cols + tokens)
     weight, bias, x = torch.randn(out, cols), torch.randn(out), torch.randn(tokens, cols)
-    linear = Linear(weight, bias, kind)
+    linear = Linear(weight, bias, Holding(kind))
     y = linear(x)
     assert y.shape == (tokens, out)
     assert y.dtype == torch.float32
@@ -44,23 +45,23 @@ def test_products_stay_close_to_float64(kind: module.Kind, out: int, cols: int, 
 @pytest.mark.parametrize("kind", ["bf16", "int8"])
 def test_smaller_kinds_hold_fewer_bytes(kind: module.Kind) -> None:
     weight = torch.randn(64, 256)
-    share = Linear(weight, None, kind).nbytes / Linear(weight, None, "f32").nbytes
+    share = Linear(weight, None, Holding(kind)).nbytes / Linear(weight, None, F32).nbytes
     assert share <= {"bf16": 0.5, "int8": 0.26}[kind]
 
 
 def test_weights_expanded_in_blocks_give_what_they_give_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     weight, x = torch.randn(50, 32), torch.randn(20, 32)
-    whole = Linear(weight, None, "int8")
+    whole = Linear(weight, None, Holding("int8"))
     wanted = whole(x)
     monkeypatch.setattr(module, "EXPANDED_BYTES", 7 * 2 * 32)
-    blocks = Linear(weight, None, "int8")
+    blocks = Linear(weight, None, Holding("int8"))
     assert torch.equal(blocks.weight, whole.weight)
     assert torch.equal(blocks(x), wanted)
 
 
 def test_int8_keeps_rows_of_zeros_and_of_very_different_size() -> None:
     weight = torch.randn(6, 32) * torch.tensor([1e-6, 0.0, 1.0, 1e4, 1e-3, 10.0])[:, None]
-    rows = Linear(weight, None, "int8").rows(torch.arange(6))
+    rows = Linear(weight, None, Holding("int8")).rows(torch.arange(6))
     assert torch.equal(rows[1], torch.zeros(32))
     assert ((rows - weight).abs().amax(1) <= weight.abs().amax(1) / 127).all()
 
@@ -68,7 +69,7 @@ def test_int8_keeps_rows_of_zeros_and_of_very_different_size() -> None:
 @pytest.mark.parametrize("kind", ALLOWED)
 def test_rows_are_the_embedding_and_can_be_written_over(kind: module.Kind) -> None:
     weight = torch.randn(10, 16)
-    linear = Linear(weight.clone(), None, kind)
+    linear = Linear(weight.clone(), None, Holding(kind))
     ids = torch.tensor([3, 3, 9])
     rows = linear.rows(ids)
     assert rows.dtype == torch.float32
@@ -86,8 +87,8 @@ def test_several_names_are_stacked_in_order() -> None:
         }
     )
     x = torch.randn(4, 8)
-    both = load_linear(tensors, "a", "b", kind="f32", bias=True)(x)
-    parts = [load_linear(tensors, name, kind="f32", bias=True)(x) for name in "ab"]
+    both = load_linear(tensors, "a", "b", dense=F32, bias=True)(x)
+    parts = [load_linear(tensors, name, dense=F32, bias=True)(x) for name in "ab"]
     assert torch.allclose(both, torch.cat(parts, 1), atol=1e-6)
 
 

@@ -13,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.importer import import_checkpoint
 from engine.hub.library import card
 from engine.models.decoder import Decoder
+from engine.models.holding import F32, Holding
 from engine.models.state import SNAPSHOTS
 from engine.session.facts import model_facts, spec_of
 from engine.store.reader import Store
@@ -49,7 +50,7 @@ def test_dense_weights_take_what_the_planner_is_told(store: Store, kind: Any) ->
     spec = spec_of(store)
     assert spec is not None
     told = model_facts(store, card(store.path), spec).dense_bytes[kind]
-    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), kind)
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), Holding(kind))
     taken = sum(t.nbytes for t in tensors(decoder, {}).values())
     assert 0.8 * told < taken < 1.05 * told
 
@@ -58,7 +59,7 @@ def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
     spec = spec_of(store)
     assert spec is not None
     facts = model_facts(store, card(store.path), spec)
-    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), "f32", torch.float32)
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), F32, torch.float32)
     state = decoder.new_state()
     recurrent = state.nbytes
     assert facts.state_bytes == recurrent * (1 + SNAPSHOTS)

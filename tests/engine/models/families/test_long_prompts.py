@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.models.decoder import Decoder
+from engine.models.holding import Holding
 from tests.engine.models.families.tiny import FAMILIES, YARN, tiny
 from tests.engine.models.parity import TOLERANCE, make_pair, oracle_logits
 
@@ -48,7 +49,9 @@ def test_lighter_weights_say_nearly_the_same(family: str, ids: list[int], tmp_pa
     wanted = _fed(pair.ours, ids, [LENGTH]).log_softmax(-1)
     spread = (wanted.softmax(-1) * (wanted - wanted.mean(0))).sum(-1).mean()
     for dense in ("bf16", "int8"):
-        light = make_pair(config, tmp_path / dense, gain=GAIN.get(family, 4.0), dense=dense, kv_dtype=torch.bfloat16)
+        light = make_pair(
+            config, tmp_path / dense, gain=GAIN.get(family, 4.0), dense=Holding(dense), kv_dtype=torch.bfloat16
+        )
         found = _fed(light.ours, ids, [290, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]).log_softmax(-1)
         kl = (wanted.softmax(-1) * (wanted - found)).sum(-1).mean()
         print(f"{family} {dense}: KL {kl:.1e} of {spread:.1e}")

@@ -1,0 +1,42 @@
+"""How the weights beside the routed experts are held in memory, and who multiplies with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engine.kernels.native import NativeKernel
+
+Kind = Literal["f32", "bf16", "int8"]
+
+
+@dataclass(frozen=True)
+class Holding:
+    """kind: of linear layers. kernel: None where torch computes. The other kinds follow `kind` unless they are given.
+
+    head: of the matrix that makes logits, also where the embedding is tied to it. table: of rows that are only looked
+    up: an untied embedding, Gemma 4's per-layer inputs.
+    """
+
+    kind: Kind = "f32"
+    kernel: NativeKernel | None = None
+    head: Kind | None = None
+    table: Kind | None = None
+
+    @property
+    def exact(self) -> Holding:
+        """For the few small matrices that are always held in float32."""
+        return replace(self, kind="f32")
+
+    @property
+    def for_head(self) -> Holding:
+        """For the matrix that makes logits."""
+        return self if self.head is None else replace(self, kind=self.head)
+
+    @property
+    def for_table(self) -> Holding:
+        """For rows that are only looked up: they cost no time, and bf16 is what checkpoints store."""
+        return replace(self, kind=self.table or ("f32" if self.kind == "f32" else "bf16"))
+
+
+F32 = Holding()
