@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+import torch
 from torch import Tensor
 
 
@@ -17,3 +18,52 @@ class ExpertBackend(Protocol):
         scaled). Returns [T, H] float32: sum_k weights[t, k] * expert[ids[t, k]](x[t]), added in the order of k,
         so that the result does not depend on what was cached.
         """
+
+
+class Step:
+    """Where one token hands over its experts and finds their answer: fixed memory, made once, used by many layers.
+
+    x: [1, H] float32. ids: [1, K] int64. weights: [1, K] float32. y: [1, H] float32, the answer, written over.
+    Raises ValueError unless all are contiguous and in ordinary memory. addresses: of x, ids, weights and y.
+    """
+
+    def __init__(self, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor) -> None:
+        wanted = {"x": torch.float32, "ids": torch.int64, "weights": torch.float32, "y": torch.float32}
+        for (name, dtype), tensor in zip(wanted.items(), (x, ids, weights, y), strict=True):
+            if tensor.dtype != dtype or not tensor.is_contiguous() or tensor.device.type != "cpu":
+                raise ValueError(f"{name} must be contiguous {dtype} in ordinary memory")
+            if tensor.dim() != 2 or tensor.shape[0] != 1:
+                raise ValueError(f"{name} is {tuple(tensor.shape)}; a step is one token")
+        if x.shape != y.shape or ids.shape != weights.shape:
+            raise ValueError("x and y, and ids and weights, must be of one shape")
+        self.x, self.ids, self.weights, self.y = x, ids, weights, y
+        self.hidden, self.k = x.shape[1], ids.shape[1]
+        self.addresses = (x.data_ptr(), ids.data_ptr(), weights.data_ptr(), y.data_ptr())
+
+    @classmethod
+    def of(cls, hidden: int, k: int) -> Step:
+        """One with memory of its own."""
+        x, y = torch.zeros(1, hidden), torch.zeros(1, hidden)
+        return cls(x, torch.zeros(1, k, dtype=torch.int64), torch.zeros(1, k), y)
+
+
+@runtime_checkable
+class Stepper(Protocol):
+    """A backend with a short way for one token."""
+
+    def moe_step(self, layer: int, step: Step) -> None:
+        """step.y = moe(layer, step.x, step.ids, step.weights), to the last bit."""
+
+
+def stepper(backend: ExpertBackend) -> Stepper:
+    """The backend itself where it has a short way, else its `moe` behind the same call."""
+    return backend if isinstance(backend, Stepper) else _ByMoe(backend)
+
+
+class _ByMoe:
+    def __init__(self, backend: ExpertBackend) -> None:
+        self._backend = backend
+
+    def moe_step(self, layer: int, step: Step) -> None:
+        """See Stepper.moe_step."""
+        step.y.copy_(self._backend.moe(layer, step.x, step.ids, step.weights))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.backend import Step
 from engine.experts.cache import Lease
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.loader import Loader, Request
@@ -93,6 +94,10 @@ class ExpertRuntime:
             weights = weights.clone()
             weights.view(-1)[skipped] = 0.0
         return self._kernels[0].combine(call.out, weights)
+
+    def moe_step(self, layer: int, step: Step) -> None:
+        """See Stepper.moe_step. Raises what `moe` raises."""
+        step.y.copy_(self.moe(layer, step.x, step.ids, step.weights))
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.backend import Step, stepper
 from engine.experts.keys import ExpertKey
 from engine.experts.opening import DevicePool, open_runtime
 from engine.experts.precision import Thresholds
@@ -253,6 +254,34 @@ def test_raw_experts_run_too(opened: Open) -> None:
     ours = opened(source, 2, thresholds=Thresholds(0.5, 1.0)).moe(0, x, ids, weights)
     oracle = moe_forward(x.double(), ids, weights, source.planes(0, dict.fromkeys(range(6), 16)), source.spec_, SILU)
     assert (ours.double() - oracle).norm() <= 1e-5 * oracle.norm()
+
+
+class OnlyMoe:
+    """A backend without a short way."""
+
+    def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        return layer * x * weights.sum()
+
+
+def test_every_backend_can_be_stepped() -> None:
+    step = Step.of(3, 2)
+    step.x.fill_(2.0)
+    step.weights.fill_(0.25)
+    stepper(OnlyMoe()).moe_step(7, step)
+    assert step.y.tolist() == [[7.0, 7.0, 7.0]]
+
+
+def test_a_step_refuses_memory_that_a_kernel_could_not_use() -> None:
+    x, ids, weights = torch.zeros(1, 4), torch.zeros(1, 2, dtype=torch.int64), torch.zeros(1, 2)
+    for wrong in (
+        (x.double(), ids, weights, x),
+        (x, ids.int(), weights, x),
+        (x, ids, weights, torch.zeros(1, 8)[:, ::2]),
+        (torch.zeros(2, 4), ids, weights, torch.zeros(2, 4)),
+        (x, ids, torch.zeros(1, 3), x),
+    ):
+        with pytest.raises(ValueError, match="contiguous|one token|one shape"):
+            Step(*wrong)
 
 
 def test_unknown_policy_is_refused() -> None:
