@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.call import Kernel
-from engine.kernels.native import ISAS, NativeKernel, NativeMissing, load_library
+from engine.kernels.native import NativeKernel, NativeMissing, isas
 from engine.kernels.reference import TorchKernel
 
 
@@ -23,7 +23,7 @@ class Availability:
 def available(path: Path | None = None) -> Availability:
     """What this installation can compute with. path: of the native library; default, where the build puts it."""
     try:
-        isa = ISAS[load_library(path).uh_best_isa()]
+        isa = isas(path)[-1]
     except NativeMissing as missing:
         return Availability(False, "torch", f"The slower torch kernels are used: {missing}.")
     return Availability(True, isa, f"Native kernels ({isa}).")

@@ -22,10 +22,10 @@ from engine.kernels.call import Work, check_call
 from engine.kernels.reference import UNITS_AT
 from engine.store.layout import ExpertSpec
 
-ABI = 2  # UH_ABI in underhill_kernels.h
-ISAS = ("portable", "avx2", "avx512")  # as in the C enum
+ABI = 3  # UH_ABI in underhill_kernels.h
+ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 _MATRICES = ("gate", "up", "down")
-_EXPERT = struct.Struct("=QQQiiii")  # uh_expert
+EXPERT = struct.Struct("=QQQiiii")  # uh_expert: addresses of the planes, planes, first, count, 0
 
 
 class _Matrix(ctypes.Structure):
@@ -53,8 +53,28 @@ class _Layout(ctypes.Structure):
     )
 
 
+class View(ctypes.Structure):
+    """One matrix, as uh_view in underhill_kernels.h says; whoever makes one keeps alive what it points to.
+
+    kind: 1, 2, 3 are 2, 4, 8 bits in tiles; 16, 32 are rows of bf16 or float32.
+    """
+
+    _fields_ = (
+        ("codes", ctypes.c_void_p * 3),
+        ("params", ctypes.c_void_p),
+        ("bias", ctypes.c_void_p),
+        ("unit", ctypes.c_float),
+        ("rows", ctypes.c_int32),
+        ("cols", ctypes.c_int32),
+        ("groups", ctypes.c_int32),
+        ("group", ctypes.c_int32),
+        ("kind", ctypes.c_int32),
+    )
+
+
 @lru_cache(maxsize=64)
-def _layout(spec: ExpertSpec, activation: Activation) -> _Layout:
+def expert_layout(spec: ExpertSpec, activation: Activation) -> _Layout:
+    """The shape of experts as the library takes it: made once, and kept alive by whoever passes its address."""
     layout = _Layout(
         spec.hidden, spec.intermediate, spec.group, spec.top, spec.has_gate, KINDS.index(activation.kind),
         activation.alpha, activation.limit, activation.up_limit,
@@ -70,6 +90,10 @@ def _layout(spec: ExpertSpec, activation: Activation) -> _Layout:
         at.bias = -1 if bias is None else bias.offset
         at.unit = UNITS_AT + 4 * index
     return layout
+
+
+def _no_memory() -> UnderhillError:
+    return UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left to compute in.", "Lower the memory ceiling.")
 
 
 class NativeMissing(RuntimeError):
@@ -90,11 +114,13 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     if found != ABI:
         raise NativeMissing(f"the native library is of another version ({found}, not {ABI}): build it again")
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
-    library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int, ctypes.c_int), pointer
+    library.uh_open.argtypes, library.uh_open.restype = (ctypes.c_int,) * 3, pointer
     library.uh_close.argtypes, library.uh_close.restype = (pointer,), None
     library.uh_run.argtypes = (
         pointer, ctypes.POINTER(_Layout), ctypes.c_char_p, i32, pointer, i32, i32, pointer, i32, pointer,
     )  # fmt: skip
+    library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
+    library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     return library
@@ -106,27 +132,31 @@ def default_threads() -> int:
     return max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
 
 
+def isas(path: Path | None = None) -> tuple[str, ...]:
+    """The instruction sets that this processor has, the best last. Raises NativeMissing."""
+    found = load_library(path).uh_isas()
+    return tuple(name for level, name in enumerate(ISAS) if found >> level & 1)
+
+
 class NativeKernel:
     """The Kernel of the C library, with its own threads. Calls from several Python threads take turns.
 
-    It serves one token and many alike. With AVX-512 it was faster up to 256 tokens per expert than torch's float32
-    product on weights decoded beforehand; with AVX2 the two are near each other only before that decoding is counted
-    (tests/benchmarks/kernel.py). So there is no second way for long prompts.
-
-    threads: None takes the physical cores. isa: None takes the best that the processor has. Raises NativeMissing, or
-    UnderhillError(OUT_OF_MEMORY) when the threads cannot be had.
+    threads: None takes the physical cores. isa: None takes the best that the processor has. exact: quantized matrices
+    meet activations in float32 (1e-5 of float64) instead of 8 bits (1 %), at a third to half of the speed. Raises
+    NativeMissing, or UnderhillError(OUT_OF_MEMORY) when the threads cannot be had.
     """
 
-    def __init__(self, threads: int | None = None, isa: str | None = None, path: Path | None = None) -> None:
+    def __init__(
+        self, threads: int | None = None, isa: str | None = None, path: Path | None = None, exact: bool = False
+    ) -> None:
         self._library = load_library(path)
-        best = self._library.uh_best_isa()
-        level = best if isa is None else ISAS.index(isa)
-        if level > best:
-            raise NativeMissing(f"this processor has no {ISAS[level]} instructions")
-        self.isa = ISAS[level]
-        self.name = f"native ({self.isa})"
+        self.isa = isas(path)[-1] if isa is None else isa
+        if self.isa not in isas(path):
+            raise NativeMissing(f"this processor has no {isa} instructions")
+        self.exact = exact
+        self.name = f"native ({self.isa}{', exact' if exact else ''})"
         self.threads = default_threads() if threads is None else threads
-        self._context: int | None = self._library.uh_open(self.threads, level)
+        self._context: int | None = self._library.uh_open(self.threads, ISAS.index(self.isa), exact)
         if self._context is None:
             raise UnderhillError(Kind.OUT_OF_MEMORY, "The compute threads could not be started.", "Use fewer threads.")
         self._lock = threading.Lock()
@@ -146,17 +176,52 @@ class NativeKernel:
                 raise ValueError("the native kernels need experts in ordinary memory")
             count = len(item.slots)
             a, b, c = (*addresses, 0, 0)[:3]
-            experts += _EXPERT.pack(a, b, c, len(addresses), len(slots), count, 0)
+            experts += EXPERT.pack(a, b, c, len(addresses), len(slots), count, 0)
             slots.extend(item.slots)
         if not work:
             return
         with self._lock:
             failed = self._library.uh_run(
-                self._context, _layout(spec, activation), bytes(experts), len(work), slots.buffer_info()[0], len(slots),
-                k, x.data_ptr(), x.shape[0], out.data_ptr(),
+                self._context, expert_layout(spec, activation), bytes(experts), len(work), slots.buffer_info()[0],
+                len(slots), k, x.data_ptr(), x.shape[0], out.data_ptr(),
             )  # fmt: skip
         if failed:
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left to compute in.", "Lower the memory ceiling.")
+            raise _no_memory()
+
+    def moe_one(self, layout: int, experts: int, n: int, x: int, weights: int, y: int) -> None:
+        """One token through one layer's experts, all in one call: what the runtime plays when every expert is there.
+
+        y [H] = sum over the n experts, in the order listed, of weights[first] * expert(x [H]); the same bits as `run`
+        and `combine` give, as long as that is the order of the ranks. All arguments are addresses (float32 x, weights
+        and y), and nothing is checked here: the caller vouches for shapes and lifetimes.
+
+        layout: ctypes.addressof(expert_layout(spec, activation)). experts: of n records packed by EXPERT, `first` being
+        the place of its weight; a weight of exactly 0 leaves its expert unread. A bytearray that lives as long as the
+        model, filled with EXPERT.pack_into and entered by its address, costs no allocation. Raises
+        UnderhillError(OUT_OF_MEMORY).
+        """
+        with self._lock:
+            failed = self._library.uh_moe_one(self._context, layout, experts, n, x, weights, y)
+        if failed:
+            raise _no_memory()
+
+    def linear(self, view: View, x: Tensor, y: Tensor | None = None) -> Tensor:
+        """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None makes one.
+
+        What the view points to is not checked; x and y are. Raises ValueError, UnderhillError(OUT_OF_MEMORY).
+        """
+        if y is None:
+            y = torch.empty((x.shape[0], view.rows), dtype=torch.float32)
+        for name, tensor, width in (("x", x, view.cols), ("y", y, view.rows)):
+            if tensor.dtype != torch.float32 or tensor.shape != (x.shape[0], width):
+                raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}; expected float32 [*, {width}]")
+            if not tensor.is_contiguous() or tensor.device.type != "cpu":
+                raise ValueError(f"{name} must be contiguous and in ordinary memory")
+        with self._lock:
+            failed = self._library.uh_linear(self._context, view, x.data_ptr(), x.shape[0], y.data_ptr())
+        if failed:
+            raise _no_memory()
+        return y
 
     def combine(self, out: Tensor, weights: Tensor) -> Tensor:
         """See Kernel.combine."""

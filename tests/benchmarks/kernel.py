@@ -20,7 +20,7 @@ import torch
 from engine.experts.opening import open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.call import Planes, Work
-from engine.kernels.native import NativeKernel
+from engine.kernels.native import ISAS, NativeKernel
 from engine.kernels.reference import expert_forward
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
@@ -124,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--threads", type=int)
-    parser.add_argument("--isa", choices=("portable", "avx2", "avx512"))
+    parser.add_argument("--isa", choices=ISAS)
     parser.add_argument("--repeats", type=int, default=60)
     options = parser.parse_args()
     kernel = NativeKernel(options.threads, options.isa)

@@ -1,9 +1,10 @@
-/* What an instruction set provides: 16 rows of a matrix on a few tokens, and the activation of 16 values. */
+/* What an instruction set provides: 16 rows of a matrix on some tokens, and what makes and follows them. */
 #ifndef UH_ROWS_H
 #define UH_ROWS_H
 
 #include <stdint.h>
 
+#include "quantized.h"
 #include "underhill_kernels.h"
 
 enum { UH_ROWS = 16, UH_MOST_TOKENS = 4, UH_LINE = 64 };
@@ -14,31 +15,54 @@ enum { UH_AHEAD = 2048 };
 
 #define UH_FETCH(address) __builtin_prefetch((address), 0, 3)
 
-/* One matrix of one expert, ready to be read. */
 typedef struct {
-    const uint8_t *codes[3];
-    const uint8_t *params; /* of the finest plane in use */
-    const float *bias;     /* or NULL */
-    float unit;
-    int32_t rows, cols, groups, group;
-    int32_t kind; /* 1, 2, 3: planes in use; 16, 32: raw */
-} uh_view;
-
-typedef struct {
-    int32_t tokens; /* per call, at most; up to UH_MOST_TOKENS */
-    /* y[t][r] = (W x[t])[16 * block + r], without bias. x[t]: padded to whole groups (raw: to cols); sums[t][g]: the sum
-     * of group g of x[t] (raw: not read). One token's result does not depend on the others. */
+    int32_t tokens; /* of `rows` per call, at most; up to UH_MOST_TOKENS */
+    /* y[t][r] = (W x[t])[16 * block + r], without bias, with activations in float32. x[t]: padded to whole groups (raw:
+     * to cols); sums[t][g]: the sum of group g of x[t] (raw: not read). One token's result does not depend on the
+     * others. */
     void (*rows)(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
                  float (*y)[UH_ROWS]);
+    /* x [cols] in 8 bits: codes [stored_cols], scales and sums [stored_cols / group]. */
+    void (*quantize)(const float *x, int32_t cols, int32_t stored_cols, int32_t group, int8_t *codes, float *scales,
+                     float *sums);
+    /* The same as `rows` on a tiled matrix and activations of 8 bits, n = 1 .. UH_MOST_TOKENS. For each row, by groups:
+     *     total = fma(whole-number sum of code * x code, scale of w * scale of x, total)
+     *     total = fma(offset, sum of x, total)
+     * and in the end times the unit; portable C rounds between product and sum. */
+    void (*dots)(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]);
+    /* The same, to the last bit, for any n: y[t * stride + r]. scratch: uh_many_scratch(view) bytes of this thread's. */
+    void (*many)(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,
+                 int64_t stride);
     /* h = activation(gate, up); gate is NULL where the experts have none. */
     void (*activate)(const uh_layout *layout, const float *gate, const float *up, float *h);
     uint64_t (*read)(const uint8_t *bytes, int64_t n);
 } uh_isa;
 
-extern const uh_isa uh_portable;
+/* The table of one instruction set, or NULL where it was not compiled in. */
+const uh_isa *uh_isa_table(int isa);
+
+/* Bytes that `many` needs beside what it is given: room to unpack 16 rows. */
+static inline int64_t uh_many_scratch(const uh_view *view) {
+    return (int64_t)UH_ROWS * view->groups * view->group + 64;
+}
+
+#define UH_DECLARE(isa)                                                                                                 \
+    void uh_rows_##isa(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,  \
+                       float (*y)[UH_ROWS]);                                                                            \
+    void uh_quantize_##isa(const float *x, int32_t cols, int32_t stored_cols, int32_t group, int8_t *codes,             \
+                           float *scales, float *sums);                                                                 \
+    void uh_dots_##isa(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]);      \
+    void uh_many_##isa(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,   \
+                       int64_t stride);                                                                                 \
+    void uh_activate_##isa(const uh_layout *layout, const float *gate, const float *up, float *h);                      \
+    uint64_t uh_read_##isa(const uint8_t *bytes, int64_t n);
+
+UH_DECLARE(portable)
 #if defined(__x86_64__)
-extern const uh_isa uh_avx2;
-extern const uh_isa uh_avx512;
+UH_DECLARE(avx2)
+UH_DECLARE(avxvnni)
+UH_DECLARE(avx512)
+UH_DECLARE(avx512vnni)
 #endif
 
 #endif

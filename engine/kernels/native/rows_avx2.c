@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "activation.h"
+#include "quantize.h"
 #include "rows.h"
 
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
@@ -156,8 +157,8 @@ RAW_BODY(rows16_2, 16, 2)
 RAW_BODY(rows32_1, 32, 1)
 RAW_BODY(rows32_2, 32, 2)
 
-static void rows(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
-                 float (*y)[UH_ROWS]) {
+void uh_rows_avx2(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
+                  float (*y)[UH_ROWS]) {
     switch (view->kind) {
     case 1: (n == 1 ? rows2_1 : rows2_2)(view, block, x, sums, y); break;
     case 2: (n == 1 ? rows4_1 : rows4_2)(view, block, x, sums, y); break;
@@ -167,7 +168,7 @@ static void rows(const uh_view *view, int32_t block, const float *const *x, cons
     }
 }
 
-UH_TARGET static uint64_t read_all(const uint8_t *bytes, int64_t n) {
+UH_TARGET uint64_t uh_read_avx2(const uint8_t *bytes, int64_t n) {
     __m256i a = _mm256_setzero_si256(), b = a, c = a, d = a;
     for (int64_t i = 0; i + 128 <= n; i += 128) {
         a = _mm256_add_epi64(a, _mm256_loadu_si256((const __m256i *)(bytes + i)));
@@ -180,5 +181,12 @@ UH_TARGET static uint64_t read_all(const uint8_t *bytes, int64_t n) {
     return lanes[0] + lanes[1] + lanes[2] + lanes[3];
 }
 
-const uh_isa uh_avx2 = {TOKENS, rows, uh_activate16, read_all};
+UH_TARGET void uh_activate_avx2(const uh_layout *layout, const float *gate, const float *up, float *h) {
+    uh_activate16(layout, gate, up, h);
+}
+
+UH_TARGET void uh_quantize_avx2(const float *x, int32_t cols, int32_t stored_cols, int32_t group, int8_t *codes, float *scales,
+                                float *sums) {
+    uh_quantize(x, cols, stored_cols, group, codes, scales, sums);
+}
 #endif

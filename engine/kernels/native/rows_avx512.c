@@ -4,6 +4,7 @@
 #include <immintrin.h>
 
 #include "activation.h"
+#include "quantize.h"
 #include "rows.h"
 
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
@@ -162,8 +163,8 @@ UH_TARGET static void rows_raw(const uh_view *view, int32_t block, const float *
     }
 }
 
-static void rows(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
-                 float (*y)[UH_ROWS]) {
+void uh_rows_avx512(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
+                    float (*y)[UH_ROWS]) {
     switch (view->kind) {
     case 1: rows2(view, block, x, sums, n, y); break;
     case 2: rows4(view, block, x, sums, n, y); break;
@@ -172,7 +173,7 @@ static void rows(const uh_view *view, int32_t block, const float *const *x, cons
     }
 }
 
-UH_TARGET static uint64_t read_all(const uint8_t *bytes, int64_t n) {
+UH_TARGET uint64_t uh_read_avx512(const uint8_t *bytes, int64_t n) {
     __m512i a = _mm512_setzero_si512(), b = a, c = a, d = a;
     for (int64_t i = 0; i + 256 <= n; i += 256) {
         a = _mm512_add_epi64(a, _mm512_loadu_si512(bytes + i));
@@ -183,5 +184,12 @@ UH_TARGET static uint64_t read_all(const uint8_t *bytes, int64_t n) {
     return (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d)));
 }
 
-const uh_isa uh_avx512 = {UH_MOST_TOKENS, rows, uh_activate16, read_all};
+UH_TARGET void uh_activate_avx512(const uh_layout *layout, const float *gate, const float *up, float *h) {
+    uh_activate16(layout, gate, up, h);
+}
+
+UH_TARGET void uh_quantize_avx512(const float *x, int32_t cols, int32_t stored_cols, int32_t group, int8_t *codes, float *scales,
+                                  float *sums) {
+    uh_quantize(x, cols, stored_cols, group, codes, scales, sums);
+}
 #endif

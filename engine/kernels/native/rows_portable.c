@@ -1,19 +1,9 @@
 /* Plain C for every processor: slow, and the arbiter of the fast ones. */
 #define UH_TARGET
 #include "activation.h"
+#include "half.h"
+#include "quantize.h"
 #include "rows.h"
-
-static float half_to_float(uint16_t half) {
-    uint32_t sign = (uint32_t)(half & 0x8000u) << 16, exponent = (half >> 10) & 31u, fraction = half & 0x3ffu;
-    if (exponent == 0) { /* subnormal: fraction * 2^-24 */
-        float value = (float)fraction * 5.9604644775390625e-8f;
-        return sign ? -value : value;
-    }
-    uint32_t bits = sign | (exponent == 31 ? 0x7f800000u : (exponent + 112u) << 23) | fraction << 13;
-    float value;
-    memcpy(&value, &bits, 4);
-    return value;
-}
 
 static float raw_weight(const uint8_t *codes, int64_t index, int32_t kind) {
     float value;
@@ -76,7 +66,7 @@ static void tile_rows(const uh_view *view, int32_t block, const float *const *x,
                     for (int r = 0; r < UH_ROWS; r++) sum[t][r] += codes[c][r] * x[t][g * view->group + column + c];
         }
         for (int r = 0; r < UH_ROWS; r++) {
-            float scale = half_to_float(params[r]), offset = half_to_float(params[UH_ROWS + r]);
+            float scale = uh_half_to_float(params[r]), offset = uh_half_to_float(params[UH_ROWS + r]);
             for (int t = 0; t < n; t++) y[t][r] += scale * sum[t][r] + offset * sums[t][g];
         }
     }
@@ -84,15 +74,15 @@ static void tile_rows(const uh_view *view, int32_t block, const float *const *x,
         for (int r = 0; r < UH_ROWS; r++) y[t][r] *= view->unit;
 }
 
-static void rows(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
-                 float (*y)[UH_ROWS]) {
+void uh_rows_portable(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
+                      float (*y)[UH_ROWS]) {
     if (view->kind > 3)
         raw_rows(view, block, x, n, y);
     else
         tile_rows(view, block, x, sums, n, y);
 }
 
-static uint64_t read_all(const uint8_t *bytes, int64_t n) {
+uint64_t uh_read_portable(const uint8_t *bytes, int64_t n) {
     uint64_t sum = 0, word;
     for (int64_t i = 0; i + 8 <= n; i += 8) {
         memcpy(&word, bytes + i, 8);
@@ -101,4 +91,11 @@ static uint64_t read_all(const uint8_t *bytes, int64_t n) {
     return sum;
 }
 
-const uh_isa uh_portable = {UH_MOST_TOKENS, rows, uh_activate16, read_all};
+void uh_activate_portable(const uh_layout *layout, const float *gate, const float *up, float *h) {
+    uh_activate16(layout, gate, up, h);
+}
+
+void uh_quantize_portable(const float *x, int32_t cols, int32_t stored_cols, int32_t group, int8_t *codes, float *scales,
+                          float *sums) {
+    uh_quantize(x, cols, stored_cols, group, codes, scales, sums);
+}

@@ -1,4 +1,4 @@
-/* The plain C interface of the expert kernels: one call runs one layer's experts from packed planes.
+/* The plain C interface of the kernels: one call runs one layer's experts, or one matrix, from packed planes.
  *
  * Layout of planes, tiles and parameters: engine/store/layout.py, which fills uh_layout; nothing is laid out here.
  * Every function may be called with Python's lock released. One context runs one call at a time.
@@ -14,10 +14,11 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 2
+#define UH_ABI 3
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
-enum { UH_PORTABLE, UH_AVX2, UH_AVX512 };
+/* Each may need what the ones before it lack; the best is the last that the processor has. */
+enum { UH_PORTABLE, UH_AVX2, UH_AVXVNNI, UH_AVX512, UH_AVX512VNNI, UH_ISAS };
 enum {
     UH_SILU,
     UH_GELU,
@@ -53,13 +54,30 @@ typedef struct {
     int32_t planes, first, count, reserved;
 } uh_expert;
 
+/* One matrix, ready to be read; no alignment is asked for. */
+typedef struct {
+    const uint8_t *codes[3]; /* the planes in use; a raw matrix: its rows in codes[0] */
+    const uint8_t *params;   /* of the finest plane in use; raw: not read */
+    const float *bias;       /* [rows], or NULL */
+    float unit;              /* raw: not read */
+    int32_t rows, cols;
+    int32_t groups, group; /* groups of `group` columns that a row is stored in; raw: not read */
+    int32_t kind;          /* planes in use, 1, 2, 3: 2, 4, 8 bits; 16, 32: raw bf16 or float32 */
+} uh_view;
+
 typedef struct uh_context uh_context;
 
 UH_API int uh_abi(void);
-UH_API int uh_best_isa(void);
-/* NULL: out of memory, or an instruction set that this processor lacks. threads counts the caller. */
-UH_API uh_context *uh_open(int threads, int isa);
+/* The instruction sets that this processor has, as bits 1 << UH_PORTABLE and so on. */
+UH_API int uh_isas(void);
+/* NULL: out of memory, or an instruction set that this processor lacks. threads counts the caller. exact: multiply
+ * with activations in float32 (1e-5 of float64); else tiles meet activations of 8 bits (1 %), and only raw matrices
+ * meet float32. */
+UH_API uh_context *uh_open(int threads, int isa, int exact);
 UH_API void uh_close(uh_context *context);
+
+/* y = W x + bias. x [T, cols], y [T, rows]. 0: done; -1: out of memory. */
+UH_API int uh_linear(uh_context *context, const uh_view *view, const float *x, int32_t tokens, float *y);
 
 /* out[slot] = expert(x[slot / k]) for every slot of every expert. x [T, hidden], out [T * k, hidden], float32.
  * The result of a slot does not depend on the other slots, on the number of threads or on the order of the experts.
@@ -70,6 +88,12 @@ UH_API int uh_run(uh_context *context, const uh_layout *layout, const uh_expert 
 /* y[t] = sum over k, in order, of weights[t, k] * out[t * k + k]; a weight of exactly 0 drops its slot unread. */
 UH_API void uh_combine(uh_context *context, const float *weights, const float *out, float *y, int32_t tokens, int32_t k,
                        int32_t hidden);
+
+/* One token: y [hidden] = sum over the experts, in the order of the list, of weights[expert.first] * expert(x [hidden]);
+ * a weight of exactly 0 drops its expert unread. `count` is not looked at. The same bits as uh_run and uh_combine.
+ * 0: done; -1: out of memory. */
+UH_API int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
+                      const float *x, const float *weights, float *y);
 
 /* Reads n bytes once with all threads, as fast as it goes: the roof the kernels are measured against. */
 UH_API uint64_t uh_read(uh_context *context, const uint8_t *bytes, int64_t n);

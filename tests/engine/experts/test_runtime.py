@@ -65,7 +65,8 @@ def test_exact_output_is_the_same_at_every_capacity(opened: Open, kernel: str, p
     assert full.snapshot().misses == everything
     x, ids, weights = source.routing(9, 3, 0)
     oracle = moe_forward(x.double(), ids, weights, source.planes(0, dict.fromkeys(range(6), 8)), SPEC, SILU)
-    assert (expected[0].double() - oracle).norm() <= 1e-5 * oracle.norm()
+    tolerance = 1e-5 if kernel == "torch" else 0.02  # native kernels meet activations of 8 bits
+    assert (expected[0].double() - oracle).norm() <= tolerance * oracle.norm()
     for share in (0.5, 0.25, 1 / everything):  # the last holds a single expert: many rounds per layer
         small = opened(source, share * everything, kernel=kernel, policy=policy, readers=2)
         for ours, theirs in zip(conversation(small, source), expected, strict=True):

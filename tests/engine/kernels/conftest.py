@@ -26,16 +26,16 @@ MakeKernel = Callable[..., NativeKernel]
 
 @pytest.fixture(scope="session", params=ISAS)
 def make_kernel(request: pytest.FixtureRequest, native_library: Path) -> Iterator[MakeKernel]:
-    """Makes kernels of one instruction set; each number of threads is made once."""
-    made: dict[int, NativeKernel] = {}
+    """Makes kernels of one instruction set; each number of threads, exact or not, is made once."""
+    made: dict[tuple[int, bool], NativeKernel] = {}
 
-    def make(threads: int = 2) -> NativeKernel:
-        if threads not in made:
+    def make(threads: int = 2, exact: bool = True) -> NativeKernel:
+        if (threads, exact) not in made:
             try:
-                made[threads] = NativeKernel(threads, request.param, native_library)
+                made[threads, exact] = NativeKernel(threads, request.param, native_library, exact)
             except NativeMissing as missing:
                 pytest.skip(str(missing))
-        return made[threads]
+        return made[threads, exact]
 
     yield make
     for kernel in made.values():

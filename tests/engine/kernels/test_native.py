@@ -1,4 +1,4 @@
-"""The C kernels of every instruction set against float64, and the promises that the runtime builds on."""
+"""The exact C kernels of every instruction set against float64, and the promises that the runtime builds on."""
 
 from __future__ import annotations
 
@@ -9,31 +9,16 @@ import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from torch import Tensor
 
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
-from engine.kernels.call import Kernel, Planes, Work
+from engine.kernels.call import Planes, Work
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
 from engine.store.layout import ExpertSpec
+from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts, random_planes
 
 MakeKernel = Callable[..., NativeKernel]
-SILU = Activation()
-
-
-def run(kernel: Kernel, spec: ExpertSpec, experts: dict[int, Planes], x: Tensor, ids: Tensor,
-        activation: Activation = SILU) -> Tensor:  # fmt: skip
-    """The rows of all slots, [T * K, H]."""
-    out = torch.full((ids.numel(), spec.hidden), float("nan"))
-    work = [Work(experts[e], slots) for e, slots in slots_by_expert(ids.flatten().tolist()).items()]
-    kernel.run(spec, activation, work, x, ids.shape[1], out)
-    return out
-
-
-def routed(tokens: int, k: int, experts: int, seed: int = 0) -> Tensor:
-    random = torch.Generator().manual_seed(seed)
-    return torch.stack([torch.randperm(experts, generator=random)[:k] for _ in range(tokens)])
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

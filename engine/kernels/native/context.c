@@ -1,0 +1,129 @@
+/* Opening and closing, and sharing out work among lanes. */
+#include "context.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct uh_lane {
+    _Atomic uint64_t left; /* end << 32 | next: taken from the front by its own thread, from the end by others */
+    uh_buffer scratch;
+    char apart[UH_LINE]; /* no two in one line */
+};
+
+int uh_abi(void) { return UH_ABI; }
+
+uh_context *uh_open(int threads, int isa, int exact) {
+    if (isa < 0 || isa >= UH_ISAS || !(uh_isas() >> isa & 1)) return NULL;
+    uh_context *context = calloc(1, sizeof *context);
+    if (!context) return NULL;
+    context->isa = uh_isa_table(isa);
+    context->exact = exact;
+    context->lanes = threads > 1 ? threads : 1;
+    context->lane = calloc((size_t)context->lanes, sizeof *context->lane);
+    context->pool = uh_pool_open(threads);
+    if (context->lane && context->pool) return context;
+    uh_close(context);
+    return NULL;
+}
+
+void uh_close(uh_context *context) {
+    if (context->pool) uh_pool_close(context->pool);
+    for (int32_t i = 0; context->lane && i < context->lanes; i++) uh_release(&context->lane[i].scratch);
+    free(context->lane);
+    uh_operand_close(&context->input);
+    uh_operand_close(&context->slots);
+    uh_operand_close(&context->hidden);
+    uh_operand_close(&context->raw);
+    uh_release(&context->h);
+    uh_release(&context->jobs);
+    uh_release(&context->needed);
+    free(context);
+}
+
+int uh_ensure_scratch(uh_context *context, int64_t bytes) {
+    for (int32_t i = 0; i < context->lanes; i++)
+        if (!uh_ensure(&context->lane[i].scratch, (size_t)bytes)) return 0;
+    return 1;
+}
+
+typedef struct {
+    uh_context *context;
+    uh_shared work;
+    void *argument;
+} sharing;
+
+/* One unit of what `lane` has left, or -1. */
+static int32_t claim(uh_lane *lane, int front) {
+    uint64_t left = atomic_load(&lane->left);
+    for (;;) {
+        const uint32_t next = (uint32_t)left, end = (uint32_t)(left >> 32);
+        if (next >= end) return -1;
+        const uint64_t after = front ? left + 1 : left - ((uint64_t)1 << 32);
+        if (atomic_compare_exchange_weak(&lane->left, &left, after)) return (int32_t)(front ? next : end - 1);
+    }
+}
+
+static void run_lane(void *argument, int32_t own) {
+    const sharing *s = argument;
+    uh_context *context = s->context;
+    for (int32_t i = 0; i < context->lanes; i++) {
+        uh_lane *lane = &context->lane[(own + i) % context->lanes];
+        for (int32_t unit; (unit = claim(lane, i == 0)) >= 0;) s->work(s->argument, unit, own);
+    }
+}
+
+void uh_share(uh_context *context, int serial, uh_shared work, void *argument, int32_t units) {
+    if (serial || context->lanes == 1) {
+        for (int32_t unit = 0; unit < units; unit++) work(argument, unit, 0);
+        return;
+    }
+    sharing s = {context, work, argument};
+    for (int64_t i = 0; i < context->lanes; i++) {
+        const uint64_t first = (uint64_t)(units * i / context->lanes), end = (uint64_t)(units * (i + 1) / context->lanes);
+        atomic_store(&context->lane[i].left, end << 32 | first);
+    }
+    uh_pool_run(context->pool, run_lane, &s, context->lanes);
+}
+
+void uh_product(const uh_context *context, const uh_view *view, int32_t block, const uh_operand *operand, int32_t at,
+                int32_t n, int32_t lane, float (*y)[UH_ROWS]) {
+    const uh_isa *isa = context->isa;
+    if (operand->form != UH_INT8) {
+        for (int32_t t = 0; t < n; t += isa->tokens)
+            isa->rows(view, block, operand->x + at + t, operand->sums + at + t, uh_least(isa->tokens, n - t), y + t);
+    } else if (n <= UH_MOST_TOKENS) {
+        isa->dots(view, block, operand->quantized + at, n, y);
+    } else {
+        isa->many(view, block, operand->quantized + at, n, context->lane[lane].scratch.data, y[0], UH_ROWS);
+    }
+    if (!view->bias) return;
+    const float *bias = view->bias + (int64_t)block * UH_ROWS;
+    const int32_t rows = uh_least(UH_ROWS, view->rows - block * UH_ROWS);
+    for (int32_t t = 0; t < n; t++)
+        for (int32_t r = 0; r < rows; r++) y[t][r] += bias[r];
+}
+
+enum { PARTS = 64 };
+
+typedef struct {
+    const uh_isa *isa;
+    const uint8_t *bytes;
+    int64_t n;
+    uint64_t sums[PARTS];
+} reading;
+
+static void read_part(void *argument, int32_t unit, int32_t lane) {
+    (void)lane;
+    reading *r = argument;
+    const int64_t part = r->n / PARTS;
+    r->sums[unit] = r->isa->read(r->bytes + unit * part, part);
+}
+
+uint64_t uh_read(uh_context *context, const uint8_t *bytes, int64_t n) {
+    reading r = {context->isa, bytes, n, {0}};
+    uh_share(context, 0, read_part, &r, PARTS);
+    uint64_t sum = 0;
+    for (int i = 0; i < PARTS; i++) sum += r.sums[i];
+    return sum;
+}

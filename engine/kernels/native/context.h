@@ -1,0 +1,47 @@
+/* What calls share: threads, the instruction set, and scratch memory that grows to what was needed. */
+#ifndef UH_CONTEXT_H
+#define UH_CONTEXT_H
+
+#include <stddef.h>
+
+#include "operand.h"
+#include "pool.h"
+#include "rows.h"
+
+typedef struct uh_lane uh_lane;
+
+struct uh_context {
+    uh_pool *pool;
+    const uh_isa *isa;
+    int exact;
+    int32_t lanes; /* threads that may work at the same time */
+    uh_lane *lane;
+    uh_operand input, slots, hidden, raw; /* tokens; the same by slot; between up and down; for raw matrices */
+    uh_buffer h, jobs, needed;
+};
+
+/* Weights times tokens below which waking others costs more than it brings: some 15 us. */
+enum { UH_SERIAL_WEIGHTS = 1 << 19 };
+
+typedef void (*uh_shared)(void *argument, int32_t unit, int32_t lane);
+
+/* Runs work(argument, unit, lane) for units 0 .. units - 1, each once. Every lane takes its own run of neighbouring
+ * units in rising order, then what others have left, from their ends. Two units never run in one lane at once.
+ * serial: all of them here, one after the other, in lane 0. */
+void uh_share(uh_context *context, int serial, uh_shared work, void *argument, int32_t units);
+
+/* Room in every lane for `many`; 0: out of memory. */
+int uh_ensure_scratch(uh_context *context, int64_t bytes);
+
+/* y[t][r] = (W x[at + t] + bias)[16 * block + r], t < n, in the form that the operand has. */
+void uh_product(const uh_context *context, const uh_view *view, int32_t block, const uh_operand *operand, int32_t at,
+                int32_t n, int32_t lane, float (*y)[UH_ROWS]);
+
+/* uh_linear on several matrices that take the same x [T, cols], in one sweep: y[i] [T, rows of views[i]]. Those in tiles
+ * have all the same group. */
+int uh_linear_several(uh_context *context, const uh_view *views, float *const *y, int32_t n, const float *x,
+                      int32_t tokens);
+
+static inline int32_t uh_least(int32_t a, int32_t b) { return a < b ? a : b; }
+
+#endif

@@ -1,0 +1,116 @@
+/* Activations of 8 bits with AVX-VNNI: as with AVX-512 VNNI, the 16 rows of a tile in two registers of 8. */
+#if defined(__x86_64__)
+#define UH_TARGET __attribute__((target("avx2,fma,f16c,avxvnni")))
+#include <immintrin.h>
+#include <string.h>
+
+#include "rows.h"
+
+#define INLINE UH_TARGET static inline __attribute__((always_inline))
+
+enum { TOKENS = 2, HALF = 8, HALF_LINE = 32 };
+
+INLINE __m256i masked(__m256i v, int mask) { return _mm256_and_si256(v, _mm256_set1_epi8((char)mask)); }
+
+/* (a & mask) | (b & ~mask) */
+INLINE __m256i chosen(int mask, __m256i a, __m256i b) {
+    return _mm256_xor_si256(b, _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_set1_epi8((char)mask)));
+}
+
+INLINE __m256i line(const uint8_t *from, int half) { return _mm256_loadu_si256((const __m256i *)(from + half * HALF_LINE)); }
+
+INLINE __m256i four(const int8_t *codes) {
+    int32_t columns;
+    memcpy(&columns, codes, 4);
+    return _mm256_set1_epi32(columns);
+}
+
+INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
+    const int64_t first = (int64_t)block * view->groups;
+    const uint8_t *params = view->params + first * UH_LINE;
+    const uint8_t *p0 = view->codes[0] + first * view->group * 4;
+    const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 : p0;
+    const uint8_t *p2 = kind > 2 ? view->codes[2] + first * view->group * 8 : p0;
+    __m256 total[TOKENS][2];
+    for (int t = 0; t < n; t++) total[t][0] = total[t][1] = _mm256_setzero_ps();
+    int32_t column = 0;
+    for (int32_t g = 0; g < view->groups; g++) {
+        __m256i acc[TOKENS][2][4];
+#pragma GCC unroll 2
+        for (int t = 0; t < n; t++)
+#pragma GCC unroll 4
+            for (int s = 0; s < 4; s++) acc[t][0][s] = acc[t][1][s] = _mm256_setzero_si256();
+        for (int32_t end = column + view->group; column < end; column += 16) {
+            UH_FETCH(p0 + UH_AHEAD);
+            if (kind > 1) UH_FETCH(p1 + UH_AHEAD);
+            if (kind > 2) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
+#pragma GCC unroll 2
+            for (int half = 0; half < 2; half++) {
+                const __m256i a = line(p0, half);
+                __m256i c[4];
+                if (kind == 1) {
+                    c[0] = masked(a, 0x03), c[1] = masked(a, 0x0c), c[2] = masked(a, 0x30), c[3] = masked(a, 0xc0);
+                } else {
+                    const __m256i b = line(p1, half);
+                    const __m256i even = chosen(0x33, b, _mm256_slli_epi32(a, 2));
+                    const __m256i odd = chosen(0x33, _mm256_srli_epi32(b, 2), a);
+                    if (kind == 2) {
+                        c[0] = masked(even, 0x0f), c[1] = masked(odd, 0x0f);
+                        c[2] = masked(even, 0xf0), c[3] = masked(odd, 0xf0);
+                    } else {
+                        const __m256i low = line(p2, half), high = line(p2 + UH_LINE, half);
+                        c[0] = chosen(0x0f, low, _mm256_slli_epi32(even, 4));
+                        c[1] = chosen(0x0f, _mm256_srli_epi32(low, 4), _mm256_slli_epi32(odd, 4));
+                        c[2] = chosen(0x0f, high, even);
+                        c[3] = chosen(0x0f, _mm256_srli_epi32(high, 4), odd);
+                    }
+                }
+#pragma GCC unroll 2
+                for (int t = 0; t < n; t++)
+#pragma GCC unroll 4
+                    for (int s = 0; s < 4; s++) {
+                        /* at 4 and 8 bits two accumulators do: one for codes as they are, one for 16 times */
+                        const int at = kind == 1 ? s : kind == 2 ? s / 2 : s % 2;
+                        acc[t][half][at] =
+                            _mm256_dpbusd_avx_epi32(acc[t][half][at], c[s], four(x[t].codes + column + 4 * s));
+                    }
+            }
+            p0 += UH_LINE, p1 += UH_LINE, p2 += 2 * UH_LINE;
+        }
+#pragma GCC unroll 2
+        for (int half = 0; half < 2; half++) {
+            const uint8_t *at = params + half * 2 * HALF;
+            const __m256 scale = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at));
+            const __m256 offset = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(at + 2 * UH_ROWS)));
+#pragma GCC unroll 2
+            for (int t = 0; t < n; t++) {
+                __m256i *s = acc[t][half];
+                if (kind == 1) {
+                    s[0] = _mm256_add_epi32(s[0], _mm256_srai_epi32(s[2], 4));
+                    s[1] = _mm256_srai_epi32(_mm256_add_epi32(s[1], _mm256_srai_epi32(s[3], 4)), 2);
+                }
+                if (kind == 2) s[1] = _mm256_srai_epi32(s[1], 4);
+                const __m256 sum = _mm256_cvtepi32_ps(_mm256_add_epi32(s[0], s[1]));
+                const __m256 both = _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scales[g]));
+                total[t][half] = _mm256_fmadd_ps(sum, both, total[t][half]);
+                total[t][half] = _mm256_fmadd_ps(offset, _mm256_set1_ps(x[t].sums[g]), total[t][half]);
+            }
+        }
+        params += UH_LINE;
+    }
+    for (int t = 0; t < n; t++)
+        for (int half = 0; half < 2; half++)
+            _mm256_storeu_ps(y[t] + half * HALF, _mm256_mul_ps(total[t][half], _mm256_set1_ps(view->unit)));
+}
+
+#define BODY(kind, n) \
+    case 2 * kind + n: tile_dots(view, block, x, kind, n, y); break;
+
+UH_TARGET static void few(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
+    switch (2 * view->kind + n) { BODY(1, 1) BODY(1, 2) BODY(2, 1) BODY(2, 2) BODY(3, 1) BODY(3, 2) }
+}
+
+void uh_dots_avxvnni(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
+    for (int32_t t = 0; t < n; t += TOKENS) few(view, block, x + t, n - t < TOKENS ? 1 : TOKENS, y + t);
+}
+#endif

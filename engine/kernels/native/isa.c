@@ -1,0 +1,53 @@
+/* Which instruction sets there are, and what each is made of. */
+#include <stddef.h>
+
+#include "rows.h"
+
+#if defined(__x86_64__)
+#define HAS(feature) (__builtin_cpu_supports(feature) != 0)
+#endif
+
+int uh_isas(void) {
+    int isas = 1 << UH_PORTABLE;
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (!HAS("avx2") || !HAS("fma") || !HAS("f16c")) return isas;
+    isas |= 1 << UH_AVX2;
+    if (HAS("avxvnni")) isas |= 1 << UH_AVXVNNI;
+    if (!HAS("avx512f") || !HAS("avx512bw") || !HAS("avx512vl") || !HAS("avx512dq")) return isas;
+    isas |= 1 << UH_AVX512;
+    if (HAS("avx512vnni")) isas |= 1 << UH_AVX512VNNI;
+#endif
+    return isas;
+}
+
+static const uh_isa portable = {UH_MOST_TOKENS,   uh_rows_portable,     uh_quantize_portable, uh_dots_portable,
+                                uh_many_portable, uh_activate_portable, uh_read_portable};
+#if defined(__x86_64__)
+static const uh_isa avx2 = {2, uh_rows_avx2, uh_quantize_avx2, uh_dots_avx2, uh_many_avx2, uh_activate_avx2, uh_read_avx2};
+static const uh_isa avxvnni = {2,
+                               uh_rows_avx2,
+                               uh_quantize_avx2,
+                               uh_dots_avxvnni,
+                               uh_many_avxvnni,
+                               uh_activate_avx2,
+                               uh_read_avx2};
+/* Without VNNI the wider registers would gain little over AVX2: memory is the limit. */
+static const uh_isa avx512 = {UH_MOST_TOKENS, uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx2,
+                              uh_many_avx512, uh_activate_avx512, uh_read_avx512};
+static const uh_isa avx512vnni = {UH_MOST_TOKENS,     uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx512vnni,
+                                  uh_many_avx512vnni, uh_activate_avx512, uh_read_avx512};
+#endif
+
+const uh_isa *uh_isa_table(int isa) {
+    switch (isa) {
+    case UH_PORTABLE: return &portable;
+#if defined(__x86_64__)
+    case UH_AVX2: return &avx2;
+    case UH_AVXVNNI: return &avxvnni;
+    case UH_AVX512: return &avx512;
+    case UH_AVX512VNNI: return &avx512vnni;
+#endif
+    default: return NULL;
+    }
+}
