@@ -1,29 +1,75 @@
-"""A matrix outside the expert records, as the native kernels see it."""
+"""Matrices outside the expert records: raw, or packed into 4 or 8 bits from the weights of a checkpoint."""
 
 from __future__ import annotations
 
-import ctypes
+import math
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
-RAW_KINDS = {torch.bfloat16: 16, torch.float32: 32}
+from engine.errors import Kind, UnderhillError
+from engine.kernels.memory import Arena
+from engine.kernels.native import RAW, NativeKernel, View
+from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
+
+PLANES = {4: 2, 8: 3}  # of 2, 2 and 4 bits
+LARGEST = 12  # weights are at most 2 ** LARGEST units, as in expert records
+BLOCK = 1 << 22  # weights of another type than bf16 and float32 that are converted at once
 
 
-class View(ctypes.Structure):
-    """uh_view of native/rows.h: y [rows] = W [rows, cols] x + bias. Whoever made it keeps what it points to alive."""
+def group_of(cols: int) -> int:
+    """Columns per group: 64, or 32 where the width is a multiple of no more."""
+    return 32 if cols % 64 and not cols % 32 else 64
 
-    _fields_ = (
-        ("codes", ctypes.c_void_p * 3),
-        ("params", ctypes.c_void_p),
-        ("bias", ctypes.c_void_p),
-        ("unit", ctypes.c_float),
-        ("rows", ctypes.c_int32),
-        ("cols", ctypes.c_int32),
-        ("groups", ctypes.c_int32),
-        ("group", ctypes.c_int32),
-        ("kind", ctypes.c_int32),
-    )
+
+def packed_bytes(rows: int, cols: int, bits: int) -> int:
+    """Bytes of a matrix packed into 4 or 8 bits, padding included."""
+    group = group_of(cols)
+    return sum(_sections(rows, cols, bits, group))
+
+
+def _sections(rows: int, cols: int, bits: int, group: int) -> list[int]:
+    """Bytes of each plane, and of the parameters."""
+    weights = aligned(rows, ROWS_PER_TILE) * aligned(cols, group)
+    codes = [weights * plane // 8 for plane in PLANE_BITS[: PLANES[bits]]]
+    return [*codes, weights // group // ROWS_PER_TILE * LINE]
+
+
+class Packed:
+    """W [rows, cols] in the tiles of engine/store/layout.py, with the parameters of its one tier.
+
+    Columns beyond `cols` have code 0; rows beyond `rows` are zeros. native/pack.c says how weights are fitted.
+    """
+
+    def __init__(
+        self, weights: Sequence[Tensor], bits: int, kernel: NativeKernel, arena: Arena, group: int | None = None
+    ) -> None:
+        """weights: any floating type, [N, cols] each, stacked along their rows. bits: 4 or 8.
+
+        Raises UnderhillError: BROKEN_FILE for weights that are not finite.
+        """
+        rows, cols = sum(part.shape[0] for part in weights), weights[0].shape[1]
+        group = group or group_of(cols)
+        sections = _sections(rows, cols, bits, group)
+        self._kernel = kernel
+        self.data = arena.take(sum(sections))
+        self.view = View(
+            unit=_unit(weights, kernel), rows=rows, cols=cols, groups=-(-cols // group), group=group, kind=PLANES[bits]
+        )
+        at = self.data.data_ptr()
+        for plane, nbytes in enumerate(sections[:-1]):
+            self.view.codes[plane] = at
+            at += nbytes
+        self.view.params = at
+        first = 0
+        for block in _blocks(weights):
+            kernel.pack(self.view, first, block)
+            first += block.shape[0]
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """Rows as float32 [N, cols]. ids: [N]."""
+        return self._kernel.rows(self.view, ids)
 
 
 def raw_view(weight: Tensor, bias: Tensor | None) -> View:
@@ -32,15 +78,45 @@ def raw_view(weight: Tensor, bias: Tensor | None) -> View:
     The view holds addresses, not the tensors.
     """
     rows, cols = weight.shape
-    if weight.dtype not in RAW_KINDS or not _plain(weight):
+    if weight.dtype not in RAW or not _plain(weight):
         raise ValueError("weights must be contiguous bf16 or float32 in ordinary memory")
-    if bias is not None and (bias.dtype != torch.float32 or bias.shape != (rows,) or not _plain(bias)):
-        raise ValueError("a bias must be contiguous float32 of one value per row, in ordinary memory")
-    view = View(unit=1.0, rows=rows, cols=cols, kind=RAW_KINDS[weight.dtype])
+    view = View(unit=1.0, rows=rows, cols=cols, kind=RAW[weight.dtype])
     view.codes[0] = weight.data_ptr()
-    view.bias = None if bias is None else bias.data_ptr()
+    set_bias(view, bias)
     return view
+
+
+def set_bias(view: View, bias: Tensor | None) -> None:
+    """Add a bias [rows], float32, contiguous, in ordinary memory; else ValueError. The view holds its address alone."""
+    if bias is None:
+        return
+    if bias.dtype != torch.float32 or bias.shape != (view.rows,) or not _plain(bias):
+        raise ValueError("a bias must be contiguous float32 of one value per row, in ordinary memory")
+    view.bias = bias.data_ptr()
 
 
 def _plain(tensor: Tensor) -> bool:
     return tensor.is_contiguous() and tensor.device.type == "cpu"
+
+
+def _blocks(weights: Sequence[Tensor]) -> Iterator[Tensor]:
+    """The same rows as contiguous bf16 or float32; what must be converted, piece by piece."""
+    for part in weights:
+        if part.dtype in RAW and _plain(part):
+            yield part
+        else:
+            for block in part.split(max(1, BLOCK // part.shape[1])):
+                yield block.to("cpu", torch.float32).contiguous()
+
+
+def _unit(weights: Sequence[Tensor], kernel: NativeKernel) -> float:
+    """A power of two that keeps float16 parameters out of the subnormal range."""
+    peaks = [kernel.peak(block) for block in _blocks(weights)]
+    if any(math.isnan(peak) for peak in peaks):
+        raise UnderhillError(
+            Kind.BROKEN_FILE,
+            "The model holds weights that are not finite numbers.",
+            "The checkpoint is damaged; download it again.",
+        )
+    peak = max(peaks)
+    return 2.0 ** max(math.ceil(math.log2(peak)) - LARGEST, -126) if peak > 0 else 1.0

@@ -23,6 +23,7 @@ from engine.kernels.reference import UNITS_AT
 from engine.store.layout import ExpertSpec
 
 ABI = 3  # UH_ABI in underhill_kernels.h
+RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 _MATRICES = ("gate", "up", "down")
 EXPERT = struct.Struct("=QQQiiii")  # uh_expert: addresses of the planes, planes, first, count, 0
@@ -121,6 +122,10 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     )  # fmt: skip
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
+    library.uh_peak.argtypes, library.uh_peak.restype = (pointer, pointer, i32, ctypes.c_int64), ctypes.c_float
+    library.uh_pack.argtypes = (pointer, ctypes.POINTER(View), i32, i32, pointer, i32)
+    library.uh_pack.restype = None
+    library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(View), pointer, i32, pointer), None
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     return library
@@ -222,6 +227,25 @@ class NativeKernel:
         if failed:
             raise _no_memory()
         return y
+
+    def peak(self, weights: Tensor) -> float:
+        """The largest magnitude among contiguous bf16 or float32 weights; NaN if one of them is not finite."""
+        with self._lock:
+            return self._library.uh_peak(self._context, weights.data_ptr(), RAW[weights.dtype], weights.numel())
+
+    def pack(self, view: View, first: int, weights: Tensor) -> None:
+        """Quantize weights [N, cols], contiguous bf16 or float32, into rows first .. of a matrix of 4 or 8 bits."""
+        with self._lock:
+            self._library.uh_pack(self._context, view, first, weights.shape[0], weights.data_ptr(), RAW[weights.dtype])
+
+    def rows(self, view: View, ids: Tensor) -> Tensor:
+        """Rows of a matrix of 4 or 8 bits as float32 [N, cols]. ids: [N]; IndexError for one that is not there."""
+        ids = ids.to(torch.int64).contiguous()
+        if len(ids) and not 0 <= int(ids.min()) <= int(ids.max()) < view.rows:
+            raise IndexError(f"ids reach from {int(ids.min())} to {int(ids.max())}; there are {view.rows} rows")
+        out = torch.empty((len(ids), view.cols), dtype=torch.float32)
+        self._library.uh_rows(view, ids.data_ptr(), len(ids), out.data_ptr())
+        return out
 
     def combine(self, out: Tensor, weights: Tensor) -> Tensor:
         """See Kernel.combine."""

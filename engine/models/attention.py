@@ -98,4 +98,4 @@ def _stacked_projection(spec: AttentionSpec, weights: Weights, dense: Holding) -
                 query, gate = parts[0].unflatten(0, (spec.heads, 2, spec.head_dim)).unbind(1)
                 parts[0] = query.flatten(0, 1)
                 parts.append(gate.flatten(0, 1))
-    return Linear(torch.cat(weight), torch.cat(bias) if bias else None, dense)
+    return Linear(weight, torch.cat(bias) if bias else None, dense)

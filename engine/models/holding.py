@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from engine.kernels.memory import Arena
 from engine.kernels.native import NativeKernel
 
-Kind = Literal["f32", "bf16", "int8"]
+Kind = Literal["f32", "bf16", "int8", "int4"]
+BITS: dict[Kind, int] = {"int8": 8, "int4": 4}
 
 
 @dataclass(frozen=True)
 class Holding:
-    """kind: of linear layers. kernel: None where torch computes. The other kinds follow `kind` unless they are given.
+    """kind: of linear layers. kernel: None where torch multiplies. head and table follow `kind` unless they are given.
 
     head: of the matrix that makes logits, also where the embedding is tied to it. table: of rows that are only looked
-    up: an untied embedding, Gemma 4's per-layer inputs.
+    up: an untied embedding, Gemma 4's per-layer inputs. group: columns per group at 8 and 4 bits; None: what suits the
+    width. arena: where weights for native calls lie.
     """
 
     kind: Kind = "f32"
     kernel: NativeKernel | None = None
     head: Kind | None = None
     table: Kind | None = None
+    group: int | None = None
+    arena: Arena = field(default_factory=Arena)
 
     @property
     def exact(self) -> Holding:

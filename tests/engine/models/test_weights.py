@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.models import weights as module
+from engine.models import linear as module
 from engine.models.holding import F32, Holding
 from engine.models.weights import Linear, fetch, load_linear, vector
 

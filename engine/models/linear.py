@@ -1,0 +1,123 @@
+"""Linear layers whose weights are held as float32, bf16, or 8 or 4 bits, multiplied natively or by torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from engine.errors import Kind as ErrorKind
+from engine.errors import UnderhillError
+from engine.kernels.dense import Packed, raw_view, set_bias
+from engine.kernels.native import View
+from engine.models.holding import BITS, Holding, Kind
+
+FEW_TOKENS = 16  # up to here torch's int8 kernel beats expanding the weights to bf16 (measured)
+EXPANDED_BYTES = 64 * 2**20  # of torch's int8 weights expanded to bf16 at once
+
+
+class Linear:
+    """y = x W^T + b for float32 x [T, in], giving float32 [T, out].
+
+    With a native kernel, int8 and int4 are its tiles with a scale and an offset per group, and one token meets f32 and
+    bf16 weights with activations as they are; several meet bf16 weights in bf16. Without one, bf16 always rounds the
+    activations, int8 has one scale per output channel and activations in bf16, and int4 raises
+    UnderhillError(BAD_REQUEST). The bias is added in float32.
+    """
+
+    def __init__(self, weight: Tensor | Sequence[Tensor], bias: Tensor | None, dense: Holding) -> None:
+        """weight: [out, in], any floating dtype; several are stacked along their outputs. bias: [out]."""
+        parts = [weight] if isinstance(weight, Tensor) else list(weight)
+        self.out_features, self.in_features = sum(part.shape[0] for part in parts), parts[0].shape[1]
+        self.kind: Kind = dense.kind
+        self.bias = None if bias is None else bias.float().contiguous()
+        self.weight: Tensor
+        self._kernel = dense.kernel
+        self._packed: Packed | None = None
+        self._scales: Tensor | None = None
+        bits = BITS.get(self.kind)
+        if bits is not None and dense.kernel is not None:
+            self._packed = Packed(parts, bits, dense.kernel, dense.arena, dense.group)
+            self.weight = self._packed.data
+            set_bias(self._packed.view, self.bias)
+        elif self.kind == "int8":
+            self.weight, self._scales = _to_int8(parts[0] if len(parts) == 1 else torch.cat(parts))
+        elif self.kind == "int4":
+            raise UnderhillError(
+                ErrorKind.BAD_REQUEST,
+                "Weights of 4 bits need the native kernels.",
+                "Choose int8 for the other weights.",
+            )
+        else:
+            self.weight = _raw(parts, torch.float32 if self.kind == "f32" else torch.bfloat16, dense)
+        self._view = self._made_view()
+
+    def _made_view(self) -> View | None:
+        if self._packed is not None:
+            return self._packed.view
+        return raw_view(self.weight, self.bias) if self._scales is None else None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return sum(tensor.nbytes for tensor in (self.weight, self.bias, self._scales) if tensor is not None)
+
+    def view(self) -> View | None:
+        """Matrix and bias for native calls, valid as long as this object lives; None where only torch can read it."""
+        return self._view
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """x: [T, in] float32."""
+        if self._kernel is not None and self._view is not None and (self._packed is not None or x.shape[0] == 1):
+            return self._kernel.linear(self._view, x.contiguous())
+        if self._scales is not None:
+            y = self._int8(x.bfloat16(), self._scales)
+        elif self.kind == "bf16":
+            y = F.linear(x.bfloat16(), self.weight).float()
+        else:
+            return F.linear(x, self.weight, self.bias)
+        return y if self.bias is None else y.add_(self.bias)
+
+    def _int8(self, x: Tensor, scales: Tensor) -> Tensor:
+        # torch's kernel walks columns in steps of 16 and does not look where they end
+        if x.shape[0] <= FEW_TOKENS and self.in_features % 16 == 0:
+            return torch._weight_int8pack_mm(x.contiguous(), self.weight, scales).float()
+        step = max(1, EXPANDED_BYTES // (2 * self.in_features))
+        blocks = [F.linear(x, block.bfloat16()) for block in self.weight.split(step)]
+        return (blocks[0] if len(blocks) == 1 else torch.cat(blocks, 1)).float().mul_(scales.float())
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """Rows of W as float32 [N, in]: the embedding, where the head is tied to it."""
+        if self._packed is not None:
+            return self._packed.rows(ids)
+        found = self.weight[ids].float()
+        return found if self._scales is None else found.mul_(self._scales[ids].float()[:, None])
+
+
+def _raw(parts: Sequence[Tensor], dtype: torch.dtype, dense: Holding) -> Tensor:
+    """One contiguous tensor; for native calls in huge pages."""
+    if dense.kernel is None:
+        return torch.cat([part.to(dtype) for part in parts]) if len(parts) > 1 else parts[0].to(dtype).contiguous()
+    rows, cols = sum(part.shape[0] for part in parts), parts[0].shape[1]
+    made = dense.arena.take(rows * cols * dtype.itemsize).view(dtype).view(rows, cols)
+    at = 0
+    for part in parts:
+        made[at : at + part.shape[0]] = part
+        at += part.shape[0]
+    return made
+
+
+def _to_int8(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Round to nearest with one scale per row: (int8 [out, in], bf16 [out]). Done in blocks to keep the peak low."""
+    codes = torch.empty(weight.shape, dtype=torch.int8)
+    scales = torch.empty(weight.shape[0], dtype=torch.bfloat16)
+    step = max(1, EXPANDED_BYTES // (4 * weight.shape[1]))
+    for at in range(0, weight.shape[0], step):
+        block = weight[at : at + step].float()
+        # the scale that is kept is the rounded one, so the codes are made for it; a row of zeros gets any scale
+        scale = (block.abs().amax(1) / 127).clamp_(min=1e-20).bfloat16()
+        codes[at : at + step] = (block / scale.float()[:, None]).round_().clamp_(-127, 127)
+        scales[at : at + step] = scale
+    return codes, scales
