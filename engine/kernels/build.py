@@ -11,10 +11,7 @@ import tempfile
 from pathlib import Path
 
 SOURCES = Path(__file__).parent / "native"
-# The same options as native/CMakeLists.txt.
-FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-fvisibility=hidden", "-shared")
-LINUX_FLAGS = ("-fPIC", "-pthread", "-lm")
-WINDOWS_FLAGS = ("-static-libgcc", "-Wa,-muse-unaligned-vector-move")
+OPTIONS = SOURCES / "options.txt"
 
 
 def library_name(windows: bool) -> str:
@@ -30,14 +27,28 @@ def find_compiler() -> str | None:
     return None
 
 
+def for_windows(compiler: str) -> bool:
+    """Whether it makes Windows libraries: on Windows, and mingw anywhere."""
+    return os.name == "nt" or "mingw" in Path(compiler).name
+
+
+def options(windows: bool) -> list[str]:
+    """The compiler's options, as options.txt lists them for CMakeLists.txt too."""
+    system = "windows" if windows else "linux"
+    lines = [line.split() for line in OPTIONS.read_text(encoding="utf-8").splitlines()]
+    return [line[1] for line in lines if line and line[0] in ("all", system)]
+
+
+def sources() -> list[str]:
+    """The C files of the library."""
+    return sorted(str(source) for source in SOURCES.glob("*.c"))
+
+
 def build(compiler: str, target: Path) -> None:
     """Compile the library to `target`, put there whole. Raises subprocess.CalledProcessError (stderr says why)."""
-    windows = os.name == "nt" or "mingw" in Path(compiler).name
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         made = Path(folder) / target.name
-        sources = sorted(str(source) for source in SOURCES.glob("*.c"))
-        extra = WINDOWS_FLAGS if windows else LINUX_FLAGS
-        command = [compiler, *FLAGS, *sources, "-o", str(made), *extra]
+        command = [compiler, *options(for_windows(compiler)), "-shared", *sources(), "-o", str(made), "-lm"]
         subprocess.run(command, check=True, capture_output=True, text=True)
         os.replace(made, target)
 
@@ -52,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     if compiler is None or shutil.which(compiler) is None:
         print("No C compiler was found (gcc or clang). The slower torch kernels will be used.", file=sys.stderr)
         return 3
-    target = options.output or SOURCES / library_name(os.name == "nt" or "mingw" in Path(compiler).name)
+    target = options.output or SOURCES / library_name(for_windows(compiler))
     try:
         build(compiler, target)
     except subprocess.CalledProcessError as error:

@@ -49,7 +49,7 @@ wanted() { # PART: the stamp's line for it, as it should be now
         base) echo "base=$ROOT torch $(torch_version) $(torch_kind)" ;;
         runtime | dev) echo "$1=$(_hash "$ROOT/requirements/$1.txt")" ;;
         project) echo "project=$(_hash "$ROOT/pyproject.toml")" ;;
-        kernels) echo "kernels=$(_hash "$native"/build.py "$native"/native/*.[ch]) $(compiler)" ;;
+        kernels) echo "kernels=$(_hash "$native"/build.py "$native"/native/*.[ch] "$native"/native/options.txt) $(compiler)" ;;
     esac
 }
 

@@ -74,6 +74,7 @@ def checkout(tmp_path: Path, root: Path) -> Checkout:
     shutil.copy(root / "pyproject.toml", made.root)
     (made.root / "engine/kernels/build.py").write_text("")
     (made.root / "engine/kernels/native/moe.c").write_text("")
+    (made.root / "engine/kernels/native/options.txt").write_text("")
     for name in fakes.BASICS:
         if found := shutil.which(name):
             os.symlink(found, made.bin / name)

@@ -65,7 +65,7 @@ def test_building_without_a_compiler_says_so(
 def test_a_failing_compiler_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(build, "FLAGS", ("--no-such-option",))
+    monkeypatch.setattr(build, "options", lambda windows: ["--no-such-option"])
     assert build.main(["--output", str(tmp_path / "kernels.so")]) == 1
     assert "no-such-option" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

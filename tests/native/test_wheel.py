@@ -1,0 +1,92 @@
+"""The wheel that the project builds: one for every Python, with the kernels in it, or without."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from engine.kernels.build import find_compiler
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[2]
+SAY = """
+import engine, json
+from engine.kernels.choice import available
+found = available()
+print(json.dumps([engine.__file__, found.native, found.reason]))
+"""
+
+
+def build_wheel(folder: Path, *options: str) -> Path:
+    """The wheel of a checkout without the model that ships; nothing is fetched for it."""
+    pytest.importorskip("scikit_build_core")
+    checkout = folder / "checkout"
+    checkout.mkdir(parents=True)
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        if (ROOT / name).exists():
+            shutil.copy(ROOT / name, checkout)
+    for name in ("app", "engine", "resources"):
+        left_out = shutil.ignore_patterns("__pycache__", "*.so", "*.dll", "*.safetensors")
+        shutil.copytree(ROOT / name, checkout / name, ignore=left_out)
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", *options]
+    done = subprocess.run([*command, "-w", str(folder), str(checkout)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if find_compiler() is None or os.name == "nt":
+        pytest.skip("no C compiler")
+    return build_wheel(tmp_path_factory.mktemp("wheel") / "made")
+
+
+def installed(wheel: Path, folder: Path) -> str:
+    """What `available` says in a Python that has only this wheel of Underhill, and no compiler."""
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    environment = {"PATH": "/nonexistent", "PYTHONPATH": str(folder), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", SAY], env=environment, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert str(folder) in done.stdout
+    return done.stdout
+
+
+def test_one_wheel_for_every_python_brings_the_kernels(wheel: Path, tmp_path: Path) -> None:
+    assert "-py3-none-linux_" in wheel.name
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+    assert [name for name in names if name.endswith(".so")] == ["engine/kernels/native/underhill_kernels.so"]
+    said = installed(wheel, tmp_path / "site")
+    assert "true" in said
+    assert "Native kernels" in said
+
+
+@pytest.mark.skipif(shutil.which("objdump") is None, reason="there is no objdump")
+def test_the_library_in_it_needs_only_the_c_library(wheel: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        library = archive.extract("engine/kernels/native/underhill_kernels.so", tmp_path)
+    said = subprocess.run(["objdump", "-p", library], capture_output=True, text=True, check=True).stdout
+    needed = {line.split()[1].split(".")[0] for line in said.splitlines() if "NEEDED" in line}
+    assert needed <= {"libc", "libm", "libpthread"}
+    assert "libc" in needed
+    symbols = subprocess.run(["objdump", "-T", library], capture_output=True, text=True, check=True).stdout
+    shown = {line.split()[-1] for line in symbols.splitlines() if " g " in line}
+    assert shown
+    assert all(name.startswith("uh_") for name in shown)
+
+
+def test_without_a_compiler_there_is_a_wheel_too(tmp_path: Path) -> None:
+    wheel = build_wheel(tmp_path / "wheel", "--config-settings=wheel.cmake=false")
+    assert "py3-none-any" in wheel.name
+    said = installed(wheel, tmp_path / "site")
+    assert "false" in said
+    assert "was not built" in said
