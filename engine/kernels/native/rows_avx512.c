@@ -181,7 +181,10 @@ UH_TARGET uint64_t uh_read_avx512(const uint8_t *bytes, int64_t n) {
         c = _mm512_add_epi64(c, _mm512_loadu_si512(bytes + i + 128));
         d = _mm512_add_epi64(d, _mm512_loadu_si512(bytes + i + 192));
     }
-    return (uint64_t)_mm512_reduce_add_epi64(_mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d)));
+    uint64_t lanes[8], sum = 0; /* added without signs: they may wrap */
+    _mm512_storeu_si512(lanes, _mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d)));
+    for (int i = 0; i < 8; i++) sum += lanes[i];
+    return sum;
 }
 
 UH_TARGET void uh_activate_avx512(const uh_layout *layout, const float *gate, const float *up, float *h) {

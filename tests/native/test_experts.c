@@ -1,0 +1,240 @@
+/* uh_run: some experts of a layer on some slots; uh_moe_one: the same for one token, added up. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "record.h"
+#include "selftest.h"
+
+enum { EXPERTS = 5, MOST_SLOTS = 128, UNTOUCHED = 0x5a };
+
+/* A call: which expert runs which slots, and with how many planes. */
+typedef struct {
+    const expert_recipe *how;
+    uh_layout layout;
+    record records[EXPERTS];
+    uh_expert experts[EXPERTS];
+    int32_t slots[MOST_SLOTS];
+    int n_experts, n_slots, tokens, k;
+    float *x, *out; /* exactly [tokens, hidden] and [tokens * k, hidden] */
+} call;
+
+static size_t out_bytes(const call *c) { return (size_t)(c->tokens * c->k * c->how->hidden) * 4; }
+
+/* Slots are dealt out at random; about one in eight is left to nobody. */
+static void make_call(call *c, const expert_recipe *how, int tokens, int k, size_t shift) {
+    *c = (call){.how = how, .layout = layout_of(how), .tokens = tokens, .k = k};
+    const int most = how->top >= 16 ? 1 : how->top == 8 ? 3 : 2;
+    int owner[MOST_SLOTS];
+    for (int slot = 0; slot < tokens * k; slot++) owner[slot] = between(0, 7) ? between(0, EXPERTS - 1) : -1;
+    owner[0] = 0;
+    for (int e = 0; e < EXPERTS; e++) {
+        uh_expert *expert = &c->experts[c->n_experts];
+        expert->first = c->n_slots;
+        for (int slot = 0; slot < tokens * k; slot++)
+            if (owner[slot] == e) c->slots[c->n_slots++] = slot;
+        expert->count = c->n_slots - expert->first;
+        if (!expert->count) continue;
+        c->records[c->n_experts] = make_record(how, &c->layout, shift);
+        expert->planes = 1 + (e + tokens) % most;
+        for (int p = 0; p < expert->planes; p++) expert->plane[p] = c->records[c->n_experts].plane[p];
+        c->n_experts++;
+    }
+    c->x = floats((size_t)(tokens * how->hidden));
+    c->out = exactly(out_bytes(c), 0);
+    for (int i = 0; i < tokens * how->hidden; i++) c->x[i] = (float)normal();
+}
+
+static void run(call *c, uh_context *context, float *out) {
+    int32_t *slots = exactly((size_t)c->n_slots * 4, 4); /* as long as they say, no longer */
+    memcpy(slots, c->slots, (size_t)c->n_slots * 4);
+    memset(out, UNTOUCHED, out_bytes(c));
+    const int failed = uh_run(context, &c->layout, c->experts, c->n_experts, slots, c->n_slots, c->k, c->x, c->tokens, out);
+    check(!failed, "no memory");
+}
+
+static void describe(const call *c, char *text, size_t n) {
+    const expert_recipe *h = c->how;
+    snprintf(text, n, "H %d I %d group %d top %d%s%s activation %d, T %d k %d", h->hidden, h->intermediate, h->group, h->top,
+             h->has_gate ? "" : ", no gate", h->has_bias ? ", biases" : "", h->activation, c->tokens, c->k);
+}
+
+static void compare(const variant *which, const call *c) {
+    const int hidden = c->how->hidden, raw = c->how->top >= 16;
+    const size_t n = (size_t)(c->n_slots * hidden);
+    char text[120];
+    describe(c, text, sizeof text);
+    double *exact = exactly(n * 8, 0), *rounded = exactly(n * 8, 0);
+    float *ours = exactly(n * 4, 0);
+    uint8_t *touched = exactly((size_t)(c->tokens * c->k), 0);
+    for (int e = 0; e < c->n_experts; e++) {
+        const uh_expert *expert = &c->experts[e];
+        for (int i = expert->first; i < expert->first + expert->count; i++) {
+            const float *x = c->x + c->slots[i] / c->k * hidden;
+            const int planes = raw ? c->how->top : expert->planes;
+            expert_product(&c->records[e], &c->layout, planes, 0, x, exact + i * hidden);
+            expert_product(&c->records[e], &c->layout, planes, !raw, x, rounded + i * hidden);
+            memcpy(ours + i * hidden, c->out + c->slots[i] * hidden, (size_t)hidden * 4);
+            touched[c->slots[i]] = 1;
+        }
+    }
+    if (which->exact) {
+        const double error = error_of(ours, exact, n);
+        check(error <= 1e-5, "%s: error %.2e", text, error);
+    } else {
+        /* Of h, which is 1e-7 off, an occasional value falls to the next whole number. */
+        const double error = error_of(ours, rounded, n), whole = error_of(ours, exact, n);
+        check(error <= 5e-3, "%s: %.2e from x and h in 8 bits", text, error);
+        check(whole <= 0.03 || n < 256, "%s: %.2e from float64", text, whole);
+    }
+    for (int slot = 0; slot < c->tokens * c->k; slot++) {
+        int changed = 0;
+        for (int i = 0; i < 4 * hidden; i++) changed |= ((uint8_t *)(c->out + slot * hidden))[i] != UNTOUCHED;
+        check(touched[slot] == changed, "%s: slot %d is %s", text, slot, changed ? "nobody's, and written to" : "not written");
+    }
+}
+
+/* The same bits with other numbers of threads, in another order, and a slot at a time. */
+static void promises(const variant *which, call *c) {
+    float *again = exactly(out_bytes(c), 0);
+    char text[120];
+    describe(c, text, sizeof text);
+    for (int threads = 2; threads <= 3; threads++) {
+        uh_context *context = opened(threads, which);
+        run(c, context, again);
+        check(!memcmp(c->out, again, out_bytes(c)), "%s: %d threads give other bits than one", text, threads);
+        uh_close(context);
+    }
+    call turned = *c;
+    for (int e = 0; e < c->n_experts; e++) turned.experts[e] = c->experts[c->n_experts - 1 - e];
+    uh_context *context = opened(1, which);
+    run(&turned, context, again);
+    check(!memcmp(c->out, again, out_bytes(c)), "%s: another order of the experts gives other bits", text);
+    memset(again, UNTOUCHED, out_bytes(c));
+    for (int e = 0; e < c->n_experts; e++) {
+        for (int i = 0; i < c->experts[e].count; i++) {
+            uh_expert alone = c->experts[e];
+            alone.count = 1;
+            alone.first = 0;
+            uh_run(context, &c->layout, &alone, 1, &c->slots[c->experts[e].first + i], 1, c->k, c->x, c->tokens, again);
+        }
+    }
+    check(!memcmp(c->out, again, out_bytes(c)), "%s: a slot alone gives other bits", text);
+    uh_close(context);
+}
+
+static void one_call(const variant *which, const expert_recipe *how, int tokens, int k, size_t shift) {
+    call c;
+    make_call(&c, how, tokens, k, shift);
+    uh_context *context = opened(1, which);
+    run(&c, context, c.out);
+    uh_close(context);
+    compare(which, &c);
+    promises(which, &c);
+    release_all();
+}
+
+static void calls(const variant *which) {
+    static const int TOPS[4] = {8, 4, 16, 32}, GROUPS[6] = {64, 32, 128, 16, 48, 256};
+    char name[64];
+    snprintf(name, sizeof name, "experts: %s", which->name);
+    group(name);
+    reseed(5);
+    for (int i = 0; i < 32; i++) {
+        const int activation = i % 8, swiglu = activation >= UH_CLAMPED_SWIGLU;
+        const expert_recipe how = {.hidden = between(1, 150),
+                                   .intermediate = between(1, 100),
+                                   .group = GROUPS[between(0, 5)],
+                                   .top = TOPS[(i / 8 + i) % 4],
+                                   .has_gate = swiglu || i % 5,
+                                   .has_bias = i % 3 == 0,
+                                   .activation = activation};
+        one_call(which, &how, 1 + i % 7, between(1, 4), how.has_bias || how.top >= 16 ? 0 : (size_t)between(0, 63));
+    }
+    const expert_recipe many = {96, 80, 32, 8, 1, 0, UH_SILU}, wide = {512, 384, 64, 8, 1, 0, UH_SILU};
+    one_call(which, &many, 40, 2, 0); /* more tokens than pass over a unit at once */
+    one_call(which, &wide, 2, 3, 0);  /* more than one thread's worth */
+}
+
+/* One token: its experts, weighted and added, one of them with weight 0 and not even there. */
+static void one_token(const variant *which) {
+    char name[64];
+    snprintf(name, sizeof name, "one token's experts: %s", which->name);
+    group(name);
+    reseed(6);
+    for (int i = 0; i < 16; i++) {
+        const int top = 4 << i % 4, threads = 1 + i % 3;
+        const expert_recipe how = {i == 15 ? 512 : between(1, 200), i == 15 ? 256 : between(1, 150), 16 << i % 4,
+                                   top,     1, i % 2, UH_SILU};
+        const uh_layout layout = layout_of(&how);
+        const int hidden = how.hidden;
+        uh_expert experts[4] = {{{0}, 0, 0, 0, 0}};
+        int32_t slots[4];
+        float *x = floats((size_t)hidden), *y = floats((size_t)hidden), *sum = floats((size_t)hidden);
+        float *out = floats((size_t)hidden * 4), *weights = floats(4);
+        for (int c = 0; c < hidden; c++) x[c] = (float)normal();
+        for (int e = 0; e < 4; e++) {
+            const record made = make_record(&how, &layout, 0);
+            experts[e].planes = 1 + (top >= 16 ? 0 : e % (top == 8 ? 3 : 2));
+            for (int p = 0; p < experts[e].planes; p++) experts[e].plane[p] = made.plane[p];
+            experts[e].first = slots[e] = 3 - e;
+            experts[e].count = 1;
+            weights[3 - e] = e == 2 ? 0.0f : (float)uniform();
+        }
+        uh_context *context = opened(threads, which);
+        uh_expert dropped = experts[2], with_first[4];
+        memset(experts[2].plane, 0, sizeof experts[2].plane);
+        check(uh_moe_one(context, &layout, experts, 4, x, weights, y) == 0, "no memory");
+        experts[2] = dropped;
+        for (int e = 0; e < 4; e++) {
+            with_first[e] = experts[e];
+            with_first[e].first = e;
+        }
+        float in_order[4] = {weights[3], weights[2], weights[1], weights[0]};
+        int32_t order[4] = {0, 1, 2, 3};
+        uh_run(context, &layout, with_first, 4, order, 4, 4, x, 1, out);
+        uh_combine(context, in_order, out, sum, 1, 4, hidden);
+        check(!memcmp(y, sum, (size_t)hidden * 4), "H %d I %d top %d: other bits than uh_run and uh_combine", hidden,
+              how.intermediate, top);
+        uh_close(context);
+        release_all();
+    }
+}
+
+/* A token with NaN or an infinity in it comes out as NaN or infinite; the others do not notice. */
+static void not_finite(const variant *which) {
+    char name[64];
+    snprintf(name, sizeof name, "experts, NaN and infinities: %s", which->name);
+    group(name);
+    reseed(7);
+    for (int i = 0; i < 16; i++) {
+        const int activation = i % 8;
+        const expert_recipe how = {70, 50, 32, 4 << i / 4, 1, i % 2, activation};
+        call c;
+        make_call(&c, &how, 4, 2, 0);
+        uh_context *context = opened(2, which);
+        run(&c, context, c.out);
+        float *again = exactly(out_bytes(&c), 0);
+        const int column = between(0, 69);
+        c.x[2 * 70 + column] = i % 3 ? NAN : INFINITY;
+        run(&c, context, again);
+        for (int s = 0; s < c.n_slots; s++) {
+            const int slot = c.slots[s];
+            int nan = 0;
+            for (int r = 0; r < 70; r++) nan += isnan(again[slot * 70 + r]) != 0;
+            if (slot / 2 == 2)
+                check(i % 3 == 0 || nan == 70, "top %d activation %d: NaN in x gives NaN in %d of 70", how.top, activation, nan);
+            else
+                check(!memcmp(again + slot * 70, c.out + slot * 70, 70 * 4), "one token that is not finite changes another");
+        }
+        uh_close(context);
+        release_all();
+    }
+}
+
+void test_experts(void) {
+    each_variant(calls);
+    each_variant(one_token);
+    each_variant(not_finite);
+}
