@@ -1,0 +1,71 @@
+"""What the comparisons with the peer share: options, busy neighbours, output."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from engine.kernels.native import default_threads
+from tests.benchmarks.prepare import KINDS, default_folder
+from tests.benchmarks.shapes import SHAPES
+
+
+def options(description: str | None, **defaults: int) -> argparse.ArgumentParser:
+    """The options that all have. defaults: of --repeats, at least."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
+    parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of our experts")
+    parser.add_argument("--kinds", help="the peer's types to choose the fastest of, instead of all of about these bits")
+    parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
+    parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
+    parser.add_argument("--repeats", type=int, default=defaults["repeats"], help="turns of each")
+    parser.add_argument("--stream", choices=("uniform", "zipf"), default="uniform", help="how tokens are drawn")
+    parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
+    parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    return parser
+
+
+def kinds(args: argparse.Namespace) -> tuple[str, ...]:
+    """The peer's types to compare with."""
+    return KINDS[args.tier] if args.kinds is None else tuple(args.kinds.split(","))
+
+
+@contextmanager
+def busy(count: int) -> Iterator[None]:
+    """So many processes that do nothing but keep a core busy."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def conditions(args: argparse.Namespace, **more: Any) -> dict[str, Any]:
+    """What a figure was measured under."""
+    given = {k: v for k, v in vars(args).items() if k not in ("json", "folder")}
+    return {**given, **more, "load": round(os.getloadavg()[0], 2)}
+
+
+def median(values: Sequence[float]) -> float:
+    """The middle one."""
+    return statistics.median(values)
+
+
+def emit(result: dict[str, Any], as_json: bool) -> None:
+    """Print one object, or a line for each of its values."""
+    if as_json:
+        print(json.dumps(result))
+        return
+    for name, value in result.items():
+        print(f"{name:12} {json.dumps(value)}")

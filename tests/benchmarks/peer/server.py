@@ -1,0 +1,82 @@
+"""Runs in the peer's Python: opens a model in llama.cpp and times what it is asked to, a JSON line in, one out."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import llama_cpp as llama
+
+
+class Model:
+    """One model and one sequence."""
+
+    def __init__(self, model: str, threads: int, context: int, repack: bool) -> None:
+        llama.llama_backend_init()
+        params = llama.llama_model_default_params()
+        params.use_extra_bufts = repack
+        params.n_gpu_layers = 0
+        self._model = llama.llama_model_load_from_file(model.encode(), params)
+        if not self._model:
+            raise SystemExit(f"llama.cpp cannot load {model}")
+        settings = llama.llama_context_default_params()
+        settings.n_ctx = settings.n_batch = settings.n_ubatch = context
+        settings.n_threads = settings.n_threads_batch = threads
+        settings.no_perf = True
+        self._context = llama.llama_init_from_model(self._model, settings)
+        if not self._context:
+            raise SystemExit("llama.cpp cannot make a context")
+        self._vocabulary = llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(self._model))
+
+    def clear(self) -> None:
+        llama.llama_memory_clear(llama.llama_get_memory(self._context), True)
+
+    def _feed(self, tokens: list[int]) -> None:
+        array = (llama.llama_token * len(tokens))(*tokens)
+        if llama.llama_decode(self._context, llama.llama_batch_get_one(array, len(tokens))):
+            raise SystemExit("llama_decode failed")
+
+    def _last(self) -> Any:
+        return llama.llama_get_logits_ith(self._context, -1)
+
+    def decode(self, tokens: list[int]) -> float:
+        start = time.perf_counter()
+        for token in tokens:
+            self._feed([token])
+            self._last()
+        return time.perf_counter() - start
+
+    def prefill(self, tokens: list[int]) -> float:
+        self.clear()
+        start = time.perf_counter()
+        self._feed(tokens)
+        self._last()
+        return time.perf_counter() - start
+
+    def logits(self, tokens: list[int]) -> list[list[float]]:
+        self.clear()
+        rows = []
+        for token in tokens:
+            self._feed([token])
+            rows.append(list(ctypes.cast(self._last(), ctypes.POINTER(ctypes.c_float))[: self._vocabulary]))
+        return rows
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever the library prints
+    model = Model(**json.loads(sys.argv[1]))
+    print("true", file=answers, flush=True)
+    for line in sys.stdin:
+        request = json.loads(line)
+        answer = getattr(model, request.pop("do"))(**request)
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

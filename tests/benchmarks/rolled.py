@@ -1,0 +1,53 @@
+"""Our importer over a checkpoint whose experts are rows of one another in another order: one per layer is quantized."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from threading import Lock
+from unittest.mock import patch
+
+import torch
+from torch import Tensor
+
+from engine.hub import importer
+from engine.quantization.planes import EncodedExpert, encode
+from engine.store.layout import ROWS_PER_TILE, ExpertSpec
+from tests.benchmarks.shapes import ROLL, Shape
+
+
+class RolledEncoder:
+    """What `encode` gives, made from expert 0 of the layer by moving whole tiles; refuses experts that are not that."""
+
+    def __init__(self, shape: Shape) -> None:
+        if ROLL % ROWS_PER_TILE or any(rows % ROLL for rows, _ in shape.matrices().values()):
+            raise ValueError("rows can only be moved by whole tiles")
+        self._shape = shape
+        self._first: dict[int, tuple[dict[str, Tensor], EncodedExpert]] = {}
+        self._lock = Lock()
+
+    def __call__(self, matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert: int) -> EncodedExpert:
+        with self._lock:
+            if layer not in self._first:
+                own = {m.name: matrices[m.name].roll(-self._shape.shift(m.name, expert), 0) for m in spec.matrices}
+                recent = {i: known for i, known in self._first.items() if i >= layer - 1}  # a layer is large
+                self._first = {**recent, layer: (own, encode(own, spec, layer, 0))}
+            originals, first = self._first[layer]
+        record = first.record.copy()
+        for m in spec.matrices:
+            shift = self._shape.shift(m.name, expert)
+            if not torch.equal(matrices[m.name], originals[m.name].roll(shift, 0)):
+                raise ValueError(f"{m.name} of expert {expert} in layer {layer} is not expert 0's in another order")
+            for plane in spec.layout.planes:
+                for section in (plane.codes[m.name], plane.params[m.name]):
+                    part = record[plane.offset + section.offset :][: section.nbytes]
+                    part[:] = torch.from_numpy(part.copy()).roll(section.nbytes * shift // m.rows).numpy()
+        record[8:12] = bytearray(struct.pack("<I", expert))  # the header names it; see planes.encode
+        return EncodedExpert(record, first.squared_error, first.squared_norm)
+
+
+def import_rolled(shape: Shape, checkpoint: Path, store: Path, progress: Callable[[str, int, int], None]) -> None:
+    """import_checkpoint as anybody would call it, but for the time it takes."""
+    with patch.object(importer, "encode", RolledEncoder(shape)):
+        importer.import_checkpoint(checkpoint, store, progress=progress)

@@ -1,0 +1,64 @@
+"""Streams of tokens to feed a random model, and how much routing varies along them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from engine.session import Session
+
+ZIPF_SHIFT = 2.7  # Mandelbrot's, for words of English
+WINDOW = 64  # tokens over which different experts are counted
+
+
+def stream(kind: str, vocabulary: int, count: int, seed: int = 0) -> list[int]:
+    """Tokens drawn evenly ('uniform'), or as words are in a text, a few of them most of the time ('zipf')."""
+    generator = torch.Generator().manual_seed(seed)
+    if kind == "uniform":
+        return torch.randint(0, vocabulary, (count,), generator=generator).tolist()
+    ranks = torch.arange(1, vocabulary + 1, dtype=torch.float64)
+    drawn = torch.multinomial(1 / (ranks + ZIPF_SHIFT), count, replacement=True, generator=generator)
+    return torch.randperm(vocabulary, generator=generator)[drawn].tolist()
+
+
+class _Routes:
+    """Expert ids by layer, [T, k] each."""
+
+    def __init__(self) -> None:
+        self.ids: dict[int, list[Tensor]] = {}
+
+    def __call__(self, layer: int, ids: Tensor, weights: Tensor) -> None:
+        self.ids.setdefault(layer, []).append(ids.clone())
+
+
+def routing(session: Session, tokens: Sequence[int]) -> dict[str, float]:
+    """Means over layers: entropy of the use of experts as a share of the greatest, different experts in WINDOW tokens.
+
+    distinct_even: as many as would be met if every token chose evenly. repeated: the share of a token's experts that
+    the token before it used.
+    """
+    routes = _Routes()
+    with session.listening(routes):
+        session.logits(tokens, one_by_one=False)
+    entropy, distinct, repeated = [], [], []
+    experts, k = session.card.experts, session.card.experts_per_token
+    for parts in routes.ids.values():
+        ids = torch.cat(parts)
+        share = torch.bincount(ids.flatten().long(), minlength=experts).double() / ids.numel()
+        entropy.append(float(-(share * share.clamp_min(1e-12).log()).sum()) / math.log(experts))
+        distinct += [len(part.unique()) for part in ids.split(WINDOW) if len(part) == WINDOW]
+        repeated.append(float((ids[1:, :, None] == ids[:-1, None, :]).any(-1).float().mean()))
+    return {
+        "entropy": _mean(entropy),
+        "distinct": _mean(distinct),
+        "distinct_even": experts * (1 - (1 - k / experts) ** WINDOW),
+        "repeated": _mean(repeated),
+        "repeated_even": k / experts,
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4)
