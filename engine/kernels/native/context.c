@@ -86,22 +86,24 @@ void uh_share(uh_context *context, int serial, uh_shared work, void *argument, i
     uh_pool_run(context->pool, run_lane, &s, context->lanes);
 }
 
-void uh_product(const uh_context *context, const uh_view *view, int32_t block, const uh_operand *operand, int32_t at,
-                int32_t n, int32_t lane, float (*y)[UH_ROWS]) {
+void uh_product(const uh_context *context, const uh_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
+                int32_t at, int32_t n, int32_t lane, float *y) {
     const uh_isa *isa = context->isa;
+    const int32_t width = blocks * UH_ROWS;
+    float(*one)[UH_ROWS] = (void *)y;
     if (operand->form != UH_INT8) {
         for (int32_t t = 0; t < n; t += isa->tokens)
-            isa->rows(view, block, operand->x + at + t, operand->sums + at + t, uh_least(isa->tokens, n - t), y + t);
+            isa->rows(view, block, operand->x + at + t, operand->sums + at + t, uh_least(isa->tokens, n - t), one + t);
     } else if (n <= UH_MOST_TOKENS) {
-        isa->dots(view, block, operand->quantized + at, n, y);
+        isa->dots(view, block, operand->quantized + at, n, one);
     } else {
-        isa->many(view, block, operand->quantized + at, n, context->lane[lane].scratch.data, y[0], UH_ROWS);
+        isa->many(view, block, blocks, operand->quantized + at, n, context->lane[lane].scratch.data, y, width);
     }
     if (!view->bias) return;
     const float *bias = view->bias + (int64_t)block * UH_ROWS;
-    const int32_t rows = uh_least(UH_ROWS, view->rows - block * UH_ROWS);
+    const int32_t rows = uh_least(width, view->rows - block * UH_ROWS);
     for (int32_t t = 0; t < n; t++)
-        for (int32_t r = 0; r < rows; r++) y[t][r] += bias[r];
+        for (int32_t r = 0; r < rows; r++) y[t * width + r] += bias[r];
 }
 
 enum { PARTS = 64 };

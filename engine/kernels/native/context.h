@@ -33,9 +33,22 @@ void uh_share(uh_context *context, int serial, uh_shared work, void *argument, i
 /* Room in every lane for `many`; 0: out of memory. */
 int uh_ensure_scratch(uh_context *context, int64_t bytes);
 
-/* y[t][r] = (W x[at + t] + bias)[16 * block + r], t < n, in the form that the operand has. */
-void uh_product(const uh_context *context, const uh_view *view, int32_t block, const uh_operand *operand, int32_t at,
-                int32_t n, int32_t lane, float (*y)[UH_ROWS]);
+/* The most row blocks that uh_product takes at once, and how many it should be given for n tokens. */
+enum { UH_WIDE = UH_PAIR * UH_ROWS };
+static inline int32_t uh_blocks(const uh_operand *operand, int32_t n) {
+    return operand->form == UH_INT8 && n > UH_MOST_TOKENS ? UH_PAIR : 1;
+}
+
+/* Row blocks of 16 that cover `rows` rows, at most `most`. */
+static inline int32_t uh_blocks_for(int32_t rows, int32_t most) {
+    const int32_t blocks = (rows + UH_ROWS - 1) / UH_ROWS;
+    return blocks < most ? blocks : most;
+}
+
+/* y[t * 16 * blocks + r] = (W x[at + t] + bias)[16 * block + r] for t < n and the rows r of `blocks` row blocks, in the
+ * form that the operand has. */
+void uh_product(const uh_context *context, const uh_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
+                int32_t at, int32_t n, int32_t lane, float *y);
 
 /* uh_linear on several matrices that take the same x [T, cols], in one sweep: y[i] [T, rows of views[i]]. Those in tiles
  * have all the same group. */

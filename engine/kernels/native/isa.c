@@ -34,7 +34,7 @@ static const uh_isa avxvnni = {2,
                                uh_read_avx2};
 /* Without VNNI the wider registers would gain little over AVX2: memory is the limit. */
 static const uh_isa avx512 = {UH_MOST_TOKENS, uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx2,
-                              uh_many_avx512, uh_activate_avx512, uh_read_avx512};
+                              uh_many_avx2,   uh_activate_avx512, uh_read_avx512};
 static const uh_isa avx512vnni = {UH_MOST_TOKENS,     uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx512vnni,
                                   uh_many_avx512vnni, uh_activate_avx512, uh_read_avx512};
 #endif

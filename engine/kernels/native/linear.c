@@ -3,7 +3,7 @@
 
 #include "context.h"
 
-enum { UNIT_ROWS = 64, CHUNK = 128 };
+enum { UNIT_ROWS = 64, CHUNK = UH_TOGETHER };
 
 typedef struct {
     uh_context *context;
@@ -32,13 +32,14 @@ static void run_unit(void *argument, int32_t unit, int32_t lane) {
     const uh_operand *operand = raw(view) ? &c->context->raw : &c->context->input;
     const int32_t first = unit * UNIT_ROWS, end = uh_least(first + UNIT_ROWS, view->rows);
     for (int32_t at = 0; at < c->tokens; at += CHUNK) {
-        const int32_t n = uh_least(CHUNK, c->tokens - at);
-        for (int32_t row = first; row < end; row += UH_ROWS) {
-            float y[CHUNK][UH_ROWS];
-            uh_product(c->context, view, row / UH_ROWS, operand, at, n, lane, y);
+        const int32_t n = uh_least(CHUNK, c->tokens - at), step = uh_blocks(operand, n) * UH_ROWS;
+        for (int32_t row = first; row < end; row += step) {
+            const int32_t blocks = uh_blocks_for(end - row, step / UH_ROWS), width = blocks * UH_ROWS;
+            float y[CHUNK * UH_WIDE];
+            uh_product(c->context, view, row / UH_ROWS, blocks, operand, at, n, lane, y);
             for (int32_t t = 0; t < n; t++)
-                memcpy(c->y[which] + (int64_t)(at + t) * view->rows + row, y[t],
-                       (size_t)uh_least(UH_ROWS, end - row) * sizeof(float));
+                memcpy(c->y[which] + (int64_t)(at + t) * view->rows + row, y + t * width,
+                       (size_t)uh_least(width, end - row) * sizeof(float));
         }
     }
 }

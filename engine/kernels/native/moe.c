@@ -5,7 +5,7 @@
 
 enum {
     UNIT_ROWS = 64,  /* rows of a unit of work, rounded up to whole groups */
-    CHUNK = 128,     /* tokens that pass over one row block after the other, at most */
+    CHUNK = UH_TOGETHER, /* tokens that pass over one row block after the other, at most */
     FLOAT_CHUNK = 16 /* in float32: so many stay in the nearest caches */
 };
 
@@ -72,24 +72,27 @@ static void take_token(void *argument, int32_t unit, int32_t lane) {
     uh_operand_take(&c->context->input, c->context->isa, token, c->x + (int64_t)token * c->layout->hidden);
 }
 
-/* h = activation(gate x, up x) for n slots from `at` on; rows that only fill up a group become 0. */
-static void first_tile(const call *c, const job *job, int32_t row, int32_t at, int32_t n, int32_t lane) {
+/* h = activation(gate x, up x) for n slots from `at` on, in at most `most` row blocks from `row` on, all of which are there
+ * but for those that only fill up a group, whose rows become 0. Returns the rows done. */
+static int32_t first_tile(const call *c, const job *job, int32_t row, int32_t most, int32_t at, int32_t n, int32_t lane) {
     const uh_layout *layout = c->layout;
     const uh_operand *x = &c->context->slots;
-    const int32_t block = row / UH_ROWS, rows = uh_least(UH_ROWS, layout->intermediate - row);
-    const int32_t width = uh_least(UH_ROWS, c->h_stride - row);
-    float gate[CHUNK][UH_ROWS], up[CHUNK][UH_ROWS], h[UH_ROWS] = {0};
+    const int32_t rows = layout->intermediate - row, blocks = rows > 0 ? uh_blocks_for(rows, most) : 1;
+    const int32_t done = uh_least(blocks * UH_ROWS, c->h_stride - row);
+    float gate[CHUNK * UH_WIDE], up[CHUNK * UH_WIDE], h[UH_WIDE] = {0};
     if (rows > 0) {
-        uh_product(c->context, &job->views[UH_UP], block, x, at, n, lane, up);
-        if (layout->has_gate) uh_product(c->context, &job->views[UH_GATE], block, x, at, n, lane, gate);
+        uh_product(c->context, &job->views[UH_UP], row / UH_ROWS, blocks, x, at, n, lane, up);
+        if (layout->has_gate) uh_product(c->context, &job->views[UH_GATE], row / UH_ROWS, blocks, x, at, n, lane, gate);
     }
     for (int32_t t = 0; t < n; t++) {
-        if (rows > 0) {
-            c->context->isa->activate(layout, layout->has_gate ? gate[t] : NULL, up[t], h);
-            for (int32_t r = rows; r < width; r++) h[r] = 0.0f;
+        for (int32_t r = 0; rows > 0 && r < blocks * UH_ROWS; r += UH_ROWS) {
+            const int32_t from = t * blocks * UH_ROWS + r;
+            c->context->isa->activate(layout, layout->has_gate ? gate + from : NULL, up + from, h + r);
         }
-        memcpy(c->h + (int64_t)(at + t) * c->h_stride + row, h, (size_t)width * sizeof(float));
+        for (int32_t r = uh_least(rows > 0 ? rows : 0, done); r < done; r++) h[r] = 0.0f;
+        memcpy(c->h + (int64_t)(at + t) * c->h_stride + row, h, (size_t)done * sizeof(float));
     }
+    return done;
 }
 
 static int32_t chunk_of(const call *c) { return c->context->hidden.form == UH_INT8 ? CHUNK : FLOAT_CHUNK; }
@@ -99,8 +102,11 @@ static void first_sweep(void *argument, int32_t unit, int32_t lane) {
     const job *job = &c->jobs[unit / c->units];
     const int32_t first = unit % c->units * c->unit_rows, end = uh_least(first + c->unit_rows, c->h_stride);
     const int32_t last = job->first + job->count, chunk = chunk_of(c);
-    for (int32_t at = job->first; at < last; at += chunk)
-        for (int32_t row = first; row < end; row += UH_ROWS) first_tile(c, job, row, at, uh_least(chunk, last - at), lane);
+    for (int32_t at = job->first; at < last; at += chunk) {
+        const int32_t n = uh_least(chunk, last - at), most = uh_blocks(&c->context->slots, n);
+        for (int32_t row = first; row < end;)
+            row += first_tile(c, job, row, uh_blocks_for(end - row, most), at, n, lane);
+    }
     for (int32_t i = job->first; i < last; i++)
         uh_operand_part(&c->context->hidden, c->context->isa, i, c->h + (int64_t)i * c->h_stride, first, end);
 }
@@ -112,13 +118,14 @@ static void second_sweep(void *argument, int32_t unit, int32_t lane) {
     const int32_t hidden = c->layout->hidden, last = job->first + job->count, chunk = chunk_of(c);
     const int32_t first = unit % c->units * c->unit_rows, end = uh_least(first + c->unit_rows, hidden);
     for (int32_t at = job->first; at < last; at += chunk) {
-        const int32_t n = uh_least(chunk, last - at);
-        for (int32_t row = first; row < end; row += UH_ROWS) {
-            float y[CHUNK][UH_ROWS];
-            uh_product(c->context, &job->views[UH_DOWN], row / UH_ROWS, &c->context->hidden, at, n, lane, y);
+        const int32_t n = uh_least(chunk, last - at), step = uh_blocks(&c->context->hidden, n) * UH_ROWS;
+        for (int32_t row = first; row < end; row += step) {
+            const int32_t blocks = uh_blocks_for(end - row, step / UH_ROWS), width = blocks * UH_ROWS;
+            float y[CHUNK * UH_WIDE];
+            uh_product(c->context, &job->views[UH_DOWN], row / UH_ROWS, blocks, &c->context->hidden, at, n, lane, y);
             for (int32_t t = 0; t < n; t++)
-                memcpy(c->out + (int64_t)c->slots[at + t] * hidden + row, y[t],
-                       (size_t)uh_least(UH_ROWS, hidden - row) * sizeof(float));
+                memcpy(c->out + (int64_t)c->slots[at + t] * hidden + row, y + t * width,
+                       (size_t)uh_least(width, end - row) * sizeof(float));
         }
     }
 }
@@ -130,10 +137,10 @@ static void weighted_sweep(void *argument, int32_t unit, int32_t lane) {
     for (int32_t i = first; i < end; i++) c->out[i] = 0.0f;
     for (int32_t i = 0; i < c->n_jobs; i++) {
         for (int32_t row = first; row < end; row += UH_ROWS) {
-            float y[1][UH_ROWS];
-            uh_product(c->context, &c->jobs[i].views[UH_DOWN], row / UH_ROWS, &c->context->hidden, i, 1, lane, y);
+            float y[UH_ROWS];
+            uh_product(c->context, &c->jobs[i].views[UH_DOWN], row / UH_ROWS, 1, &c->context->hidden, i, 1, lane, y);
             const int32_t rows = uh_least(UH_ROWS, end - row);
-            for (int32_t r = 0; r < rows; r++) c->out[row + r] += c->jobs[i].weight * y[0][r];
+            for (int32_t r = 0; r < rows; r++) c->out[row + r] += c->jobs[i].weight * y[r];
         }
     }
 }

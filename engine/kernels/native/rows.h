@@ -30,9 +30,10 @@ typedef struct {
      *     total = fma(offset, sum of x, total)
      * and in the end times the unit; portable C rounds between product and sum. */
     void (*dots)(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]);
-    /* The same, to the last bit, for any n: y[t * stride + r]. scratch: uh_many_scratch(view) bytes of this thread's. */
-    void (*many)(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,
-                 int64_t stride);
+    /* The same, to the last bit, for any n and for `blocks` row blocks from `block` on: y[t * stride + r] for all their
+     * rows r. scratch: uh_many_scratch(view) bytes of this thread's. */
+    void (*many)(const uh_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n, void *scratch,
+                 float *y, int64_t stride);
     /* h = activation(gate, up); gate is NULL where the experts have none. */
     void (*activate)(const uh_layout *layout, const float *gate, const float *up, float *h);
     uint64_t (*read)(const uint8_t *bytes, int64_t n);
@@ -41,9 +42,13 @@ typedef struct {
 /* The table of one instruction set, or NULL where it was not compiled in. */
 const uh_isa *uh_isa_table(int isa);
 
-/* Bytes that `many` needs beside what it is given: room to unpack 16 rows. */
+/* Row blocks and tokens that go together in `many`: two row blocks share what is read of a token, and so many tokens, with
+ * what they have summed up so far, stay in the nearest cache beside one unpacked group of both. */
+enum { UH_PAIR = 2, UH_TOGETHER = 64 };
+
+/* Bytes that `many` needs beside what it is given: those sums, and that group. */
 static inline int64_t uh_many_scratch(const uh_view *view) {
-    return (int64_t)UH_ROWS * view->groups * view->group + 64;
+    return UH_PAIR * UH_ROWS * (UH_TOGETHER * (int64_t)sizeof(float) + view->group);
 }
 
 #define UH_DECLARE(isa)                                                                                                 \
@@ -52,8 +57,8 @@ static inline int64_t uh_many_scratch(const uh_view *view) {
     void uh_quantize_##isa(const float *x, int32_t cols, int32_t stored_cols, int32_t group, int8_t *codes,             \
                            float *scales, float *sums);                                                                 \
     void uh_dots_##isa(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]);      \
-    void uh_many_##isa(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,   \
-                       int64_t stride);                                                                                 \
+    void uh_many_##isa(const uh_view *view, int32_t block, int32_t blocks, const uh_quantized *x, int32_t n,            \
+                       void *scratch, float *y, int64_t stride);                                                        \
     void uh_activate_##isa(const uh_layout *layout, const float *gate, const float *up, float *h);                      \
     uint64_t uh_read_##isa(const uint8_t *bytes, int64_t n);
 
