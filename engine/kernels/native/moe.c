@@ -4,9 +4,9 @@
 #include "context.h"
 
 enum {
-    UNIT_ROWS = 64,  /* rows of a unit of work, rounded up to whole groups */
+    UNIT_ROWS = 64,      /* rows of a unit of work, rounded up to whole groups */
     CHUNK = UH_TOGETHER, /* tokens that pass over one row block after the other, at most */
-    FLOAT_CHUNK = 16 /* in float32: so many stay in the nearest caches */
+    FLOAT_CHUNK = 16     /* in float32: so many stay in the nearest caches */
 };
 
 /* One expert and its slots, `count` from `first` on. */
