@@ -1,5 +1,9 @@
-/* Units are claimed from one 64-bit ticket, (units << 32 | next): a claim succeeds only while that work is unfinished,
- * so a claimer may then read the work's fields safely, and a thread that sleeps through a piece of work delays nobody. */
+/* Every thread owns a run of neighbouring units, takes them from the front, and helps the others from the back.
+ *
+ * A run is one 64-bit word, (end << 32 | next): a claim succeeds only while that work is unfinished, so a claimer may then
+ * read the work's fields safely, and a thread that sleeps through a piece of work delays nobody. What can delay it is a
+ * thread that loses its core to another program within a unit. The caller notices, works alone for a while, which then is
+ * faster than two threads of which one keeps disappearing, and tries again, ever more rarely while that goes on. */
 #include "pool.h"
 
 #include <stdatomic.h>
@@ -8,68 +12,109 @@
 #include "threads.h"
 
 enum {
-    SPINS = 4000,           /* some 40 us of waiting before a worker goes to sleep: the gap between two phases */
-    SPINS_BEFORE_YIELD = 64 /* the caller waiting for the last units gives way, in case their thread lost its core */
+    PAUSES = 64,         /* between two looks at the clock */
+    AWAKE_NS = 200000,   /* that a worker waits awake for more: longer than any gap within a token, but for the disk */
+    STALL_NS = 300000,   /* that the caller waits for the last units, and ... */
+    STALL_UNITS = 8,     /* ... as many times its own mean unit, before it takes the worker to have lost its core */
+    ALONE_NS = 10000000, /* of working alone after that; doubled when the next try fails at once, to the most of */
+    MOST_ALONE_NS = 320000000
 };
 
+typedef struct {
+    _Atomic uint64_t run;
+    char apart[120]; /* from the next one's cache line, and the one fetched with it */
+    uh_pool *pool;
+    int number;
+    uh_thread thread;
+} member;
+
 struct uh_pool {
-    _Atomic uint64_t ticket;
-    _Atomic int32_t finished;
+    _Atomic uint32_t turn; /* counts pieces of work: a change of it is what workers wait for */
     _Atomic int32_t sleepers;
     _Atomic int stopping;
     _Atomic(uh_work) work;
     _Atomic(void *) argument;
+    char apart[128];
+    _Atomic int32_t finished;
+    char apart_too[128];
     uh_mutex mutex;
     uh_condition awake;
-    int workers;
-    uh_thread thread[];
+    int64_t alone_until, alone_ns; /* of the caller, by uh_nanoseconds */
+    int threads;
+    member members[]; /* the first is the caller */
 };
 
-static int open_units(uint64_t ticket) { return (uint32_t)ticket < (uint32_t)(ticket >> 32); }
+/* Claims the first unit of a run, or its last; -1: there is none left. */
+static int32_t claim(member *m, int last) {
+    uint64_t run = atomic_load(&m->run);
+    for (;;) {
+        const uint32_t next = (uint32_t)run, end = (uint32_t)(run >> 32);
+        if (next >= end) return -1;
+        const uint64_t rest = last ? (uint64_t)(end - 1) << 32 | next : (uint64_t)end << 32 | (next + 1);
+        if (atomic_compare_exchange_weak(&m->run, &run, rest)) return (int32_t)(last ? end - 1 : next);
+    }
+}
 
-/* Claims and runs one unit; 0 when there is none left. */
-static int run_one(uh_pool *pool) {
-    uint64_t ticket = atomic_load(&pool->ticket);
-    while (open_units(ticket)) {
-        if (atomic_compare_exchange_weak(&pool->ticket, &ticket, ticket + 1)) {
+/* Runs what there is to run, its own first; returns how many units that were. */
+static int32_t run_units(uh_pool *pool, int number) {
+    int32_t unit, count = 0;
+    for (int i = 0; i < pool->threads; i++) {
+        member *m = &pool->members[(number + i) % pool->threads];
+        while ((unit = claim(m, i > 0)) >= 0) {
             uh_work work = atomic_load(&pool->work);
-            work(atomic_load(&pool->argument), (int32_t)(uint32_t)ticket);
+            work(atomic_load(&pool->argument), unit);
             atomic_fetch_add(&pool->finished, 1);
-            return 1;
+            count++;
         }
     }
-    return 0;
+    return count;
+}
+
+static int nothing_new(uh_pool *pool, uint32_t seen) {
+    return atomic_load(&pool->turn) == seen && !atomic_load(&pool->stopping);
+}
+
+/* Waits for the turn after `seen`: awake at first, then asleep. */
+static void await_turn(uh_pool *pool, uint32_t seen) {
+    const int64_t end = uh_nanoseconds() + AWAKE_NS;
+    while (nothing_new(pool, seen)) {
+        for (int i = 0; i < PAUSES && nothing_new(pool, seen); i++) uh_pause();
+        if (uh_nanoseconds() > end) {
+            uh_lock(&pool->mutex);
+            atomic_fetch_add(&pool->sleepers, 1);
+            while (nothing_new(pool, seen)) uh_wait(&pool->awake, &pool->mutex);
+            atomic_fetch_sub(&pool->sleepers, 1);
+            uh_unlock(&pool->mutex);
+        }
+    }
 }
 
 UH_THREAD_MAIN(worker_main) {
-    uh_pool *pool = argument;
-    int idle = 0;
-    while (!atomic_load(&pool->stopping)) {
-        if (run_one(pool)) {
-            idle = 0;
-        } else if (++idle < SPINS) {
-            uh_pause();
-        } else {
-            uh_lock(&pool->mutex);
-            atomic_fetch_add(&pool->sleepers, 1);
-            while (!open_units(atomic_load(&pool->ticket)) && !atomic_load(&pool->stopping))
-                uh_wait(&pool->awake, &pool->mutex);
-            atomic_fetch_sub(&pool->sleepers, 1);
-            uh_unlock(&pool->mutex);
-            idle = 0;
-        }
+    const member *self = argument;
+    uh_pool *pool = self->pool;
+    for (uint32_t seen = 0; !atomic_load(&pool->stopping);) {
+        await_turn(pool, seen);
+        seen = atomic_load(&pool->turn);
+        run_units(pool, self->number);
     }
     return UH_THREAD_END;
 }
 
 uh_pool *uh_pool_open(int threads) {
-    int workers = threads > 1 ? threads - 1 : 0;
-    uh_pool *pool = calloc(1, sizeof(uh_pool) + (size_t)workers * sizeof(uh_thread));
+    if (threads < 1) threads = 1;
+    uh_pool *pool = calloc(1, sizeof(uh_pool) + (size_t)threads * sizeof(member));
     if (!pool) return NULL;
     uh_mutex_init(&pool->mutex);
     uh_condition_init(&pool->awake);
-    for (; pool->workers < workers; pool->workers++) {
-        if (uh_thread_start(&pool->thread[pool->workers], worker_main, pool)) {
+    for (int i = 0; i < threads; i++) {
+        member *m = &pool->members[i];
+        m->pool = pool;
+        m->number = i;
+    }
+    /* Workers run only once there is work, and by then `threads` is final. */
+    for (pool->threads = 1; pool->threads < threads; pool->threads++) {
+        member *m = &pool->members[pool->threads];
+        if (uh_thread_start(&m->thread, worker_main, m)) {
             uh_pool_close(pool);
             return NULL;
         }
@@ -82,31 +127,52 @@ void uh_pool_close(uh_pool *pool) {
     atomic_store(&pool->stopping, 1);
     uh_wake_all(&pool->awake);
     uh_unlock(&pool->mutex);
-    for (int i = 0; i < pool->workers; i++) uh_thread_join(pool->thread[i]);
+    for (int i = 1; i < pool->threads; i++) uh_thread_join(pool->members[i].thread);
     uh_condition_destroy(&pool->awake);
     uh_mutex_destroy(&pool->mutex);
     free(pool);
 }
 
+/* A worker lost its core at `now`. */
+static void work_alone(uh_pool *pool, int64_t now) {
+    const int at_once = now - pool->alone_until < 2 * pool->alone_ns;
+    pool->alone_ns = at_once && pool->alone_ns ? 2 * pool->alone_ns : ALONE_NS;
+    if (pool->alone_ns > MOST_ALONE_NS) pool->alone_ns = MOST_ALONE_NS;
+    pool->alone_until = now + pool->alone_ns;
+}
+
+static void await_others(uh_pool *pool, int32_t units, int64_t unit_ns) {
+    int64_t end = 0;
+    for (int spins = 1; atomic_load(&pool->finished) < units; spins++) {
+        uh_pause();
+        if (spins % PAUSES) continue;
+        const int64_t now = uh_nanoseconds();
+        if (!end) end = now + STALL_NS + STALL_UNITS * unit_ns;
+        if (now > end) {
+            while (atomic_load(&pool->finished) < units) uh_give_way();
+            work_alone(pool, uh_nanoseconds());
+        }
+    }
+}
+
 void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units) {
-    if (!pool->workers || units < 2) {
+    const int threads = pool->threads;
+    const int64_t start = threads > 1 && units > 1 ? uh_nanoseconds() : 0;
+    if (!start || start < pool->alone_until) {
         for (int32_t unit = 0; unit < units; unit++) work(argument, unit);
         return;
     }
     atomic_store(&pool->work, work);
     atomic_store(&pool->argument, argument);
     atomic_store(&pool->finished, 0);
-    atomic_store(&pool->ticket, (uint64_t)(uint32_t)units << 32);
+    for (int64_t i = 0; i < threads; i++)
+        atomic_store(&pool->members[i].run, (uint64_t)(units * (i + 1) / threads) << 32 | (uint64_t)(units * i / threads));
+    atomic_fetch_add(&pool->turn, 1);
     if (atomic_load(&pool->sleepers)) {
         uh_lock(&pool->mutex);
         uh_wake_all(&pool->awake);
         uh_unlock(&pool->mutex);
     }
-    while (run_one(pool)) continue;
-    for (int spins = 0; atomic_load(&pool->finished) < units; spins++) {
-        if (spins < SPINS_BEFORE_YIELD)
-            uh_pause();
-        else
-            uh_give_way();
-    }
+    const int32_t own = run_units(pool, 0);
+    if (atomic_load(&pool->finished) < units) await_others(pool, units, (uh_nanoseconds() - start) / (own ? own : 1));
 }

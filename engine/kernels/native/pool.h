@@ -10,7 +10,8 @@ typedef void (*uh_work)(void *argument, int32_t unit);
 /* threads counts the caller, who works too. NULL: no memory or no threads to be had. */
 uh_pool *uh_pool_open(int threads);
 void uh_pool_close(uh_pool *pool);
-/* Runs work(argument, 0 .. units - 1), each once, on whoever comes first; returns when all are done. */
+/* Runs work(argument, 0 .. units - 1), each once; returns when all are done. Neighbours go to one thread where they can,
+ * in ascending order. */
 void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units);
 
 #endif

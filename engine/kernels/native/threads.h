@@ -2,6 +2,8 @@
 #ifndef UH_THREADS_H
 #define UH_THREADS_H
 
+#include <stdint.h>
+
 #if defined(_WIN32)
 #include <windows.h>
 
@@ -30,10 +32,17 @@ static inline void uh_wait(uh_condition *condition, uh_mutex *mutex) {
 }
 static inline void uh_wake_all(uh_condition *condition) { WakeAllConditionVariable(condition); }
 static inline void uh_give_way(void) { SwitchToThread(); }
+static inline int64_t uh_nanoseconds(void) {
+    LARGE_INTEGER count, frequency;
+    QueryPerformanceCounter(&count);
+    QueryPerformanceFrequency(&frequency);
+    return (int64_t)((double)count.QuadPart * 1e9 / (double)frequency.QuadPart);
+}
 
 #else
 #include <pthread.h>
 #include <sched.h>
+#include <time.h>
 
 typedef pthread_t uh_thread;
 typedef pthread_mutex_t uh_mutex;
@@ -54,6 +63,11 @@ static inline void uh_condition_destroy(uh_condition *condition) { pthread_cond_
 static inline void uh_wait(uh_condition *condition, uh_mutex *mutex) { pthread_cond_wait(condition, mutex); }
 static inline void uh_wake_all(uh_condition *condition) { pthread_cond_broadcast(condition); }
 static inline void uh_give_way(void) { sched_yield(); }
+static inline int64_t uh_nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
 #endif
 
 static inline void uh_pause(void) {

@@ -281,7 +281,7 @@ def test_a_step_refuses_memory_that_a_kernel_could_not_use() -> None:
         (torch.zeros(2, 4), ids, weights, torch.zeros(2, 4)),
         (x, ids, torch.zeros(1, 3), x),
     ):
-        with pytest.raises(ValueError, match="contiguous|one token|one shape"):
+        with pytest.raises(ValueError, match=r"contiguous|one token|one shape"):
             Step(*wrong)
 
 
