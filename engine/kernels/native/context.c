@@ -1,12 +1,10 @@
 /* Opening and closing, and sharing out work among lanes. */
 #include "context.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct uh_lane {
-    _Atomic uint64_t left; /* end << 32 | next: taken from the front by its own thread, from the end by others */
     uh_buffer scratch;
     char apart[UH_LINE]; /* no two in one line */
 };
@@ -47,43 +45,10 @@ int uh_ensure_scratch(uh_context *context, int64_t bytes) {
     return 1;
 }
 
-typedef struct {
-    uh_context *context;
-    uh_shared work;
-    void *argument;
-} sharing;
-
-/* One unit of what `lane` has left, or -1. */
-static int32_t claim(uh_lane *lane, int front) {
-    uint64_t left = atomic_load(&lane->left);
-    for (;;) {
-        const uint32_t next = (uint32_t)left, end = (uint32_t)(left >> 32);
-        if (next >= end) return -1;
-        const uint64_t after = front ? left + 1 : left - ((uint64_t)1 << 32);
-        if (atomic_compare_exchange_weak(&lane->left, &left, after)) return (int32_t)(front ? next : end - 1);
-    }
-}
-
-static void run_lane(void *argument, int32_t own) {
-    const sharing *s = argument;
-    uh_context *context = s->context;
-    for (int32_t i = 0; i < context->lanes; i++) {
-        uh_lane *lane = &context->lane[(own + i) % context->lanes];
-        for (int32_t unit; (unit = claim(lane, i == 0)) >= 0;) s->work(s->argument, unit, own);
-    }
-}
-
-void uh_share(uh_context *context, int serial, uh_shared work, void *argument, int32_t units) {
-    if (serial || context->lanes == 1) {
+void uh_share(uh_context *context, int serial, uh_work work, void *argument, int32_t units) {
+    if (!serial) uh_pool_run(context->pool, work, argument, units);
+    else
         for (int32_t unit = 0; unit < units; unit++) work(argument, unit, 0);
-        return;
-    }
-    sharing s = {context, work, argument};
-    for (int64_t i = 0; i < context->lanes; i++) {
-        const uint64_t first = (uint64_t)(units * i / context->lanes), end = (uint64_t)(units * (i + 1) / context->lanes);
-        atomic_store(&context->lane[i].left, end << 32 | first);
-    }
-    uh_pool_run(context->pool, run_lane, &s, context->lanes);
 }
 
 void uh_product(const uh_context *context, const uh_view *view, int32_t block, int32_t blocks, const uh_operand *operand,

@@ -23,12 +23,8 @@ struct uh_context {
 /* Weights times tokens below which waking others costs more than it brings: some 15 us. */
 enum { UH_SERIAL_WEIGHTS = 1 << 19 };
 
-typedef void (*uh_shared)(void *argument, int32_t unit, int32_t lane);
-
-/* Runs work(argument, unit, lane) for units 0 .. units - 1, each once. Every lane takes its own run of neighbouring
- * units in rising order, then what others have left, from their ends. Two units never run in one lane at once.
- * serial: all of them here, one after the other, in lane 0. */
-void uh_share(uh_context *context, int serial, uh_shared work, void *argument, int32_t units);
+/* Runs units on the pool (see uh_pool_run), or, if serial, one after the other here, in lane 0. */
+void uh_share(uh_context *context, int serial, uh_work work, void *argument, int32_t units);
 
 /* Room in every lane for `many`; 0: out of memory. */
 int uh_ensure_scratch(uh_context *context, int64_t bytes);

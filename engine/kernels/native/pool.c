@@ -62,7 +62,7 @@ static int32_t run_units(uh_pool *pool, int number) {
         member *m = &pool->members[(number + i) % pool->threads];
         while ((unit = claim(m, i > 0)) >= 0) {
             uh_work work = atomic_load(&pool->work);
-            work(atomic_load(&pool->argument), unit);
+            work(atomic_load(&pool->argument), unit, number);
             atomic_fetch_add(&pool->finished, 1);
             count++;
         }
@@ -159,7 +159,7 @@ void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units) {
     const int threads = pool->threads;
     const int64_t start = threads > 1 && units > 1 ? uh_nanoseconds() : 0;
     if (!start || start < pool->alone_until) {
-        for (int32_t unit = 0; unit < units; unit++) work(argument, unit);
+        for (int32_t unit = 0; unit < units; unit++) work(argument, unit, 0);
         return;
     }
     atomic_store(&pool->work, work);

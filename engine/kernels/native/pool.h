@@ -5,13 +5,14 @@
 #include <stdint.h>
 
 typedef struct uh_pool uh_pool;
-typedef void (*uh_work)(void *argument, int32_t unit);
+/* lane: of the thread, 0 is the caller's. Two units never run in one lane at once. */
+typedef void (*uh_work)(void *argument, int32_t unit, int32_t lane);
 
 /* threads counts the caller, who works too. NULL: no memory or no threads to be had. */
 uh_pool *uh_pool_open(int threads);
 void uh_pool_close(uh_pool *pool);
-/* Runs work(argument, 0 .. units - 1), each once; returns when all are done. Neighbours go to one thread where they can,
- * in ascending order. */
+/* Runs work(argument, unit, lane) for units 0 .. units - 1, each once; returns when all are done. Every lane takes its own
+ * run of neighbouring units in rising order, then what others have left, from their ends. */
 void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units);
 
 #endif
