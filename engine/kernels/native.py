@@ -20,6 +20,8 @@ from engine.kernels.activation import KINDS, Activation
 from engine.kernels.build import SOURCES, library_name
 from engine.kernels.call import Work, check_call
 from engine.kernels.reference import UNITS_AT
+from engine.kernels.tape import Tape, TapeStep
+from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
 ABI = 3  # UH_ABI in underhill_kernels.h
@@ -51,25 +53,6 @@ class _Layout(ctypes.Structure):
         ("limit", ctypes.c_float),
         ("up_limit", ctypes.c_float),
         ("matrix", _Matrix * 3),
-    )
-
-
-class View(ctypes.Structure):
-    """One matrix, as uh_view in underhill_kernels.h says; whoever makes one keeps alive what it points to.
-
-    kind: 1, 2, 3 are 2, 4, 8 bits in tiles; 16, 32 are rows of bf16 or float32.
-    """
-
-    _fields_ = (
-        ("codes", ctypes.c_void_p * 3),
-        ("params", ctypes.c_void_p),
-        ("bias", ctypes.c_void_p),
-        ("unit", ctypes.c_float),
-        ("rows", ctypes.c_int32),
-        ("cols", ctypes.c_int32),
-        ("groups", ctypes.c_int32),
-        ("group", ctypes.c_int32),
-        ("kind", ctypes.c_int32),
     )
 
 
@@ -126,6 +109,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_pack.argtypes = (pointer, ctypes.POINTER(View), i32, i32, pointer, i32)
     library.uh_pack.restype = None
     library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(View), pointer, i32, pointer), None
+    library.uh_play.argtypes = (pointer, pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     return library
@@ -259,6 +243,13 @@ class NativeKernel:
                 self._context, weights.data_ptr(), out.data_ptr(), y.data_ptr(), tokens, k, out.shape[1]
             )
         return y
+
+    def play(self, tape: Tape, step: TapeStep) -> None:
+        """Play a tape for one token. Raises UnderhillError(OUT_OF_MEMORY) when there is no room for scratch."""
+        with self._lock:
+            failed = self._library.uh_play(self._context, tape.address, tape.length, step.address)
+        if failed:
+            raise _no_memory()
 
     def read(self, data: Tensor) -> int:
         """Read every byte of a contiguous uint8 tensor once with all threads; a checksum. For measuring the roof."""

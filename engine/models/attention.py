@@ -19,15 +19,15 @@ class Attention:
 
     def __init__(self, spec: AttentionSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self.spec = spec
-        self._qkv = _stacked_projection(spec, weights, dense)
-        self._out = load_linear(weights, f"{spec.prefix}.{spec.o}", dense=dense, bias=spec.o_bias)
-        self._sinks = None if spec.sinks is None else fetch(weights, spec.sinks).float()
+        self.qkv = _stacked_projection(spec, weights, dense)
+        self.out = load_linear(weights, f"{spec.prefix}.{spec.o}", dense=dense, bias=spec.o_bias)
+        self.sinks = None if spec.sinks is None else fetch(weights, spec.sinks).float()
         self._eps = torch.tensor(spec.qk_norm_eps)
-        self._qk_scale = self._q_scale = self._k_scale = torch.empty(0)
+        self._qk_scale = self.q_scale = self.k_scale = torch.empty(0)
         if spec.qk_norm is not None:
             q = rms_scale(weights, f"{spec.prefix}.{spec.q_norm}", spec.qk_norm_kind)
             k = rms_scale(weights, f"{spec.prefix}.{spec.k_norm}", spec.qk_norm_kind)
-            self._q_scale, self._k_scale = q, k
+            self.q_scale, self.k_scale = q, k
             if spec.qk_norm == "head":  # [heads + kv_heads, head_dim]: one product norms both
                 self._qk_scale = torch.cat((q.expand(spec.heads, -1), k.expand(spec.kv_heads, -1)))
 
@@ -39,7 +39,7 @@ class Attention:
         """x: [T, H] float32, normed. Returns [T, H]."""
         assert isinstance(state, RowsState)
         spec = self.spec
-        rows = self._qkv(x).view(span.length, -1, spec.head_dim)  # [T, heads + 2 kv_heads (+ heads), head_dim]
+        rows = self.qkv(x).view(span.length, -1, spec.head_dim)  # [T, heads + 2 kv_heads (+ heads), head_dim]
         both = spec.heads + spec.kv_heads
         qk = rows[:, :both]
         v = rows[:, spec.heads : both] if spec.v is None else rows[:, both : both + spec.kv_heads]
@@ -48,7 +48,7 @@ class Attention:
         out = self._attended(q, (k, v.transpose(0, 1)), span, state)
         if spec.gated:
             out = out * rows[:, -spec.heads :].reshape(span.length, -1).sigmoid()
-        return self._out(out)
+        return self.out(out)
 
     def _prepared(self, qk: Tensor, v: Tensor, span: Span) -> tuple[Tensor, Tensor]:
         """Norms, clipping and rope, in the order of the family."""
@@ -69,7 +69,7 @@ class Attention:
         spec = self.spec
         if spec.qk_norm == "head":
             return rms(qk, self._eps, self._qk_scale)
-        parts = ((qk[:, : spec.heads], self._q_scale), (qk[:, spec.heads :], self._k_scale))
+        parts = ((qk[:, : spec.heads], self.q_scale), (qk[:, spec.heads :], self.k_scale))
         normed = [rms(part.flatten(1), self._eps, scale) for part, scale in parts]
         return torch.cat(normed, 1).view(qk.shape)
 
@@ -78,13 +78,13 @@ class Attention:
         first = span.visible_from(spec.window)
         if span.length == 1:
             state.append(*own)
-            return attend_one(q, state.views(first), spec.scale, self._sinks)
+            return attend_one(q, state.views(first), spec.scale, self.sinks)
         past = state.views(first)
         state.append(*own)
         dtype = state.buffers[0].dtype
         masked = spec.window is not None and span.stop > spec.window
         mask = span.window_mask(spec.window, dtype) if masked and spec.window is not None else None
-        return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self._sinks)
+        return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self.sinks)
 
 
 def _stacked_projection(spec: AttentionSpec, weights: Weights, dense: Holding) -> Linear:

@@ -8,43 +8,19 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from engine.experts.backend import ExpertBackend
-from engine.models.feed_forward import build_feed_forward
+from engine.experts.backend import ExpertBackend, stepper
+from engine.kernels.native import NativeKernel
 from engine.models.holding import F32, Holding
-from engine.models.mixer import build_mixer
+from engine.models.layer import Layer
 from engine.models.norms import build_norm
-from engine.models.per_layer import PerLayerGate, PerLayerInputs
+from engine.models.per_layer import PerLayerInputs
 from engine.models.router import Router
 from engine.models.shapes import CheckedWeights
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
-from engine.models.state import LayerState, SequenceState
-from engine.models.weights import Linear, Weights, fetch, vector
-
-
-class Layer:
-    """One decoder layer: see LayerSpec for the formula."""
-
-    def __init__(self, spec: LayerSpec, weights: Weights, hidden: int, dense: Holding, experts: ExpertBackend) -> None:
-        self.mixer = build_mixer(spec.mixer, weights, hidden, dense)
-        self.feed_forward = build_feed_forward(spec.mlp, weights, hidden, dense, spec.index, experts)
-        self._before_mixer = build_norm(spec.before_mixer, weights, hidden)
-        self._before_mlp = build_norm(spec.before_mlp, weights, hidden)
-        self._after_mixer = build_norm(spec.after_mixer, weights, hidden)
-        self._after_mlp = build_norm(spec.after_mlp, weights, hidden)
-        self._multiplier = spec.residual_multiplier
-        self._per_layer = None if spec.per_layer is None else PerLayerGate(spec.per_layer, weights, hidden, dense)
-        self._scalar = None if spec.scalar is None else float(vector(weights, spec.scalar)[0])
-
-    def forward(self, x: Tensor, span: Span, state: LayerState, inputs: Tensor | None = None) -> Tensor:
-        """x: [T, H] float32, the residual stream, written over. inputs: of this layer alone [T, dim]. Returns x."""
-        h = self.mixer.forward(self._before_mixer(x), span, state)
-        x.add_(self._after_mixer(h), alpha=self._multiplier)
-        h = self.feed_forward.forward(self._before_mlp(x), x)
-        x.add_(self._after_mlp(h), alpha=self._multiplier)
-        if self._per_layer is not None and inputs is not None:
-            x.add_(self._per_layer(x, inputs))
-        return x if self._scalar is None else x.mul_(self._scalar)
+from engine.models.state import SequenceState
+from engine.models.tape.player import NotRecorded, Player, record
+from engine.models.weights import Linear, Weights, fetch
 
 
 class Decoder:
@@ -78,6 +54,25 @@ class Decoder:
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
         own = spec.per_layer_inputs
         self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
+        self._player, self._not_played = self._recorded(dense.kernel, experts)
+
+    def _recorded(self, kernel: NativeKernel | None, experts: ExpertBackend) -> tuple[Player | None, str]:
+        if kernel is None:
+            return None, "torch computes the layers"
+        try:
+            return record(self.spec, self.layers, self._norm, self._head, kernel, stepper(experts)), ""
+        except NotRecorded as reason:
+            return None, f"torch computes the layers: {reason}"
+
+    @property
+    def native_layers(self) -> bool:
+        """Whether single tokens go through native ops, experts aside."""
+        return self._player is not None
+
+    @property
+    def why_not_native(self) -> str:
+        """Why they do not; empty where they do."""
+        return self._not_played
 
     @property
     def routers(self) -> dict[int, Router]:
@@ -121,6 +116,8 @@ class Decoder:
             x = x * self.spec.embedding_multiplier
         make = self._per_layer_inputs
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
+        if self._player is not None and span.length == 1:
+            return self._player.forward(x, inputs, state, span.horizon, want != "none")
         state.begin()
         try:
             for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):

@@ -47,15 +47,15 @@ class DenseMlp:
 
     def __init__(self, spec: DenseMlpSpec, weights: Weights, dense: Holding) -> None:
         self.router: Router | None = None
-        self._activation = spec.activation
+        self.activation = spec.activation
         names = (spec.up,) if spec.fused else (spec.gate, spec.up)
-        self._gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), dense=dense, bias=spec.bias)
-        self._down: Linear = load_linear(weights, f"{spec.prefix}.{spec.down}", dense=dense, bias=spec.bias)
+        self.gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), dense=dense, bias=spec.bias)
+        self.down: Linear = load_linear(weights, f"{spec.prefix}.{spec.down}", dense=dense, bias=spec.bias)
 
     def forward(self, h: Tensor, residual: Tensor) -> Tensor:
         """h: [T, H] float32, normed; the residual is not looked at."""
-        gate, up = self._gate_up(h).chunk(2, -1)
-        return self._down(gated(self._activation, gate, up))
+        gate, up = self.gate_up(h).chunk(2, -1)
+        return self.down(gated(self.activation, gate, up))
 
 
 class MoeBlock:
@@ -66,21 +66,21 @@ class MoeBlock:
     ) -> None:
         self.router: Router | None = Router(spec.router, weights, hidden)
         self._route = self.router
-        self._layer = layer
+        self.layer = layer
         self._experts = experts
-        self._shared = self._shared_gate = None
+        self.shared = self.shared_gate = None
         if spec.shared is not None:
-            self._shared = DenseMlp(spec.shared.mlp, weights, dense)
+            self.shared = DenseMlp(spec.shared.mlp, weights, dense)
             if spec.shared.gate is not None:
-                self._shared_gate = load_linear(weights, spec.shared.gate, dense=dense.exact)
+                self.shared_gate = load_linear(weights, spec.shared.gate, dense=dense.exact)
 
     def forward(self, h: Tensor, residual: Tensor) -> Tensor:
         """h: [T, H] float32, the input of experts and router; a router that norms for itself reads the residual."""
         ids, weights = self._route(h if self._route.spec.input_norm_eps is None else residual)
-        out = self._experts.moe(self._layer, h, ids, weights)
-        if self._shared is not None:  # after the request for the experts, so that it can be computed while they load
-            shared = self._shared.forward(h, residual)
-            out = out + (shared if self._shared_gate is None else shared * self._shared_gate(h).sigmoid())
+        out = self._experts.moe(self.layer, h, ids, weights)
+        if self.shared is not None:  # after the request for the experts, so that it can be computed while they load
+            shared = self.shared.forward(h, residual)
+            out = out + (shared if self.shared_gate is None else shared * self.shared_gate(h).sigmoid())
         return out
 
 
@@ -90,17 +90,17 @@ class ParallelMlp:
     def __init__(
         self, spec: ParallelMlpSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
     ) -> None:
-        self._moe = MoeBlock(spec.moe, weights, hidden, dense, layer, experts)
-        self._dense = DenseMlp(spec.dense, weights, dense)
-        self._before_moe = build_norm(spec.before_moe, weights, hidden)
-        self._after_dense = build_norm(spec.after_dense, weights, hidden)
-        self._after_moe = build_norm(spec.after_moe, weights, hidden)
-        self.router = self._moe.router
+        self.moe = MoeBlock(spec.moe, weights, hidden, dense, layer, experts)
+        self.dense = DenseMlp(spec.dense, weights, dense)
+        self.before_moe = build_norm(spec.before_moe, weights, hidden)
+        self.after_dense = build_norm(spec.after_dense, weights, hidden)
+        self.after_moe = build_norm(spec.after_moe, weights, hidden)
+        self.router = self.moe.router
 
     def forward(self, h: Tensor, residual: Tensor) -> Tensor:
         """h: [T, H] float32, normed."""
-        moe = self._after_moe(self._moe.forward(self._before_moe(residual), residual))
-        return moe + self._after_dense(self._dense.forward(h, residual))
+        moe = self.after_moe(self.moe.forward(self.before_moe(residual), residual))
+        return moe + self.after_dense(self.dense.forward(h, residual))
 
 
 def build_feed_forward(

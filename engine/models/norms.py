@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -10,8 +10,6 @@ from torch import Tensor
 
 from engine.models.spec import NormKind, NormSpec
 from engine.models.weights import Weights, vector
-
-Norm = Callable[[Tensor], Tensor]
 
 
 def rms(x: Tensor, eps: Tensor, scale: Tensor | None = None) -> Tensor:
@@ -30,18 +28,35 @@ def rms_scale(weights: Weights, name: str, kind: NormKind) -> Tensor:
     return scale + 1 if kind == "rms_plus_one" else scale
 
 
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """The norm of a spec as a function of x [..., dim] float32; without a kind it returns its input as it is.
+
+    width: dim. scale, bias: [dim] float32, what the result is multiplied by (1 + w already added up) and what is added.
+    """
+
+    kind: NormKind | None
+    width: int
+    eps: float = 0.0
+    scale: Tensor | None = None
+    bias: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_eps", torch.tensor(self.eps))
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if self.kind is None:
+            return x
+        if self.kind == "layer":
+            return F.layer_norm(x, (self.width,), self.scale, self.bias, self.eps)
+        return rms(x, self._eps, self.scale)  # type: ignore[attr-defined]
+
+
 def build_norm(spec: NormSpec | None, weights: Weights, dim: int) -> Norm:
-    """The norm of a spec as a function of x [..., dim] float32; None returns its input as it is."""
+    """The norm of a spec; None leaves things as they are."""
     if spec is None:
-        return _same
+        return Norm(None, dim)
     if spec.kind == "layer":
         weight, bias = vector(weights, f"{spec.name}.weight"), vector(weights, f"{spec.name}.bias")
-        width, layer_eps = (dim,), spec.eps
-        return lambda x: F.layer_norm(x, width, weight, bias, layer_eps)
-    scale = None if spec.name is None else rms_scale(weights, spec.name, spec.kind)
-    eps = torch.tensor(spec.eps)
-    return lambda x: rms(x, eps, scale)
-
-
-def _same(x: Tensor) -> Tensor:
-    return x
+        return Norm("layer", dim, spec.eps, weight, bias)
+    return Norm(spec.kind, dim, spec.eps, None if spec.name is None else rms_scale(weights, spec.name, spec.kind))

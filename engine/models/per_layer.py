@@ -33,11 +33,11 @@ class PerLayerGate:
     """What a layer makes of its inputs: norm(projection(act(gate x) * inputs))."""
 
     def __init__(self, spec: PerLayerGateSpec, weights: Weights, hidden: int, dense: Holding) -> None:
-        self._activation = spec.activation
-        self._gate = load_linear(weights, spec.gate, dense=dense)
-        self._projection = load_linear(weights, spec.projection, dense=dense)
-        self._norm = build_norm(spec.norm, weights, hidden)
+        self.activation = spec.activation
+        self.gate = load_linear(weights, spec.gate, dense=dense)
+        self.projection = load_linear(weights, spec.projection, dense=dense)
+        self.norm = build_norm(spec.norm, weights, hidden)
 
     def __call__(self, x: Tensor, inputs: Tensor) -> Tensor:
         """x: [T, H], the residual stream. inputs: [T, dim]. Returns [T, H], to be added."""
-        return self._norm(self._projection(gated(self._activation, self._gate(x), inputs)))
+        return self.norm(self.projection(gated(self.activation, self.gate(x), inputs)))

@@ -18,24 +18,24 @@ class Router:
         self.spec = spec
         self.weight = fetch(weights, f"{spec.weight}.weight").float()
         self.bias = vector(weights, f"{spec.weight}.bias") if spec.bias else None
-        self._choice_bias = None if spec.choice_bias is None else vector(weights, spec.choice_bias)
-        self._expert_scale = None if spec.expert_scale is None else vector(weights, spec.expert_scale)
+        self.choice_bias = None if spec.choice_bias is None else vector(weights, spec.choice_bias)
+        self.expert_scale = None if spec.expert_scale is None else vector(weights, spec.expert_scale)
         self._eps = None if spec.input_norm_eps is None else torch.tensor(spec.input_norm_eps)
-        self._input_scale = None
+        self.input_scale = None
         if spec.input_scale is not None:
-            self._input_scale = vector(weights, spec.input_scale) * hidden**-0.5
+            self.input_scale = vector(weights, spec.input_scale) * hidden**-0.5
 
     def logits(self, x: Tensor) -> Tensor:
         """x: [T, H] float32, the router's input. Returns [T, E]."""
         if self._eps is not None:
-            x = rms(x, self._eps, self._input_scale)
+            x = rms(x, self._eps, self.input_scale)
         return F.linear(x, self.weight, self.bias)
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """x: [T, H] float32. Returns ids [T, K] int64 and final weights [T, K] float32."""
-        ids, weights = choose(self.spec, self.logits(x), self._choice_bias)
-        if self._expert_scale is not None:
-            weights = weights * self._expert_scale[ids]
+        ids, weights = choose(self.spec, self.logits(x), self.choice_bias)
+        if self.expert_scale is not None:
+            weights = weights * self.expert_scale[ids]
         return ids, weights
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.kernels.tape import STATES, RowsTable
+
 FIRST_CHUNK = 256  # rows
 LARGEST_CHUNK = 4096  # rows; chunks double the capacity up to here
 SNAPSHOTS = 8  # most snapshots of recurrent layers kept
@@ -22,6 +24,7 @@ class ChunkedRows:
         self.length = 0
         self.capacity = 0
         self._chunks: list[Tensor] = []  # each [heads, capacity_i, dim]
+        self._table: RowsTable | None = None
 
     @property
     def nbytes(self) -> int:
@@ -42,16 +45,29 @@ class ChunkedRows:
             self.length += fits
             done += fits
 
+    def prepared(self) -> int:
+        """Address of the table (uh_table) of chunks with room for one more row, which native code may then write.
+
+        The row counts once `length` says so. The address is valid until rows are added or cut.
+        """
+        if self.length == self.capacity:
+            self._grow(1)
+        if self._table is None:
+            self._table = RowsTable(self._chunks, self.dtype)
+        return self._table.address
+
     def _grow(self, wanted: int) -> None:
         size = max(min(max(self.capacity, FIRST_CHUNK), LARGEST_CHUNK), wanted)
         self._chunks.append(torch.empty(self.heads, size, self.dim, dtype=self.dtype))
         self.capacity += size
+        self._table = None
 
     def truncate(self, length: int) -> None:
         """Keep the first `length` rows; chunks that become empty are released."""
         self.length = min(self.length, length)
         while self._chunks and self.capacity - self._chunks[-1].shape[1] >= self.length:
             self.capacity -= self._chunks.pop().shape[1]
+            self._table = None
 
     def views(self, start: int = 0, stop: int | None = None) -> list[Tensor]:
         """Rows start to stop as views [heads, n_i, dim], in order, nothing copied."""
@@ -93,6 +109,15 @@ class RowsState:
         for buffer in self.buffers:
             buffer.truncate(length)
 
+    def prepared(self) -> list[int]:
+        """Where native code finds the rows and may write one more: see ChunkedRows.prepared."""
+        return [buffer.prepared() for buffer in self.buffers]
+
+    def taken(self) -> None:
+        """Native code wrote a row into every buffer."""
+        for buffer in self.buffers:
+            buffer.length += 1
+
     def views(self, start: int = 0, stop: int | None = None) -> list[tuple[Tensor, ...]]:
         """Tokens start to stop, piece by piece: one view [heads, n_i, dim] for each buffer."""
         return list(zip(*(buffer.views(start, stop) for buffer in self.buffers), strict=True))
@@ -117,6 +142,13 @@ class RecurrentState:
         """Back to the start of a sequence."""
         self.tensors = [torch.zeros(shape, dtype=self._dtype) for shape in self._shapes]
 
+    def prepared(self) -> list[int]:
+        """Where native code finds the tensors and writes over them, valid until a mixer replaces them."""
+        return [tensor.data_ptr() for tensor in self.tensors]
+
+    def taken(self) -> None:
+        """Native code wrote over the tensors: nothing is left to do."""
+
     def snapshot(self) -> tuple[Tensor, ...]:
         """A copy of the tensors."""
         return tuple(tensor.clone() for tensor in self.tensors)
@@ -126,6 +158,7 @@ class RecurrentState:
         self.tensors = [tensor.clone() for tensor in snapshot]
 
 
+_NOTHING = tuple([0] * (STATES - n) for n in range(STATES + 1))
 LayerState = RowsState | RecurrentState  # what one layer keeps of a sequence
 
 
@@ -175,6 +208,20 @@ class SequenceState:
         self.length += tokens
         self.horizon = max(self.horizon, horizon)
         self._partial = False
+
+    def prepared(self) -> list[int]:
+        """STATES addresses per layer, for native code that takes the sequence one token further."""
+        found: list[int] = []
+        for layer in self.layers:
+            own = layer.prepared()
+            found += own
+            found += _NOTHING[len(own)]
+        return found
+
+    def taken(self) -> None:
+        """Native code took every layer one token further."""
+        for layer in self.layers:
+            layer.taken()
 
     def snapshot(self) -> None:
         """Remember the recurrent states at this length, so that rollback can come back here."""

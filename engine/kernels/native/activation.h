@@ -1,5 +1,8 @@
 /* Activations of 16 values, compiled once per instruction set: define UH_TARGET, include, and use uh_activate16.
  * Loops have fixed length and no contraction (-ffp-contract=off), so a value's result does not depend on its lane. */
+#ifndef UH_ACTIVATION_H
+#define UH_ACTIVATION_H
+
 #include <math.h>
 #include <string.h>
 
@@ -91,3 +94,5 @@ UH_TARGET static void uh_activate16(const uh_layout *layout, const float *gate, 
     if (gate)
         for (int i = 0; i < UH_ROWS; i++) h[i] *= up[i];
 }
+
+#endif

@@ -95,6 +95,11 @@ UH_API void uh_combine(uh_context *context, const float *weights, const float *o
 UH_API int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
                       const float *x, const float *weights, float *y);
 
+/* Plays n ops for one token: tape.h. 0: done; -1: out of memory. */
+typedef struct uh_op uh_op;
+typedef struct uh_step uh_step;
+UH_API int uh_play(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
+
 /* Reads n bytes once with all threads, as fast as it goes: the roof the kernels are measured against. */
 UH_API uint64_t uh_read(uh_context *context, const uint8_t *bytes, int64_t n);
 

@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ import torch
 from safetensors import safe_open
 from torch import Tensor
 
+from engine.kernels.native import NativeKernel, NativeMissing
 from engine.models.decoder import Decoder
+from engine.models.holding import Holding
 from engine.models.open import open_decoder
 from tests.engine.models.reference_experts import ReferenceExperts
 
@@ -162,15 +165,41 @@ def _logits(pair: Pair, ids: Sequence[int], state: Any, want: Any = "all", horiz
     return logits
 
 
+@lru_cache(maxsize=1)
+def native_kernel() -> NativeKernel | None:
+    """The kernels built beside the sources, if they were."""
+    try:
+        return NativeKernel(2)
+    except NativeMissing:
+        return None
+
+
+def native_pair(pair: Pair) -> Pair | None:
+    """The same model, its single tokens going through native ops; None where those cannot be."""
+    kernel = native_kernel()
+    if kernel is None:
+        return None
+    decoder = Decoder(
+        pair.ours.spec, pair.weights, ReferenceExperts(pair.model), Holding(kernel=kernel), pair.ours.kv_dtype
+    )
+    return Pair(pair.model, decoder, pair.config, pair.weights) if decoder.native_layers else None
+
+
 def assert_parity(
     config: Any, path: Path, oracle: Callable[[Any, Sequence[int]], Tensor] = oracle_logits, **kwargs: Any
 ) -> Pair:
-    """The whole comparison; prints maximum and mean, fails above TOLERANCE. Returns the pair for further looks."""
+    """The whole comparison, by torch and with native ops; prints maximum and mean, fails above TOLERANCE.
+
+    Returns the pair for further looks.
+    """
     pair = make_pair(config, path, **kwargs)
-    found = compare(pair, oracle)
-    text = ", ".join(f"{name} {float(part.max()):.1e}" for name, part in found.parts.items())
-    print(f"{pair.ours.spec.family}: max {found.largest:.1e} mean {found.mean:.1e} ({text})")
-    assert found.largest <= TOLERANCE, text
+    for who, looked_at in (("torch", pair), ("native", native_pair(pair))):
+        if looked_at is None:
+            continue
+        found = compare(looked_at, oracle)
+        text = ", ".join(f"{name} {float(part.max()):.1e}" for name, part in found.parts.items())
+        print(f"{pair.ours.spec.family}, {who}: max {found.largest:.1e} mean {found.mean:.1e} ({text})")
+        assert found.largest <= TOLERANCE, f"{who}: {text}"
     assert not unread(pair)
     return pair
 

@@ -1,0 +1,229 @@
+/* Attention of one token over the rows of its sequence, compiled once per instruction set: see vectors.h.
+ *
+ * A unit of work is one key head over a span of rows, for all queries that share that head: so keys and values are read
+ * once. Each unit keeps a running maximum, the sum of its exponentials and a weighted sum of values; the units of a head
+ * are merged at the end, which is exact and does not depend on who computed what. */
+#include "vectors.h"
+
+#include "activation.h"
+#include "context.h"
+#include "tape.h"
+
+enum {
+    BLOCK_FLOATS = 8192,   /* of keys or values widened to float32 at a time: they stay in the nearest cache */
+    MOST_BLOCK_ROWS = 64,  /* so many rows where a head is small enough */
+    MOST_QUERIES = 64,     /* that share a key head */
+    SPAN_ROWS = 256,       /* at least, in a unit */
+    SPANS = 16,            /* at most, of a head */
+    SERIAL_FLOATS = 1 << 15 /* of keys, below which waking others costs more than it brings */
+};
+
+typedef struct {
+    const uh_table *keys, *values;
+    const float *queries, *sinks; /* [heads, dim], [heads] or NULL */
+    float *out, *slots;           /* [heads, dim]; slot_floats for every unit */
+    int64_t first, end, span_rows; /* rows seen */
+    int32_t kv_heads, share, dim, padded, spans;
+    float scale;
+} attention;
+
+/* Of a unit: its queries, scaled [share, padded]; weighted values [share, padded]; maxima and sums [share] each. */
+static int64_t slot_floats(const attention *a) { return 2LL * a->share * (a->padded + 1); }
+
+/* n rows as float32, each filled up with zeros to `padded`. */
+UH_TARGET static void widen(const uint8_t *rows, int32_t bits, int32_t n, int32_t dim, int32_t padded, float *out) {
+    for (int32_t r = 0; r < n; r++) {
+        float *to = out + (int64_t)r * padded;
+        const int64_t at = (int64_t)r * dim;
+        int32_t d = 0;
+        if (bits == 16) {
+            const uint16_t *row = (const uint16_t *)rows + at;
+            for (int32_t line = 0; line < dim; line += 32) UH_FETCH((const uint8_t *)(row + line) + 2 * UH_AHEAD);
+            for (; d + UH_LANES <= dim; d += UH_LANES) vf_store(to + d, vf_load_bf16(row + d));
+            for (; d < dim; d++) {
+                const uint32_t wide = (uint32_t)row[d] << 16;
+                memcpy(to + d, &wide, 4);
+            }
+        } else {
+            memcpy(to, (const float *)rows + at, (size_t)dim * sizeof(float));
+            d = dim;
+        }
+        for (; d < padded; d++) to[d] = 0.0f;
+    }
+}
+
+/* Scores of `queries` queries with UH_LANES / queries rows: lane q * rows + r. */
+UH_INLINE vf score_tile(const float *q, const float *k, int32_t padded, const int queries) {
+    const int rows = UH_LANES / queries;
+    vf sums[UH_LANES];
+    for (int i = 0; i < UH_LANES; i++) sums[i] = vf_all(0.0f);
+    for (int32_t d = 0; d < padded; d += UH_LANES)
+#pragma GCC unroll 4
+        for (int i = 0; i < queries; i++) {
+            const vf x = vf_load(q + (int64_t)i * padded + d);
+#pragma GCC unroll 16
+            for (int r = 0; r < rows; r++)
+                sums[i * rows + r] = vf_fma(x, vf_load(k + (int64_t)r * padded + d), sums[i * rows + r]);
+        }
+    return vf_sums(sums);
+}
+
+/* scores[share][MOST_BLOCK_ROWS] of `n` rows, rounded up to whole tiles: what is beyond n is of no meaning. */
+UH_TARGET static void score(const attention *a, const float *q, const float *k, int32_t n, float (*scores)[MOST_BLOCK_ROWS]) {
+    int32_t i = 0;
+    float lanes[UH_LANES];
+    for (; i + 4 <= a->share; i += 4)
+        for (int32_t r = 0; r < n; r += UH_LANES / 4) {
+            vf_store(lanes, score_tile(q + (int64_t)i * a->padded, k + (int64_t)r * a->padded, a->padded, 4));
+            for (int j = 0; j < 4; j++)
+                memcpy(scores[i + j] + r, lanes + j * (UH_LANES / 4), UH_LANES / 4 * sizeof(float));
+        }
+    for (; i < a->share; i++)
+        for (int32_t r = 0; r < n; r += UH_LANES)
+            vf_store(scores[i] + r, score_tile(q + (int64_t)i * a->padded, k + (int64_t)r * a->padded, a->padded, 1));
+}
+
+/* out[q] += sum over n rows of weights[q][r] * v[r], for `queries` queries and `wide` vectors of the head. */
+UH_INLINE void value_tile(float *out, const float *v, float (*weights)[MOST_BLOCK_ROWS], int32_t n, int32_t padded,
+                          const int queries, const int wide) {
+    vf sums[16];
+#pragma GCC unroll 4
+    for (int i = 0; i < queries; i++)
+#pragma GCC unroll 8
+        for (int w = 0; w < wide; w++) sums[i * wide + w] = vf_load(out + (int64_t)i * padded + w * UH_LANES);
+    for (int32_t r = 0; r < n; r++)
+#pragma GCC unroll 4
+        for (int i = 0; i < queries; i++) {
+            const vf weight = vf_all(weights[i][r]);
+#pragma GCC unroll 8
+            for (int w = 0; w < wide; w++)
+                sums[i * wide + w] = vf_fma(weight, vf_load(v + (int64_t)r * padded + w * UH_LANES), sums[i * wide + w]);
+        }
+#pragma GCC unroll 4
+    for (int i = 0; i < queries; i++)
+#pragma GCC unroll 8
+        for (int w = 0; w < wide; w++) vf_store(out + (int64_t)i * padded + w * UH_LANES, sums[i * wide + w]);
+}
+
+UH_TARGET static void add_values(const attention *a, float *out, const float *v, float (*weights)[MOST_BLOCK_ROWS], int32_t n) {
+    enum { WIDE = UH_LANES / 4 };
+    int32_t i = 0, d;
+    for (; i + 4 <= a->share; i += 4) {
+        float *to = out + (int64_t)i * a->padded;
+        for (d = 0; d + WIDE * UH_LANES <= a->padded; d += WIDE * UH_LANES)
+            value_tile(to + d, v + d, weights + i, n, a->padded, 4, WIDE);
+        for (; d < a->padded; d += UH_LANES) value_tile(to + d, v + d, weights + i, n, a->padded, 4, 1);
+    }
+    for (; i < a->share; i++) {
+        float *to = out + (int64_t)i * a->padded;
+        for (d = 0; d + 8 * UH_LANES <= a->padded; d += 8 * UH_LANES)
+            value_tile(to + d, v + d, weights + i, n, a->padded, 1, 8);
+        for (; d < a->padded; d += UH_LANES) value_tile(to + d, v + d, weights + i, n, a->padded, 1, 1);
+    }
+}
+
+/* Scores of one query become weights e^(score - maximum); what was summed so far is brought to the new maximum. */
+UH_TARGET static void weigh(float *scores, int32_t n, float *maximum, float *sum, float *out, int32_t padded) {
+    float best = *maximum;
+    for (int32_t r = 0; r < n; r++) best = scores[r] > best ? scores[r] : best;
+    if (best > *maximum) {
+        const float shrunk = uh_exp(*maximum - best);
+        *sum *= shrunk;
+        for (int32_t d = 0; d < padded; d++) out[d] *= shrunk;
+        *maximum = best;
+    }
+    for (int32_t r = n; r < MOST_BLOCK_ROWS; r++) scores[r] = best; /* finite, whatever was there */
+    float lanes[MOST_BLOCK_ROWS];
+    for (int32_t r = 0; r < MOST_BLOCK_ROWS; r++) lanes[r] = scores[r] = uh_exp(scores[r] - best);
+    float total = 0.0f;
+    for (int32_t r = 0; r < n; r++) total += lanes[r];
+    *sum += total;
+}
+
+/* One piece of rows that lie together, for all queries of the head. */
+UH_TARGET static void attend_rows(const attention *a, float *slot, const uint8_t *keys, const uint8_t *values, int64_t n) {
+    float block[BLOCK_FLOATS], scores[MOST_QUERIES][MOST_BLOCK_ROWS];
+    const int32_t step = BLOCK_FLOATS / a->padded / UH_ROWS * UH_ROWS;
+    const int32_t most = step < MOST_BLOCK_ROWS ? step : MOST_BLOCK_ROWS;
+    const int64_t key_bytes = a->keys->bits / 8 * a->dim, value_bytes = a->values->bits / 8 * a->dim;
+    float *out = slot + (int64_t)a->share * a->padded, *maxima = out + (int64_t)a->share * a->padded;
+    for (int64_t at = 0; at < n; at += most) {
+        const int32_t rows = n - at < most ? (int32_t)(n - at) : most;
+        const int32_t whole = (rows + UH_LANES - 1) / UH_LANES * UH_LANES;
+        widen(keys + at * key_bytes, a->keys->bits, rows, a->dim, a->padded, block);
+        memset(block + (int64_t)rows * a->padded, 0, (size_t)(whole - rows) * (size_t)a->padded * sizeof(float));
+        score(a, slot, block, rows, scores);
+        for (int32_t i = 0; i < a->share; i++)
+            weigh(scores[i], rows, maxima + i, maxima + a->share + i, out + (int64_t)i * a->padded, a->padded);
+        widen(values + at * value_bytes, a->values->bits, rows, a->dim, a->padded, block);
+        add_values(a, out, block, scores, rows);
+    }
+}
+
+UH_TARGET static void attend_unit(void *argument, int32_t unit, int32_t lane) {
+    const attention *a = argument;
+    (void)lane;
+    const int32_t head = unit / a->spans;
+    float *slot = a->slots + unit * slot_floats(a), *out = slot + (int64_t)a->share * a->padded;
+    const int64_t low = a->first + unit % a->spans * a->span_rows;
+    const int64_t high = low + a->span_rows < a->end ? low + a->span_rows : a->end;
+    for (int32_t i = 0; i < a->share; i++) {
+        const float *query = a->queries + ((int64_t)head * a->share + i) * a->dim;
+        for (int32_t d = 0; d < a->padded; d++) slot[(int64_t)i * a->padded + d] = d < a->dim ? query[d] * a->scale : 0.0f;
+        for (int32_t d = 0; d < a->padded; d++) out[(int64_t)i * a->padded + d] = 0.0f;
+        out[(int64_t)a->share * a->padded + i] = -INFINITY;
+        out[(int64_t)a->share * (a->padded + 1) + i] = 0.0f;
+    }
+    int64_t start = 0; /* of the chunk */
+    for (int32_t c = 0; c < a->keys->chunks && start < high; c++) {
+        const int64_t rows = a->keys->chunk[c].rows;
+        const int64_t from = low > start ? low - start : 0, to = high - start < rows ? high - start : rows;
+        if (from < to) {
+            const int64_t row = head * rows + from;
+            attend_rows(a, slot, a->keys->chunk[c].data + row * a->dim * (a->keys->bits / 8),
+                        a->values->chunk[c].data + row * a->dim * (a->values->bits / 8), to - from);
+        }
+        start += rows;
+    }
+}
+
+/* One query's output from the units of its head. */
+UH_TARGET static void merge(const attention *a, int32_t query) {
+    const int32_t head = query / a->share, i = query % a->share;
+    float *to = a->out + (int64_t)query * a->dim;
+    float best = a->sinks ? a->sinks[query] : -INFINITY, sum = 0.0f;
+    for (int32_t s = 0; s < a->spans; s++) {
+        const float *maxima = a->slots + ((int64_t)head * a->spans + s) * slot_floats(a) + 2LL * a->share * a->padded;
+        best = maxima[i] > best ? maxima[i] : best;
+    }
+    if (a->sinks) sum = uh_exp(a->sinks[query] - best);
+    for (int32_t d = 0; d < a->dim; d++) to[d] = 0.0f;
+    for (int32_t s = 0; s < a->spans; s++) {
+        const float *slot = a->slots + ((int64_t)head * a->spans + s) * slot_floats(a);
+        const float *values = slot + ((int64_t)a->share + i) * a->padded, *maxima = slot + 2LL * a->share * a->padded;
+        const float share = uh_exp(maxima[i] - best);
+        sum += share * maxima[a->share + i];
+        for (int32_t d = 0; d < a->dim; d++) to[d] += share * values[d];
+    }
+    const float whole = 1.0f / sum;
+    for (int32_t d = 0; d < a->dim; d++) to[d] *= whole;
+}
+
+UH_TARGET static int play_attend(uh_context *context, const uh_op *op, const uh_step *step) {
+    const int32_t heads = op->n[1], window = op->n[4];
+    attention a = {.keys = step->state[op->n[0]], .values = step->state[op->n[0] + 1]};
+    a.queries = op->p[0], a.sinks = op->p[1], a.out = op->p[2], a.slots = op->p[3];
+    a.kv_heads = op->n[2], a.dim = op->n[3], a.scale = op->f[0];
+    a.share = heads / a.kv_heads;
+    a.padded = (a.dim + UH_LANES - 1) / UH_LANES * UH_LANES;
+    a.end = step->position + 1;
+    a.first = window && a.end > window ? a.end - window : 0;
+    const int64_t rows = a.end - a.first;
+    a.span_rows = (rows + SPANS - 1) / SPANS;
+    if (a.span_rows < SPAN_ROWS) a.span_rows = SPAN_ROWS;
+    a.spans = (int32_t)((rows + a.span_rows - 1) / a.span_rows);
+    const int small = rows * a.kv_heads * a.dim < SERIAL_FLOATS;
+    uh_share(context, small, attend_unit, &a, a.kv_heads * a.spans);
+    for (int32_t query = 0; query < heads; query++) merge(&a, query);
+    return 0;
+}

@@ -1,0 +1,24 @@
+"""One matrix as the native kernels see it."""
+
+from __future__ import annotations
+
+import ctypes
+
+
+class View(ctypes.Structure):
+    """One matrix, as uh_view in underhill_kernels.h says; whoever makes one keeps alive what it points to.
+
+    kind: 1, 2, 3 are 2, 4, 8 bits in tiles; 16, 32 are rows of bf16 or float32.
+    """
+
+    _fields_ = (
+        ("codes", ctypes.c_void_p * 3),
+        ("params", ctypes.c_void_p),
+        ("bias", ctypes.c_void_p),
+        ("unit", ctypes.c_float),
+        ("rows", ctypes.c_int32),
+        ("cols", ctypes.c_int32),
+        ("groups", ctypes.c_int32),
+        ("group", ctypes.c_int32),
+        ("kind", ctypes.c_int32),
+    )

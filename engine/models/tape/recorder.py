@@ -1,0 +1,126 @@
+"""Records the ops of a decoder: fixed memory for what passes between them, and where the experts come in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.experts.backend import Step
+from engine.kernels import tape
+from engine.kernels.dense import raw_view
+from engine.kernels.tape import Op, Tape
+from engine.kernels.view import View
+from engine.models.linear import Linear
+from engine.models.norms import Norm
+from engine.models.rope import rope_frequencies
+from engine.models.spec import RopeSpec
+
+LINE = 16  # floats of a cache line: whatever is written by turns starts on its own
+
+
+class NotRecorded(Exception):
+    """This decoder cannot be played: the message says what of it, as the rest of 'not native: ...'."""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """Ops played in one call, and what the experts are then asked: the model's own layer index and where."""
+
+    tape: Tape
+    layer: int = -1
+    step: Step | None = None
+
+
+class Turning:
+    """The angles of one rotary embedding. Some depend on how long the sequence will be."""
+
+    def __init__(self, spec: RopeSpec) -> None:
+        self.spec = spec
+        self.frequencies = torch.zeros(spec.dim // 2 + 1)
+        self.cosines, self.sines = torch.zeros(spec.dim // 2), torch.zeros(spec.dim // 2)
+        self._stretched = spec.scaling is not None and spec.scaling.kind in ("dynamic", "longrope")
+        self._horizon = -1
+
+    def reach(self, horizon: int) -> None:
+        """The sequence reaches so many tokens."""
+        if self._horizon == -1 or (self._stretched and horizon != self._horizon):
+            frequencies, factor = rope_frequencies(self.spec, horizon)
+            self.frequencies[:-1] = frequencies
+            self.frequencies[-1] = factor
+            self._horizon = horizon
+
+
+class Recorder:
+    """Collects ops in order. x: [hidden], the residual stream; logits: where the head's answer will be."""
+
+    def __init__(self, hidden: int) -> None:
+        self.hidden = hidden
+        self.segments: list[Segment] = []
+        self.turnings: dict[RopeSpec, Turning] = {}
+        self._ops: list[Op] = []
+        self._memory: dict[tuple[str, int], Tensor] = {}
+        self._kept: list[Linear] = []
+        self._held: list[Tensor] = []
+        self.x = self.floats("x", hidden)
+
+    def record(self, op: Op) -> None:
+        """One more op."""
+        self._ops.append(op)
+
+    def floats(self, name: str, size: int) -> Tensor:
+        """Memory for `size` values: the same for the same name and size, since one layer runs after the other."""
+        known = self._memory.get((name, size))
+        if known is None:
+            whole = torch.zeros(-(-size // LINE) * LINE + LINE)
+            start = -whole.data_ptr() // 4 % LINE
+            known = self._memory[name, size] = whole[start : start + size]
+        return known
+
+    def whole_numbers(self, name: str, size: int) -> Tensor:
+        """Memory for `size` int64, in the same way."""
+        return self.floats(name, 2 * size).view(torch.int64)
+
+    def norm(self, norm: Norm, x: Tensor, name: str) -> Tensor:
+        """The normed x in the memory of that name; x itself where the norm leaves things as they are."""
+        if norm.kind is None:
+            return x
+        out = self.floats(name, x.numel())
+        self.record(tape.norm(x, out, norm.width, norm.eps, norm.scale, norm.bias))
+        return out
+
+    def linear(self, linear: Linear, x: Tensor, name: str) -> Tensor:
+        """The product in the memory of that name."""
+        view = linear.view()
+        assert view is not None, "a linear layer made for the kernel"
+        self._kept.append(linear)
+        return self.product(view, x, name)
+
+    def product(self, view: View, x: Tensor, name: str) -> Tensor:
+        """The product of a matrix that the caller keeps, in the memory of that name."""
+        out = self.floats(name, view.rows)
+        self.record(tape.linear(view, x, out))
+        return out
+
+    def exact_view(self, weight: Tensor, bias: Tensor | None) -> View:
+        """A float32 matrix as it is, or as bf16 where that holds the same values, which is half to read."""
+        half = weight.bfloat16()
+        held = half if torch.equal(half.float(), weight) else weight.contiguous()
+        self._held.append(held)
+        return raw_view(held, bias)
+
+    def turning(self, spec: RopeSpec) -> tuple[Tensor, Tensor]:
+        """Cosines and sines [dim / 2] of the token's position."""
+        known = self.turnings.setdefault(spec, Turning(spec))
+        return known.cosines, known.sines
+
+    def ask_experts(self, layer: int, step: Step) -> None:
+        """Here the experts of a layer are asked; what follows finds their answer in step.y."""
+        self.segments.append(Segment(Tape(self._ops), layer, step))
+        self._ops = []
+
+    def end(self) -> Tape:
+        """The ops since the last experts."""
+        ops, self._ops = self._ops, []
+        return Tape(ops)
