@@ -43,6 +43,11 @@ class OpKind(IntEnum):
     HEADS = 8
     ATTEND = 9
     ROUTE = 10
+    EACH = 11
+    LATENT = 12
+    LATENT_ATTEND = 13
+    DELTA = 14
+    CONV = 15
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +112,7 @@ def norm(x: Tensor, out: Tensor, width: int, eps: float, scale: Tensor | None, b
     """out = x / sqrt(mean(x^2) + eps) * scale over every `width` values; with a bias LayerNorm. out may be x."""
     if bias is not None and scale is None:
         raise ValueError("a norm with a bias needs a scale")
-    _sized(width, scale, bias)
+    sized(width, scale, bias)
     rows = _same_size(x, out) // width
     if rows * width != x.numel():
         raise ValueError(f"{x.numel()} values do not fall into rows of {width}")
@@ -116,8 +121,8 @@ def norm(x: Tensor, out: Tensor, width: int, eps: float, scale: Tensor | None, b
 
 def linear(view: View, x: Tensor, out: Tensor) -> Op:
     """out = W x + bias."""
-    _sized(view.cols, x)
-    _sized(view.rows, out)
+    sized(view.cols, x)
+    sized(view.rows, out)
     return Op(OpKind.LINEAR, (), (), (view, x, out))
 
 
@@ -128,14 +133,14 @@ def add(x: Tensor, source: Tensor, by: float = 1.0) -> Op:
 
 def scale(x: Tensor, by: float) -> Op:
     """x *= by."""
-    _sized(x.numel(), x)
+    sized(x.numel(), x)
     return Op(OpKind.SCALE, (x.numel(),), (by,), (x,))
 
 
 def gate(x: Tensor, gates: Tensor) -> Op:
     """x *= sigmoid(gates): one for each value, or one for all."""
-    _sized(x.numel(), x)
-    _sized(gates.numel(), gates)
+    sized(x.numel(), x)
+    sized(gates.numel(), gates)
     if gates.numel() not in (1, x.numel()):
         raise ValueError(f"{gates.numel()} gates for {x.numel()} values")
     return Op(OpKind.GATE, (x.numel(), gates.numel()), (), (x, gates))
@@ -149,14 +154,14 @@ def activate(gates: Tensor, up: Tensor, out: Tensor, kind: str, alpha: float = 0
 
 def softcap(x: Tensor, cap: float) -> Op:
     """x = tanh(x / cap) * cap."""
-    _sized(x.numel(), x)
+    sized(x.numel(), x)
     return Op(OpKind.SOFTCAP, (x.numel(),), (cap,), (x,))
 
 
 def rope(frequencies: Tensor, cosines: Tensor, sines: Tensor) -> Op:
     """Cosines and sines of position * frequency, times the last of `frequencies`, which is one longer than they are."""
     half = _same_size(cosines, sines)
-    _sized(half + 1, frequencies)
+    sized(half + 1, frequencies)
     return Op(OpKind.ROPE, (half,), (), (frequencies, cosines, sines))
 
 
@@ -189,11 +194,11 @@ def heads(spec: Heads, projected: Tensor, values: Tensor, state: int) -> Op:
     [kv_heads, dim]; then write keys and values to row `position` of the buffers `state` and `state + 1`."""
     if projected.numel() < (spec.heads + spec.kv_heads) * spec.dim:
         raise ValueError(f"{projected.numel()} values are too few for the heads")
-    _sized(projected.numel(), projected)
-    _sized(spec.kv_heads * spec.dim, values)
+    sized(projected.numel(), projected)
+    sized(spec.kv_heads * spec.dim, values)
     by_head = spec.norm == "head"
-    _sized(spec.dim if by_head else spec.heads * spec.dim, spec.q_scale)
-    _sized(spec.dim if by_head else spec.kv_heads * spec.dim, spec.k_scale)
+    sized(spec.dim if by_head else spec.heads * spec.dim, spec.q_scale)
+    sized(spec.dim if by_head else spec.kv_heads * spec.dim, spec.k_scale)
     cosines, sines = spec.rope or (None, None)
     half = 0 if cosines is None or sines is None else _same_size(cosines, sines)
     if 2 * half > spec.dim:
@@ -221,8 +226,8 @@ def attend(
     """
     (number, dim) = queries.shape
     _same_size(queries, out)
-    _sized(number, sinks)
-    _sized(room.numel(), room)
+    sized(number, sinks)
+    sized(room.numel(), room)
     if number % kv_heads or number // kv_heads > MOST_QUERIES or dim > MOST_HEAD_DIM:
         raise ValueError(f"{number} queries of {dim} on {kv_heads} key heads are not provided for")
     if room.numel() < attend_room(number, dim):
@@ -261,9 +266,9 @@ def route(
 
     ids must have room for top_k + top_groups.
     """
-    _sized(spec.experts, logits, choice_bias, expert_scale)
-    _sized(route_room(spec.experts), room)
-    _sized(spec.top_k, weights)
+    sized(spec.experts, logits, choice_bias, expert_scale)
+    sized(route_room(spec.experts), room)
+    sized(spec.top_k, weights)
     if ids.dtype != torch.int64 or not ids.is_contiguous() or ids.numel() < spec.top_k + spec.top_groups:
         raise ValueError("ids must be contiguous int64, with room for experts and groups")
     if not 0 < spec.top_k <= spec.experts or spec.experts % spec.groups or spec.top_groups > spec.groups:
@@ -291,12 +296,13 @@ def _plain(tensor: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
     return tensor
 
 
-def _sized(size: int, *tensors: Tensor | None) -> None:
+def sized(size: int, *tensors: Tensor | None) -> None:
+    """Refuse what is not contiguous float32 of so many values; None passes. Raises ValueError."""
     for tensor in tensors:
         if tensor is not None and _plain(tensor).numel() != size:
             raise ValueError(f"{tensor.numel()} values; expected {size}")
 
 
 def _same_size(x: Tensor, other: Tensor) -> int:
-    _sized(_plain(x).numel(), other)
+    sized(_plain(x).numel(), other)
     return x.numel()

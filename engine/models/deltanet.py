@@ -25,15 +25,15 @@ class DeltaNet:
         self._repeat = spec.v_heads // spec.k_heads
         self._sizes = (spec.k_heads * spec.k_dim, spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim)
         qkvz, ba = _grouped(spec, weights) if spec.fused else _separate(spec, weights)
-        self._qkvz = Linear(qkvz, None, dense)
+        self.qkvz = Linear(qkvz, None, dense)
         # Decay and learning rate act on everything that the state remembers: small, and kept exact.
-        self._ba = Linear(ba, None, dense.exact)
-        self._taps = fetch(weights, f"{spec.prefix}.conv1d.weight").float().squeeze(1).T.contiguous()
-        self._rate = -vector(weights, f"{spec.prefix}.A_log").exp()
-        self._dt_bias = vector(weights, f"{spec.prefix}.dt_bias")
+        self.ba = Linear(ba, None, dense.exact)
+        self.taps = fetch(weights, f"{spec.prefix}.conv1d.weight").float().squeeze(1).T.contiguous()
+        self.rate = -vector(weights, f"{spec.prefix}.A_log").exp()
+        self.dt_bias = vector(weights, f"{spec.prefix}.dt_bias")
         self._unit = torch.full((spec.k_dim,), spec.k_dim**-0.5)
-        self._norm = vector(weights, f"{spec.prefix}.norm.weight")
-        self._out = load_linear(weights, f"{spec.prefix}.out_proj", dense=dense)
+        self.norm = vector(weights, f"{spec.prefix}.norm.weight")
+        self.out = load_linear(weights, f"{spec.prefix}.out_proj", dense=dense)
 
     def new_state(self, kv_dtype: torch.dtype) -> RecurrentState:
         """Empty state, always float32: the convolution's inputs [K - 1, C] and the matrices [Hv, Dk, Dv]."""
@@ -45,18 +45,18 @@ class DeltaNet:
         assert isinstance(state, RecurrentState)
         spec = self.spec
         history, memory = state.tensors
-        mixed, z = self._qkvz(x).split((sum(self._sizes), self._sizes[2]), dim=1)
-        q, k, v = F.silu(causal_conv(mixed, history, self._taps)).split(self._sizes, dim=1)
+        mixed, z = self.qkvz(x).split((sum(self._sizes), self._sizes[2]), dim=1)
+        q, k, v = F.silu(causal_conv(mixed, history, self.taps)).split(self._sizes, dim=1)
         q, k = self._unit_heads(q) * spec.k_dim**-0.5, self._unit_heads(k)
         v = v.unflatten(1, (spec.v_heads, spec.v_dim))
-        b, a = self._ba(x).chunk(2, dim=1)
-        beta, g = b.sigmoid(), self._rate * F.softplus(a + self._dt_bias)
+        b, a = self.ba(x).chunk(2, dim=1)
+        beta, g = b.sigmoid(), self.rate * F.softplus(a + self.dt_bias)
         if span.length == 1:
             out = delta_step(q[0], k[0], v[0], g[0], beta[0], memory).unsqueeze(0)
         else:
             out = delta_chunks(q, k, v, g, beta, memory)
-        out = torch.rms_norm(out, (spec.v_dim,), self._norm, spec.norm_eps).flatten(1)
-        return self._out(out.mul_(F.silu(z)))
+        out = torch.rms_norm(out, (spec.v_dim,), self.norm, spec.norm_eps).flatten(1)
+        return self.out(out.mul_(F.silu(z)))
 
     def _unit_heads(self, x: Tensor) -> Tensor:
         """x [T, Hk * Dk] as heads of length 1, each repeated for the value heads that share it: [T, Hv, Dk]."""

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from engine.models.holding import Holding
+from engine.models.holding import BITS, Holding
 from engine.models.latent import absorbed, absorbed_is_cheaper, expanded
+from engine.models.linear import Linear
 from engine.models.norms import Norm, build_norm
 from engine.models.span import Span
 from engine.models.spec import MlaSpec, NormSpec
 from engine.models.state import LayerState, RowsState
-from engine.models.weights import Linear, Weights, fetch, load_linear
+from engine.models.weights import Weights, fetch, load_linear
+from engine.store.layout import ROWS_PER_TILE
 
 
 class Mla:
@@ -27,19 +29,20 @@ class Mla:
             return build_norm(NormSpec(f"{spec.prefix}.{name}", spec.norm_eps), weights, dim)
 
         self.spec = spec
-        self._query: Callable[[Tensor], Tensor]
+        self.q_down: Linear | None = None
         if spec.q_rank is None:
-            self._query = linear("q_proj")
+            self.q_up, self.q_norm = linear("q_proj"), build_norm(None, weights, hidden)
         else:
-            down, normed, up = linear("q_a_proj", spec.a_bias), norm("q_a_layernorm", spec.q_rank), linear("q_b_proj")
-            self._query = lambda x: up(normed(down(x)))
-        self._kv_down = linear("kv_a_proj_with_mqa", spec.a_bias)
-        self._kv_norm = norm("kv_a_layernorm", spec.kv_rank)
-        # Absorbed, this product runs along both of its sides, which int8 with a scale per row cannot; bf16 then.
-        kv_up = fetch(weights, f"{spec.prefix}.kv_b_proj.weight")
-        kv_up = kv_up.to(torch.float32 if dense.kind == "f32" else torch.bfloat16).unflatten(0, (spec.heads, -1))
-        self._w_uk, self._w_uv = (w.contiguous() for w in kv_up.split((spec.nope_dim, spec.v_dim), dim=1))
-        self._out = linear("o_proj", spec.o_bias)
+            self.q_down, self.q_norm = linear("q_a_proj", spec.a_bias), norm("q_a_layernorm", spec.q_rank)
+            self.q_up = linear("q_b_proj")
+        self.kv_down = linear("kv_a_proj_with_mqa", spec.a_bias)
+        self.kv_norm = norm("kv_a_layernorm", spec.kv_rank)
+        # as what takes a query into latent space, and what it finds there out of it, head below head
+        kv_up = fetch(weights, f"{spec.prefix}.kv_b_proj.weight").unflatten(0, (spec.heads, -1))
+        w_uk, w_uv = kv_up.split((spec.nope_dim, spec.v_dim), dim=1)
+        self.to_latent = _by_head(w_uk.transpose(1, 2), dense)  # [heads * kv_rank, nope_dim]
+        self.from_latent = _by_head(w_uv, dense)  # [heads * v_dim, kv_rank]
+        self.out = linear("o_proj", spec.o_bias)
 
     def new_state(self, kv_dtype: torch.dtype) -> RowsState:
         """Empty cache: one row [kv_rank + rope_dim] a token."""
@@ -50,12 +53,29 @@ class Mla:
         assert isinstance(state, RowsState)
         spec = self.spec
         table = span.rope(spec.rope)
-        q, q_rope = self._query(x).unflatten(1, (spec.heads, -1)).split((spec.nope_dim, spec.rope_dim), dim=2)
-        latent, k_rope = self._kv_down(x).split((spec.kv_rank, spec.rope_dim), dim=1)
-        rows = torch.cat((self._kv_norm(latent), table.apply(k_rope.unsqueeze(1)).squeeze(1)), dim=1)
+        down = x if self.q_down is None else self.q_down(x)
+        queries = self.q_up(self.q_norm(down)).unflatten(1, (spec.heads, -1))
+        q, q_rope = queries.split((spec.nope_dim, spec.rope_dim), dim=2)
+        latent, k_rope = self.kv_down(x).split((spec.kv_rank, spec.rope_dim), dim=1)
+        rows = torch.cat((self.kv_norm(latent), table.apply(k_rope.unsqueeze(1)).squeeze(1)), dim=1)
         state.append(rows.unsqueeze(0))
         cache = [piece.squeeze(0) for (piece,) in state.views(0, span.stop)]
         cheaper = absorbed_is_cheaper(span.length, span.stop, spec.nope_dim, spec.rope_dim, spec.v_dim, spec.kv_rank)
         form = absorbed if cheaper else expanded
-        mixed = form(q, table.apply(q_rope), cache, self._w_uk, self._w_uv, spec.scale)
-        return self._out(mixed.flatten(1))
+        w_uk, w_uv = self._matrices(self.to_latent).transpose(1, 2), self._matrices(self.from_latent)
+        mixed = form(q, table.apply(q_rope), cache, w_uk, w_uv, spec.scale)
+        return self.out(mixed.flatten(1))
+
+    def _matrices(self, linear: Linear) -> Tensor:
+        """One matrix for every head [heads, rows, cols], float32 or bf16."""
+        if linear.weight.dtype in (torch.float32, torch.bfloat16):
+            return linear.weight.unflatten(0, (self.spec.heads, -1))
+        return linear.rows(torch.arange(linear.out_features)).bfloat16().unflatten(0, (self.spec.heads, -1))
+
+
+def _by_head(weight: Tensor, dense: Holding) -> Linear:
+    """weight: [heads, rows, cols]. Tiles where they are whole for every head; bf16 where torch multiplies, since many
+    tokens meet these matrices along both of their sides, which int8 with a scale per row cannot."""
+    if dense.kind in BITS and (dense.kernel is None or weight.shape[1] % ROWS_PER_TILE):
+        dense = replace(dense, kind="bf16")
+    return Linear(weight.flatten(0, 1), None, dense)

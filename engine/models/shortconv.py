@@ -18,10 +18,10 @@ class ShortConv:
 
     def __init__(self, spec: ShortConvSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self.spec = spec
-        self._in = load_linear(weights, f"{spec.prefix}.in_proj", dense=dense, bias=spec.bias)
-        self._taps = fetch(weights, f"{spec.prefix}.conv.weight").float().squeeze(1).T.contiguous()
-        self._bias = vector(weights, f"{spec.prefix}.conv.bias") if spec.bias else None
-        self._out = load_linear(weights, f"{spec.prefix}.out_proj", dense=dense, bias=spec.bias)
+        self.project = load_linear(weights, f"{spec.prefix}.in_proj", dense=dense, bias=spec.bias)
+        self.taps = fetch(weights, f"{spec.prefix}.conv.weight").float().squeeze(1).T.contiguous()
+        self.bias = vector(weights, f"{spec.prefix}.conv.bias") if spec.bias else None
+        self.out = load_linear(weights, f"{spec.prefix}.out_proj", dense=dense, bias=spec.bias)
 
     def new_state(self, kv_dtype: torch.dtype) -> RecurrentState:
         """Empty state, always float32: [kernel - 1, hidden]."""
@@ -30,5 +30,5 @@ class ShortConv:
     def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H] float32; `state` moves on by T tokens."""
         assert isinstance(state, RecurrentState)
-        before, after, value = self._in(x).chunk(3, dim=1)
-        return self._out(causal_conv(before * value, state.tensors[0], self._taps, self._bias).mul_(after))
+        before, after, value = self.project(x).chunk(3, dim=1)
+        return self.out(causal_conv(before * value, state.tensors[0], self.taps, self.bias).mul_(after))

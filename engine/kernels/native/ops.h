@@ -1,5 +1,8 @@
 /* The small ops of the tape, compiled once per instruction set: see vectors.h. Sums run in 16 lanes, so that the compiler
  * may use vectors without being allowed to change the order of additions. */
+#ifndef UH_OPS_H
+#define UH_OPS_H
+
 #include "vectors.h"
 
 #include <math.h>
@@ -302,3 +305,5 @@ UH_TARGET static int play_route(uh_context *context, const uh_op *op, const uh_s
     for (int32_t k = 0; expert_scale && k < top_k; k++) weights[k] *= expert_scale[ids[k]];
     return 0;
 }
+
+#endif

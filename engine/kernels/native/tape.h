@@ -23,6 +23,11 @@ enum {
     UH_OP_HEADS,
     UH_OP_ATTEND,
     UH_OP_ROUTE,
+    UH_OP_EACH,
+    UH_OP_LATENT,
+    UH_OP_LATENT_ATTEND,
+    UH_OP_DELTA,
+    UH_OP_CONV,
     UH_OP_KINDS
 };
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.experts.backend import Step
-from engine.kernels import tape
+from engine.kernels import tape, tape_mixers
 from engine.kernels.dense import raw_view
 from engine.kernels.tape import Op, Tape
 from engine.kernels.view import View
@@ -92,10 +92,13 @@ class Recorder:
 
     def linear(self, linear: Linear, x: Tensor, name: str) -> Tensor:
         """The product in the memory of that name."""
+        return self.product(self._view(linear), x, name)
+
+    def _view(self, linear: Linear) -> View:
         view = linear.view()
         assert view is not None, "a linear layer made for the kernel"
         self._kept.append(linear)
-        return self.product(view, x, name)
+        return view
 
     def product(self, view: View, x: Tensor, name: str) -> Tensor:
         """The product of a matrix that the caller keeps, in the memory of that name."""
@@ -109,6 +112,12 @@ class Recorder:
         held = half if torch.equal(half.float(), weight) else weight.contiguous()
         self._held.append(held)
         return raw_view(held, bias)
+
+    def each(self, linear: Linear, heads: int, x: Tensor, x_step: int, name: str) -> Tensor:
+        """The products of every head's own rows with its own x, one after the other in the memory of that name."""
+        out = self.floats(name, linear.out_features)
+        self.record(tape_mixers.each(self._view(linear), heads, x, x_step, out, linear.out_features // heads))
+        return out
 
     def turning(self, spec: RopeSpec) -> tuple[Tensor, Tensor]:
         """Cosines and sines [dim / 2] of the token's position."""

@@ -1,0 +1,174 @@
+/* The recurrent token mixers for one token, compiled once per instruction set (see vectors.h): the Gated DeltaNet step
+ * between its projections (Yang et al. 2024, Gated Delta Networks), and the gated short convolution of LFM2. */
+#include "vectors.h"
+
+#include <math.h>
+
+#include "activation.h"
+#include "context.h"
+#include "ops.h"
+#include "tape.h"
+
+enum {
+    DELTA_WIDEST = 512,                   /* of a head */
+    DELTA_SERIAL = 1 << 14,               /* values of memory below which waking others costs more than it brings */
+    DELTA_ACROSS = UH_LANES == 16 ? 8 : 4 /* registers of columns whose two sums are held at once */
+};
+
+/* C = 2 k_heads k_dim + v_heads v_dim channels: queries, keys, values, head by head. */
+typedef struct {
+    const float *mixed;                 /* [C + v_heads v_dim]: this token's channels, and the gates of its result */
+    const float *rates;                 /* [2 v_heads]: what becomes learning rates, and what becomes decays */
+    const float *taps;                  /* [kernel, C], the current token's last */
+    const float *decay, *dt_bias, *norm; /* [v_heads], [v_heads], [v_dim] */
+    float *history, *memory;            /* [kernel - 1, C], oldest first; [v_heads, k_dim, v_dim] */
+    float *out;                         /* [v_heads v_dim] */
+    int32_t k_heads, v_heads, k_dim, v_dim, kernel;
+    float qk_eps, norm_eps;
+} delta;
+
+/* y = convolution of n of so many channels over the current token x and the ones before it, whose rows move on. */
+UH_TARGET static void convolve(const float *x, const float *taps, float *history, int32_t kernel, int64_t channels,
+                               int32_t n, float *y) {
+    for (int32_t i = 0; i < n; i++) y[i] = x[i] * taps[(kernel - 1) * channels + i];
+    for (int32_t t = 0; t < kernel - 1; t++) {
+        float *row = history + t * channels;
+        const float *next = t + 2 < kernel ? row + channels : x;
+        for (int32_t i = 0; i < n; i++) {
+            y[i] += row[i] * taps[t * channels + i];
+            row[i] = next[i];
+        }
+    }
+}
+
+UH_TARGET static float dot_of(const float *a, const float *b, int32_t n) {
+    float lanes[SUM_LANES] = {0};
+    int32_t at = 0;
+    for (; at + SUM_LANES <= n; at += SUM_LANES)
+        for (int i = 0; i < SUM_LANES; i++) lanes[i] += a[at + i] * b[at + i];
+    for (; at < n; at++) lanes[at % SUM_LANES] += a[at] * b[at];
+    return sum_lanes(lanes);
+}
+
+UH_TARGET static void delta_to_length(float *x, int32_t n, float eps, float length) {
+    const float by = length / sqrtf(squares_of(x, n, 0.0f) + eps);
+    for (int32_t i = 0; i < n; i++) x[i] *= by;
+}
+
+typedef struct {
+    float keep, learn, qk; /* decay, learning rate, q . k */
+} delta_rates;
+
+/* `across` registers of columns of S: S = keep S; S += k (learn (v - k S)); out = q S. Columns do not meet, so they are
+ * read from memory once, and written while they are still in the nearest caches. */
+UH_INLINE void delta_columns(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim, int32_t v_dim, int across,
+                       float *state, float *out) {
+    vf known[8], read[8];
+#pragma GCC unroll 8
+    for (int c = 0; c < across; c++) known[c] = read[c] = vf_all(0.0f);
+    for (int32_t i = 0; i < k_dim; i++) {
+        const vf ki = vf_all(k[i]), qi = vf_all(q[i]);
+#pragma GCC unroll 8
+        for (int c = 0; c < across; c++) {
+            const vf s = vf_load(state + (int64_t)i * v_dim + c * UH_LANES);
+            known[c] = vf_fma(ki, s, known[c]);
+            read[c] = vf_fma(qi, s, read[c]);
+        }
+    }
+    const vf keep = vf_all(r.keep), learn = vf_all(r.learn), qk = vf_all(r.qk);
+#pragma GCC unroll 8
+    for (int c = 0; c < across; c++) {
+        known[c] = learn * (vf_load(v + c * UH_LANES) - keep * known[c]); /* what is learned */
+        vf_store(out + c * UH_LANES, vf_fma(qk, known[c], keep * read[c]));
+    }
+    for (int32_t i = 0; i < k_dim; i++) {
+        const vf ki = vf_all(k[i]);
+        float *row = state + (int64_t)i * v_dim;
+#pragma GCC unroll 8
+        for (int c = 0; c < across; c++)
+            vf_store(row + c * UH_LANES, vf_fma(ki, known[c], keep * vf_load(row + c * UH_LANES)));
+    }
+}
+
+/* The same for the last columns, fewer than a register holds. */
+UH_TARGET static void delta_last_columns(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim, int32_t v_dim,
+                                   int32_t count, float *state, float *out) {
+    for (int32_t c = 0; c < count; c++) {
+        float known = 0.0f, read = 0.0f;
+        for (int32_t i = 0; i < k_dim; i++) {
+            known += k[i] * state[(int64_t)i * v_dim + c];
+            read += q[i] * state[(int64_t)i * v_dim + c];
+        }
+        const float learned = r.learn * (v[c] - r.keep * known);
+        out[c] = r.keep * read + r.qk * learned;
+        for (int32_t i = 0; i < k_dim; i++) {
+            float *s = state + (int64_t)i * v_dim + c;
+            *s = r.keep * *s + k[i] * learned;
+        }
+    }
+}
+
+UH_TARGET static void delta_columns_all(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim, int32_t v_dim,
+                               float *state, float *out) {
+    int32_t c = 0;
+    for (; c + DELTA_ACROSS * UH_LANES <= v_dim; c += DELTA_ACROSS * UH_LANES)
+        delta_columns(q, k, v + c, r, k_dim, v_dim, DELTA_ACROSS, state + c, out + c);
+    for (; c + UH_LANES <= v_dim; c += UH_LANES) delta_columns(q, k, v + c, r, k_dim, v_dim, 1, state + c, out + c);
+    delta_last_columns(q, k, v + c, r, k_dim, v_dim, v_dim - c, state + c, out + c);
+}
+
+static float softplus(float x) { return x > 20.0f ? x : log1pf(expf(x)); }
+
+/* The channels of one head, convolved, and what silu makes of them. */
+UH_TARGET static void delta_channels(const delta *d, int32_t from, int32_t n, float *y) {
+    const int64_t channels = 2 * (int64_t)d->k_heads * d->k_dim + (int64_t)d->v_heads * d->v_dim;
+    convolve(d->mixed + from, d->taps + from, d->history + from, d->kernel, channels, n, y);
+    for (int32_t i = 0; i < n; i++) y[i] *= uh_sigmoid(y[i]);
+}
+
+/* A key head, with the value heads that share it: they meet no other. */
+UH_TARGET static void delta_head(void *argument, int32_t key_head, int32_t lane) {
+    const delta *d = argument;
+    const int32_t k_dim = d->k_dim, v_dim = d->v_dim, keys = d->k_heads * k_dim, values = d->v_heads * v_dim;
+    const int32_t share = d->v_heads / d->k_heads;
+    float q[DELTA_WIDEST], k[DELTA_WIDEST], v[DELTA_WIDEST];
+    (void)lane;
+    delta_channels(d, key_head * k_dim, k_dim, q);
+    delta_channels(d, keys + key_head * k_dim, k_dim, k);
+    delta_to_length(q, k_dim, d->qk_eps, 1.0f / sqrtf((float)k_dim));
+    delta_to_length(k, k_dim, d->qk_eps, 1.0f);
+    delta_rates r = {.qk = dot_of(q, k, k_dim)};
+    for (int32_t head = key_head * share; head < (key_head + 1) * share; head++) {
+        const float *z = d->mixed + 2 * keys + values + head * v_dim;
+        float *out = d->out + head * v_dim;
+        delta_channels(d, 2 * keys + head * v_dim, v_dim, v);
+        r.learn = uh_sigmoid(d->rates[head]);
+        r.keep = expf(d->decay[head] * softplus(d->rates[d->v_heads + head] + d->dt_bias[head]));
+        delta_columns_all(q, k, v, r, k_dim, v_dim, d->memory + (int64_t)head * k_dim * v_dim, out);
+        rms(out, d->norm, v_dim, d->norm_eps, out);
+        for (int32_t i = 0; i < v_dim; i++) out[i] *= z[i] * uh_sigmoid(z[i]);
+    }
+}
+
+UH_TARGET static int play_delta(uh_context *context, const uh_op *op, const uh_step *step) {
+    delta d = {.history = step->state[op->n[0]], .memory = step->state[op->n[0] + 1]};
+    d.k_heads = op->n[1], d.v_heads = op->n[2], d.k_dim = op->n[3], d.v_dim = op->n[4], d.kernel = op->n[5];
+    d.qk_eps = op->f[0], d.norm_eps = op->f[1];
+    d.mixed = op->p[0], d.rates = op->p[1], d.taps = op->p[2], d.decay = op->p[3], d.dt_bias = op->p[4];
+    d.norm = op->p[5], d.out = op->p[6];
+    const int small = (int64_t)d.v_heads * d.k_dim * d.v_dim < DELTA_SERIAL;
+    uh_share(context, small, delta_head, &d, d.k_heads);
+    return 0;
+}
+
+/* out = after * (convolution(before * value) + bias), of three parts [before | after | value] that lie together. */
+UH_TARGET static int play_conv(uh_context *context, const uh_op *op, const uh_step *step) {
+    const int32_t n = op->n[1], kernel = op->n[2];
+    float *x = op->p[0], *out = op->p[3];
+    const float *taps = op->p[1], *bias = op->p[2], *after = x + n, *value = after + n;
+    (void)context;
+    for (int32_t i = 0; i < n; i++) x[i] *= value[i];
+    convolve(x, taps, step->state[op->n[0]], kernel, n, n, out);
+    for (int32_t i = 0; i < n; i++) out[i] = (bias ? out[i] + bias[i] : out[i]) * after[i];
+    return 0;
+}

@@ -1,0 +1,135 @@
+"""Ops of the token mixers that are not grouped-query attention: see engine.kernels.tape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from engine.kernels.dense import View
+from engine.kernels.tape import Op, OpKind, sized
+from engine.store.layout import ROWS_PER_TILE
+
+WIDEST_ROW = 624  # latent and rotary key together
+WIDEST_HEAD = 512  # of DeltaNet
+_SPANS, _BLOCK, _HEADS, _DIMS = 8, 24, 16, 16  # as in native/latent.h
+
+
+def each(view: View, heads: int, x: Tensor, x_step: int, y: Tensor, y_step: int) -> Op:
+    """y[head] = W[head] x[head]: a matrix for every head, which `view` holds one below the other.
+
+    x_step, y_step: values from one head to the next; x and y start at the first head's.
+    """
+    rows = view.rows // heads
+    if view.rows % heads or view.bias or (view.kind < 16 and rows % ROWS_PER_TILE):
+        raise ValueError(f"{view.rows} rows must fall into {heads} heads of whole tiles, without a bias")
+    _reaches(x, heads, x_step, view.cols)
+    _reaches(y, heads, y_step, rows)
+    return Op(OpKind.EACH, (heads, x_step, y_step), (), (view, x, y))
+
+
+@dataclass(frozen=True)
+class Latent:
+    """The shape of multi-head latent attention: heads whose queries have `nope` and then `rope` dimensions."""
+
+    heads: int
+    nope: int
+    rope: int
+    rank: int
+
+
+def latent(
+    spec: Latent, queries: Tensor, row: Tensor, scale: Tensor, eps: float, angles: tuple[Tensor, Tensor],
+    interleaved: bool, state: int,
+) -> Op:  # fmt: skip
+    """Finish the token's row [latent | rotary key]: the RMS norm of the latent, times scale, the key turned. It becomes
+    row `position` of the buffer `state`. The rotary part of every head of queries [heads, nope + rope] is turned too.
+
+    angles: cosines and sines [rope / 2].
+    """
+    sized(spec.heads * (spec.nope + spec.rope), queries)
+    sized(spec.rank + spec.rope, row)
+    sized(spec.rank, scale)
+    sized(spec.rope // 2, *angles)
+    numbers = (state, spec.heads, spec.nope, spec.rope, spec.rank, interleaved)
+    return Op(OpKind.LATENT, numbers, (eps,), (queries, row, scale, *angles))
+
+
+def latent_room(spec: Latent) -> int:
+    """Floats of `room` in `latent_attend`."""
+    heads, deep = -(-spec.heads // _HEADS) * _HEADS, -(-spec.rank // _DIMS) * _DIMS
+    return heads * (spec.rank + spec.rope + _SPANS * (deep + 3 + _BLOCK))
+
+
+def latent_attend(
+    spec: Latent, in_latent: Tensor, queries: Tensor, out: Tensor, room: Tensor, scale: float, state: int
+) -> Op:
+    """Softmax attention of all heads over the rows [latent | rotary key] up to `position`, whose latents are summed.
+
+    in_latent, out: [heads, rank]. queries: [heads, nope + rope], of which the rotary parts are looked at.
+    """
+    if spec.rank + spec.rope > WIDEST_ROW:
+        raise ValueError(f"rows of {spec.rank + spec.rope} are not provided for")
+    sized(spec.heads * (spec.nope + spec.rope), queries)
+    sized(spec.heads * spec.rank, in_latent, out)
+    sized(latent_room(spec), room)
+    numbers = (state, spec.heads, spec.rank, spec.rope, spec.nope + spec.rope)
+    return Op(OpKind.LATENT_ATTEND, numbers, (scale,), (in_latent, queries.flatten()[spec.nope :], out, room))
+
+
+@dataclass(frozen=True, eq=False)
+class Delta:
+    """A Gated DeltaNet layer: see engine.models.deltanet. C = 2 * k_heads * k_dim + v_heads * v_dim channels.
+
+    taps: [kernel, C], the current token's last. decay: -exp(A) [v_heads]. dt_bias: [v_heads]. norm: [v_dim].
+    """
+
+    k_heads: int
+    v_heads: int
+    k_dim: int
+    v_dim: int
+    kernel: int
+    qk_eps: float
+    norm_eps: float
+    taps: Tensor
+    decay: Tensor
+    dt_bias: Tensor
+    norm: Tensor
+
+
+def delta(spec: Delta, mixed: Tensor, rates: Tensor, out: Tensor, state: int) -> Op:
+    """The step between the projections. mixed: [C + v_heads * v_dim], channels and gates. rates: [b | a]. out:
+    [v_heads * v_dim]. The states `state`, the convolution's inputs [kernel - 1, C], and `state + 1`, the memory
+    [v_heads, k_dim, v_dim], move on by one token.
+    """
+    values = spec.v_heads * spec.v_dim
+    channels = 2 * spec.k_heads * spec.k_dim + values
+    if spec.v_heads % spec.k_heads or max(spec.k_dim, spec.v_dim) > WIDEST_HEAD:
+        raise ValueError(f"{spec.v_heads} heads of {spec.v_dim} on {spec.k_heads} of {spec.k_dim} are not provided for")
+    sized(channels + values, mixed)
+    sized(2 * spec.v_heads, rates)
+    sized(values, out)
+    sized(spec.kernel * channels, spec.taps)
+    sized(spec.v_heads, spec.decay, spec.dt_bias)
+    sized(spec.v_dim, spec.norm)
+    numbers = (state, spec.k_heads, spec.v_heads, spec.k_dim, spec.v_dim, spec.kernel)
+    kept = (mixed, rates, spec.taps, spec.decay, spec.dt_bias, spec.norm, out)
+    return Op(OpKind.DELTA, numbers, (spec.qk_eps, spec.norm_eps), kept)
+
+
+def conv(mixed: Tensor, taps: Tensor, bias: Tensor | None, out: Tensor, state: int) -> Op:
+    """out = after * (convolution(before * value) + bias), mixed being [before | after | value], which is written over.
+
+    taps: [kernel, channels], the current token's last. The state `state`, its inputs [kernel - 1, channels], moves on.
+    """
+    kernel, channels = taps.shape
+    sized(3 * channels, mixed)
+    sized(kernel * channels, taps)
+    sized(channels, bias, out)
+    return Op(OpKind.CONV, (state, channels, kernel), (), (mixed, taps, bias, out))
+
+
+def _reaches(x: Tensor, heads: int, step: int, size: int) -> None:
+    sized(x.numel(), x)
+    if step < 0 or x.numel() < (heads - 1) * step + size:
+        raise ValueError(f"{x.numel()} values are too few for {heads} heads")

@@ -1,0 +1,77 @@
+"""Every family's single tokens go through native ops: one part without them sends the whole decoder back to torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from transformers import AutoConfig
+
+from engine.kernels.native import NativeKernel
+from engine.models.decoder import Decoder
+from engine.models.families import FAMILIES, read_spec
+from engine.models.holding import Holding
+from engine.models.shapes import shapes
+from engine.models.spec import DecoderSpec
+from tests.engine.models.families import tiny
+from tests.engine.models.families.test_plain_attention import CASES, COMMON
+from tests.engine.models.parity import native_kernel
+
+NOT_NATIVE: set[str] = set()  # families whose tokens torch still computes
+
+CONFIGS: dict[str, Any] = {
+    **{name: AutoConfig.for_model(kind, **{**COMMON, **changes}) for name, (kind, changes) in CASES.items()},
+    **{name: tiny.tiny(name) for name in tiny.FAMILIES},
+    "deepseek_v3 without query rank": tiny.tiny("deepseek_v3", q_lora_rank=None, attention_bias=True),
+    "lfm2_moe with biases": tiny.tiny("lfm2_moe", conv_bias=True),
+    "gemma4_text with inputs": tiny.tiny("gemma4_text", hidden_size_per_layer_input=8, vocab_size_per_layer_input=97),
+}
+INSIDE = {"gemma4": "gemma4_text", "qwen3_5_moe": "qwen3_5_moe_text"}  # the text model of a bigger one
+
+
+class SomeWeights:
+    """Weights of the right shapes."""
+
+    def __init__(self, spec: DecoderSpec) -> None:
+        self._shapes = dict(shapes(spec))
+        if (own := spec.per_layer_inputs) is not None:
+            self._shapes[f"{own.embedding}.weight"] = (spec.vocab, len(spec.layers) * own.dim)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a tensor."""
+        return name in self._shapes
+
+    def get(self, name: str) -> Tensor:
+        """Zeros; what has no shape of its own is one number."""
+        return torch.zeros(self._shapes.get(name, (1,)))
+
+
+class NoExperts:
+    """Nothing is ever computed here."""
+
+    def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        """Not called."""
+        raise AssertionError
+
+
+@pytest.fixture(scope="module")
+def kernel() -> NativeKernel:
+    found = native_kernel()
+    if found is None:
+        pytest.skip("the native library was not built")
+    return found
+
+
+def test_no_family_is_forgotten() -> None:
+    tried = {str(config.model_type) for config in CONFIGS.values()}
+    assert {INSIDE.get(family, family) for family in FAMILIES} == tried
+
+
+@pytest.mark.parametrize("name", CONFIGS)
+def test_single_tokens_are_native(name: str, kernel: NativeKernel) -> None:
+    spec = read_spec(CONFIGS[name].to_dict())
+    for kind in ("bf16", "int8", "int4"):
+        decoder = Decoder(spec, SomeWeights(spec), NoExperts(), Holding(kind, kernel), torch.bfloat16)
+        assert decoder.native_layers == (spec.family not in NOT_NATIVE), decoder.why_not_native
