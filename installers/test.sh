@@ -39,6 +39,7 @@ set_up dev
 need_qt_libraries "$ENVIRONMENT" || say "Tests of the window may fail without them."
 has Xvfb || { can_apt && step "Installing Xvfb, a display for tests" apt_install xvfb; } ||
     say "Tests on a real display are left out: there is no Xvfb. To have it: $(install_hint xvfb)"
+[ "$quick" = yes ] || [ $# != 0 ] || need_windows
 
 cd "$ROOT" || exit
 unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those that need a display start their own

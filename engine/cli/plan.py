@@ -11,6 +11,7 @@ from engine.cli.main import given
 from engine.hardware import probe
 from engine.hardware.plan import make_plan
 from engine.hub import library
+from engine.kernels.choice import in_use
 from engine.session.facts import model_facts, spec_of
 from engine.session.session import measure
 from engine.store.reader import Store
@@ -21,9 +22,11 @@ def run(args: argparse.Namespace) -> int:
     path = library.prepare(args.model)
     with Store.open(path) as store:
         facts = model_facts(store, library.card(path), spec_of(store))
-        plan = make_plan(measure(store), facts, given(args, settings.ENGINE), probe.rss())
+        chosen = given(args, settings.ENGINE)
+        plan = make_plan(measure(store), facts, chosen, probe.rss())
+    kernels = in_use(str(chosen["kernel"]), plan.threads)
     if args.json:
-        print(json.dumps(asdict(plan)))
+        print(json.dumps({**asdict(plan), "kernels": kernels}))
     else:
-        print("\n".join(plan.sentences))
+        print("\n".join((*plan.sentences, kernels)))
     return 0

@@ -7,26 +7,52 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.call import Kernel
-from engine.kernels.native import NativeKernel, NativeMissing, isas
+from engine.kernels.native import NativeKernel, NativeMissing, default_threads, isas
 from engine.kernels.reference import TorchKernel
+
+
+NAMES = {
+    "portable": "plain C",
+    "avx2": "AVX2",
+    "avxvnni": "AVX-VNNI",
+    "avx512": "AVX-512",
+    "avx512vnni": "AVX-512 VNNI",
+}
+REMEDY = "To have the fast ones, install a C compiler (gcc or clang) and run: python -m engine.kernels.build"
 
 
 @dataclass(frozen=True)
 class Availability:
-    """native: the library is there and usable. isa: what it would run on, or 'torch'. reason: a plain sentence."""
+    """native: the library is there and usable. isa: what it would run on, or 'torch'. reason: a plain sentence.
+
+    threads: what it computes with unless it is told otherwise.
+    """
 
     native: bool
     isa: str
+    threads: int
     reason: str
 
 
 def available(path: Path | None = None) -> Availability:
     """What this installation can compute with. path: of the native library; default, where the build puts it."""
+    threads = default_threads()
+    reason = in_use("auto", threads, path)
+    try:
+        return Availability(True, isas(path)[-1], threads, reason)
+    except NativeMissing:
+        return Availability(False, "torch", threads, reason)
+
+
+def in_use(setting: str, threads: int, path: Path | None = None) -> str:
+    """Which kernels compute under this setting, in a plain sentence; of the slower ones, why and what to do."""
+    if setting == "torch":
+        return "The slower torch kernels compute, as the settings ask."
     try:
         isa = isas(path)[-1]
     except NativeMissing as missing:
-        return Availability(False, "torch", f"The slower torch kernels are used: {missing}.")
-    return Availability(True, isa, f"Native kernels ({isa}).")
+        return f"The slower torch kernels compute: {missing}. {REMEDY}"
+    return f"Native kernels ({NAMES[isa]}) compute on {threads} thread{'' if threads == 1 else 's'}."
 
 
 def choose(setting: str = "auto", threads: int | None = None, path: Path | None = None) -> Kernel:

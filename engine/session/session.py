@@ -27,7 +27,7 @@ from engine.hardware import probe
 from engine.hardware.machine import Machine
 from engine.hub import library
 from engine.hub.cards import BUILTIN, TOY
-from engine.kernels.choice import available
+from engine.kernels.choice import available, in_use
 from engine.models.holding import Holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
@@ -79,9 +79,10 @@ class Session:
         except BaseException:
             self.runtime.close()
             raise
-        self._watcher = Watcher(self.runtime, self.machine)
+        native = chosen["kernel"] != "torch" and available().native
+        self._watcher = Watcher(self.runtime, self.machine, native=native)
         self._closed = False
-        for note in (store.io_note, "" if available().native else available().reason):
+        for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
                 self._add_sentence(note)
         if spec is None and self.plan.dense == "int8":

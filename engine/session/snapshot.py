@@ -34,8 +34,10 @@ class Rate:
 class Watcher:
     """Reads the runtime's counters for the panels; counts tokens and their speed."""
 
-    def __init__(self, runtime: ExpertRuntime, machine: Machine) -> None:
+    def __init__(self, runtime: ExpertRuntime, machine: Machine, *, native: bool) -> None:
+        """native: whether native kernels compute."""
         self._runtime = runtime
+        self._native = native
         self._machine = machine
         self._tokens = 0
         self._generating = False
@@ -90,22 +92,28 @@ class Watcher:
             cache_capacity=cache.capacity,
             rss=probe.rss(),
             generating=self._generating,
-            why=why(min(1.0, read / self._machine.disk_rate), tokens, missed / tokens if tokens else 0.0, read)
+            why=why(
+                min(1.0, read / self._machine.disk_rate), tokens, missed / tokens if tokens else 0.0, read, self._native
+            )
             if self._generating
             else "Idle.",
         )
 
 
-def why(disk_share: float, tokens_per_second: float, misses_per_token: float, disk_rate: float) -> str:
-    """One sentence on what limits the speed now.
+def why(
+    disk_share: float, tokens_per_second: float, misses_per_token: float, disk_rate: float, native: bool = True
+) -> str:
+    """What limits the speed now, in a sentence; in two where the slower kernels have a part in it.
 
     disk_share: part of the disk's measured rate in use, 0 to 1. disk_rate: bytes per second being read.
+    native: whether native kernels compute.
     """
     if tokens_per_second <= 0:
         return "Reading the prompt."
+    slower = "" if native else " The slower torch kernels compute."
     if misses_per_token < 0.05:
-        return "Every expert needed is in memory; computing sets the pace."
+        return f"Every expert needed is in memory; computing sets the pace.{slower}"
     missing = f"{misses_per_token:.1f} experts per token are not in memory and come from disk"
     if disk_share > 0.5:
         return f"Waiting for the disk: {missing} at {disk_rate / 1e6:,.0f} MB/s. A larger expert cache would help."
-    return f"Mostly computing: {missing}, which takes {100 * disk_share:.0f} % of what the disk can give."
+    return f"Mostly computing: {missing}, which takes {100 * disk_share:.0f} % of what the disk can give.{slower}"

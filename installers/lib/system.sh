@@ -82,6 +82,17 @@ need_qt_libraries() { # ENVIRONMENT: false, with a sentence, when some are missi
     return 1
 }
 
+need_windows() { # what builds the kernels for Windows and runs them here; the tests go on without
+    [ "$(uname -m)" = x86_64 ] || return 0
+    if has x86_64-w64-mingw32-gcc-posix && has wine; then
+        return 0
+    fi
+    can_apt && step "Installing mingw and wine, for tests of the Windows library (about 1 GB)" \
+        apt_install gcc-mingw-w64-x86-64-posix wine wine64 && return
+    say "Tests of the Windows library are left out: mingw or wine is missing. To have them:" \
+        "$(install_hint gcc-mingw-w64-x86-64-posix wine wine64)"
+}
+
 window_can_open() { # ENVIRONMENT: whether Qt reaches a display. Qt aborts when it does not, hence the subshell
     (
         ulimit -c 0

@@ -26,6 +26,7 @@ def test_the_built_in_model_answers(
     try:
         qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
         assert underhill.models.state == "ready", [b.sentence for b in underhill.window.banners.banners]
+        assert "kernels" in underhill.window.welcome._plan.text()  # which ones compute here
         underhill.conversation.send("Hello! Who are you?")
         qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=60_000)
         answer = underhill.conversation.messages[-1]

@@ -83,7 +83,9 @@ def test_a_conversation_in_the_terminal_remembers_and_shows_its_statistics(
 def test_info_knows_computer_and_model(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     everything = found(capsys, "info", "builtin")
     assert everything["computer"]["cores"] >= 1
-    assert everything["computer"]["kernels"]["reason"]
+    kernels = everything["computer"]["kernels"]
+    assert "kernels" in kernels["reason"]
+    assert str(kernels["threads"]) in kernels["reason"] or not kernels["native"]
     assert everything["model"]["moe_layers"] == 6
     qualities = {q["tier"]: q["relative_error"] for q in everything["model"]["quality"]}
     assert qualities[2] > qualities[4] > qualities[8] > 0
@@ -95,6 +97,7 @@ def test_list_plan_and_calibrate(home: Path, capsys: pytest.CaptureFixture[str])
     plan = found(capsys, "plan", "builtin", "--cache-fraction", "0.5")
     whole = found(capsys, "plan", "builtin")
     assert 0 < plan["cache_bytes"] < whole["cache_bytes"]
+    assert "as the settings ask" in found(capsys, "plan", "builtin", "--kernel", "torch")["kernels"]
     cuts = found(capsys, "calibrate", "builtin")
     assert 0 < cuts["fast"][0] < cuts["balanced"][0] < cuts["balanced"][1] <= 1
     balanced = chat(capsys, "--dial", "balanced", "--cache-fraction", "0")["stats"]["precision"]

@@ -9,7 +9,7 @@ import pytest
 
 from engine.errors import UnderhillError
 from engine.kernels import build
-from engine.kernels.choice import available, choose
+from engine.kernels.choice import NAMES, available, choose, in_use
 from engine.kernels.native import ISAS, NativeKernel, default_threads
 from engine.kernels.reference import TorchKernel
 
@@ -59,6 +59,18 @@ def test_building_without_a_compiler_says_so(
     monkeypatch.delenv("CC", raising=False)
     assert build.main([]) == 3
     assert "No C compiler" in capsys.readouterr().err
+
+
+def test_what_computes_is_said_in_a_sentence(native_library: Path, tmp_path: Path) -> None:
+    best = NAMES[available(native_library).isa]
+    assert in_use("auto", 2, native_library) == f"Native kernels ({best}) compute on 2 threads."
+    assert in_use("native", 1, native_library).endswith("on 1 thread.")
+    assert set(NAMES) == set(ISAS)
+    assert "as the settings ask" in in_use("torch", 2, native_library)
+    missing = in_use("auto", 2, tmp_path / "none.so")
+    assert "was not built" in missing
+    assert "python -m engine.kernels.build" in missing  # what to do
+    assert available(tmp_path / "none.so").reason == missing
 
 
 @pytest.mark.skipif(build.find_compiler() is None, reason="no C compiler")

@@ -16,6 +16,7 @@ from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.plan import WORKSPACE
+from engine.kernels.choice import available
 from engine.session import Session
 from engine.store.manifest import dumps
 from engine.store.reader import load_manifest
@@ -150,6 +151,24 @@ def test_the_dial_and_the_cache_change_between_two_answers(session: Session) -> 
     assert session.exact
     session.context.clear()
     assert ask(session).token_ids == exact.token_ids
+
+
+def test_which_kernels_compute_is_said_where_the_plan_is_and_beside_the_speed(home: Path) -> None:
+    with Session.open("builtin", {"kernel": "torch", "threads": 1}) as opened:
+        assert "The slower torch kernels compute, as the settings ask." in opened.card.plan
+        seen: list[str] = []
+
+        class Watching(Listener):
+            def text(self, text: str, token_ids: Sequence[int]) -> None:
+                super().text(text, token_ids)
+                snapshot = opened.snapshot()
+                seen.append(snapshot.why if snapshot else "")
+
+        opened.generate(HELLO, GREEDY, (), Watching())
+        assert any("torch kernels compute" in why for why in seen)
+    with Session.open("builtin", {"threads": 1}) as opened:
+        assert sum("kernels" in sentence for sentence in opened.card.plan) == 1
+        assert available().reason.split(":")[0].split(" on ")[0] in " ".join(opened.card.plan)
 
 
 def test_a_dial_saves_nothing_where_everything_fits_so_it_costs_nothing(home: Path) -> None:
