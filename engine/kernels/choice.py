@@ -10,7 +10,6 @@ from engine.kernels.call import Kernel
 from engine.kernels.native import NativeKernel, NativeMissing, default_threads, isas
 from engine.kernels.reference import TorchKernel
 
-
 NAMES = {
     "portable": "plain C",
     "avx2": "AVX2",
