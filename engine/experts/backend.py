@@ -38,6 +38,7 @@ class Step:
             raise ValueError("x and y, and ids and weights, must be of one shape")
         self.x, self.ids, self.weights, self.y = x, ids, weights, y
         self.hidden, self.k = x.shape[1], ids.shape[1]
+        self.chosen = ids[0].numpy().data  # the ids once more, quick to read
         self.addresses = (x.data_ptr(), ids.data_ptr(), weights.data_ptr(), y.data_ptr())
 
     @classmethod

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from engine.errors import Kind, UnderhillError
@@ -88,8 +88,9 @@ class ExpertCache:
     """Experts in the memory of one device. Thread-safe.
 
     capacity: bytes, buffers waiting for reuse included. least: bytes of the largest expert, below which no capacity
-    is accepted. evicted: called with an entry that is about to leave, its buffers still valid (demotion).
-    level: 0 is the fastest memory.
+    is accepted. evicted: called with an entry that is about to leave, its buffers still valid (demotion). changed:
+    called with an entry that holds more now, or that has gone (False). level: 0 is the fastest memory. lock: while it
+    is held no expert comes or goes.
     """
 
     def __init__(
@@ -99,11 +100,12 @@ class ExpertCache:
         self._check(capacity)
         self.level = 0
         self.evicted: Callable[[Entry], None] | None = None
+        self.changed: Callable[[Entry, bool], None] | None = None
+        self.lock = threading.RLock()
         self._pool = BufferPool(capacity, allocate)
         self._policy = policy
         self._spec_of = spec_of
         self._entries: dict[ExpertKey, Entry] = {}
-        self._lock = threading.RLock()
 
     @property
     def capacity(self) -> int:
@@ -121,13 +123,20 @@ class ExpertCache:
         return entry.tier if entry else 0
 
     def residency(self) -> dict[ExpertKey, int]:
-        """Every resident expert and its finest tier."""
-        with self._lock:
-            return {key: entry.tier for key, entry in self._entries.items() if entry.buffers}
+        """Every resident expert and its finest tier. Waits for nobody: the lock is held while a layer computes."""
+        return {entry.key: entry.tier for entry in list(self._entries.values()) if entry.buffers}
+
+    def entry(self, key: ExpertKey) -> Entry | None:
+        """What is held of an expert, to be used under the lock only."""
+        return self._entries.get(key)
+
+    def used(self, keys: Iterable[ExpertKey]) -> None:
+        """These experts of one layer, all resident, were used without a lease, under the lock."""
+        self._policy.used_together(keys)
 
     def lookup(self, key: ExpertKey, tier: int) -> Lease | None:
         """A lease if the expert is resident at `tier` or finer; None is a miss. Tier 0 takes whatever is there."""
-        with self._lock:
+        with self.lock:
             entry = self._entries.get(key)
             if entry is None or not entry.buffers or entry.tier < tier:
                 return None
@@ -138,7 +147,7 @@ class ExpertCache:
 
         Raises RuntimeError when it is already arriving or lacks nothing, UnderhillError(OUT_OF_MEMORY).
         """
-        with self._lock:
+        with self.lock:
             entry = self._entries.get(key) or Entry(key, self._spec_of(key))
             missing = entry.spec.layout.planes_for(tier)[len(entry.buffers) :]
             if entry.arriving or not missing:
@@ -160,21 +169,23 @@ class ExpertCache:
 
     def commit(self, reservation: Reservation) -> Lease:
         """The buffers are filled: the expert is resident. Its reservation becomes a lease."""
-        with self._lock:
+        with self.lock:
             entry = self._arrived(reservation)
             entry.buffers.extend(reservation.buffers)
+            if self.changed is not None:
+                self.changed(entry, True)
             lease = self._lease(entry)
             self.unpin(entry)
             return lease
 
     def abandon(self, reservation: Reservation) -> None:
         """The buffers were not filled, and nobody writes to them any more: take them back."""
-        with self._lock:
+        with self.lock:
             self._drop(self._arrived(reservation), reservation.buffers)
 
     def remove(self, key: ExpertKey) -> None:
         """Let an expert go (it moved elsewhere). Raises RuntimeError while it is leased."""
-        with self._lock:
+        with self.lock:
             entry = self._entries[key]
             if entry.pins:
                 raise RuntimeError(f"{key} is in use")
@@ -182,7 +193,7 @@ class ExpertCache:
 
     def borrow(self, sizes: Sequence[int], incoming: ExpertKey) -> list[Buffer] | None:
         """Plain buffers within the budget, to pass bytes through; None when there is no room."""
-        with self._lock:
+        with self.lock:
             buffers: list[Buffer] = []
             for nbytes in sizes:
                 buffer = self._take(nbytes, incoming)
@@ -194,7 +205,7 @@ class ExpertCache:
 
     def give_back(self, buffers: Sequence[Buffer]) -> None:
         """Return what was borrowed."""
-        with self._lock:
+        with self.lock:
             for buffer in buffers:
                 self._pool.give(buffer)
             self._settle()
@@ -204,14 +215,14 @@ class ExpertCache:
 
         Raises UnderhillError(BAD_REQUEST) when not even one expert would fit.
         """
-        with self._lock:
+        with self.lock:
             self._check(capacity)
             self._pool.capacity = capacity
             self._settle()
 
     def unpin(self, entry: Entry) -> None:
         """One lease or reservation less; for Lease and Reservation only."""
-        with self._lock:
+        with self.lock:
             entry.pins -= 1
             self._settle()
 
@@ -253,6 +264,8 @@ class ExpertCache:
     def _forget(self, entry: Entry) -> None:
         del self._entries[entry.key]
         self._policy.removed(entry.key)
+        if self.changed is not None:
+            self.changed(entry, False)
         for buffer in entry.buffers:
             self._pool.give(buffer)
 

@@ -5,7 +5,7 @@ They know no model, no bytes and no clock, so a recorded trace can be replayed t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from engine.errors import Kind, UnderhillError
@@ -17,6 +17,9 @@ class Policy(Protocol):
 
     def used(self, key: ExpertKey) -> None:
         """A resident expert (or one that just became so) was used."""
+
+    def used_together(self, keys: Iterable[ExpertKey]) -> None:
+        """`used`, one after the other, of resident experts of one layer."""
 
     def removed(self, key: ExpertKey) -> None:
         """It is resident no more."""
@@ -35,6 +38,13 @@ class Lru:
         """See Policy.used."""
         self._order.pop(key, None)
         self._order[key] = None
+
+    def used_together(self, keys: Iterable[ExpertKey]) -> None:
+        """See Policy.used_together."""
+        order = self._order
+        for key in keys:
+            order.pop(key, None)
+            order[key] = None
 
     def removed(self, key: ExpertKey) -> None:
         """See Policy.removed."""
@@ -61,6 +71,13 @@ class LruPerLayer:
     def used(self, key: ExpertKey) -> None:
         """See Policy.used."""
         self._by_layer.setdefault(key.layer, Lru()).used(key)
+
+    def used_together(self, keys: Iterable[ExpertKey]) -> None:
+        """See Policy.used_together."""
+        keys = iter(keys)
+        for key in keys:
+            self.used(key)
+            self._by_layer[key.layer].used_together(keys)
 
     def removed(self, key: ExpertKey) -> None:
         """See Policy.removed."""

@@ -55,8 +55,9 @@ def unimportance(weights: Tensor) -> Tensor:
     """
     size = weights.detach().abs().to(torch.float64)
     ranked, order = size.sort(dim=1, descending=True, stable=True)
-    total = ranked.sum(dim=1, keepdim=True).clamp_min(torch.finfo(torch.float64).tiny)
-    before = (ranked.cumsum(dim=1) - ranked) / total
+    through = ranked.cumsum(dim=1)
+    total = through[:, -1:].clamp_min(torch.finfo(torch.float64).tiny)
+    before = (through - ranked) / total
     return torch.empty_like(before).scatter_(1, order, before).clamp_(max=1.0)
 
 

@@ -14,10 +14,12 @@ from engine.experts.cache import Lease
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.loader import Loader, Request
 from engine.experts.precision import EXACT, Demand, Thresholds, demands, tiers_of
+from engine.experts.residents import Residents
 from engine.experts.telemetry import Snapshot, Telemetry
 from engine.experts.two_level import Arrival, TieredCache
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel, Work
+from engine.kernels.native import NativeKernel
 from engine.kernels.reference import slots_by_expert
 from engine.store.layout import ExpertSpec
 
@@ -71,6 +73,13 @@ class ExpertRuntime:
         self._kernels = tuple(kernels)
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
         self._tiers: dict[int, list[tuple[int, int, int]]] = {}  # by layer, expert and Demand
+        first = kernels[0]
+        # Where experts may lie in two kinds of memory, or torch computes, every token goes the long way.
+        self._residents = (
+            Residents(cache.levels[0], first, self._specs, activation, self.telemetry)
+            if len(kernels) == 1 and isinstance(first, NativeKernel)
+            else None
+        )
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -79,15 +88,18 @@ class ExpertRuntime:
 
         Under the Exact dial the result is the same to the last bit whatever was cached.
         """
-        tokens, k = ids.shape
-        if tokens > 1 and self.interrupted is not None and self.interrupted():
+        if ids.shape[0] > 1 and self.interrupted is not None and self.interrupted():
             raise UnderhillError(Kind.CANCELLED, "Stopped.")
-        x = x.contiguous()
         if self.route_listener is not None:
             self.route_listener(layer, ids, weights)
+        return self._moe(layer, x, ids, weights)
+
+    def _moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+        tokens, k = ids.shape
         slots = slots_by_expert(ids.flatten().tolist())
         wants = self._wants(layer, slots, weights)
         self.telemetry.routed(layer, slots)
+        x = x.contiguous()
         call = _Call(x, k, x.new_empty((tokens * k, x.shape[1])))
         skipped = self._serve(call, wants)
         if skipped:
@@ -97,11 +109,19 @@ class ExpertRuntime:
 
     def moe_step(self, layer: int, step: Step) -> None:
         """See Stepper.moe_step. Raises what `moe` raises."""
-        step.y.copy_(self.moe(layer, step.x, step.ids, step.weights))
+        if self.route_listener is not None:
+            self.route_listener(layer, step.ids.clone(), step.weights.clone())  # the step's own are written over
+        ran = None if self._residents is None else self._residents.play(layer, step)
+        if ran is None:
+            step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
+        else:
+            self.cache.counts[0].hits += ran
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
         self._thresholds = thresholds
+        if self._residents is not None:
+            self._residents.set_thresholds(thresholds)
 
     def set_tier(self, tier: int | None) -> None:
         """Change what counts as full precision. Raises UnderhillError(BAD_REQUEST) for one that is not stored."""
@@ -113,6 +133,8 @@ class ExpertRuntime:
                 f"It holds {', '.join(map(str, stored))} bits.",
             )
         self._tiers = {layer: [tiers_of(spec, tier) for spec in specs] for layer, specs in self._specs.items()}
+        if self._residents is not None:
+            self._residents.set_tiers(self._tiers)
 
     def set_capacity(self, nbytes: int, level: int = -1) -> None:
         """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small."""
@@ -150,10 +172,9 @@ class ExpertRuntime:
         hits = [(want, leases[want.key]) for want in wants if want.key in leases]
         misses = [want for want in wants if want.tier and want.key not in leases]
         skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]
-        self.telemetry.hits += len(hits)
+        self.telemetry.hit(len(hits))
         self.telemetry.misses += len(misses)
-        if skipped:
-            self.telemetry.precision[0] += len(skipped)
+        self.telemetry.precision[0] += len(skipped)
         if not misses:
             self._run(call, hits)
             return skipped

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.experts.keys import ExpertKey, ExpertSource
 
+MOST_TIER = 32
 Matrix = tuple[tuple[int, ...], ...]
 
 
@@ -43,19 +44,33 @@ class Telemetry:
 
     def __init__(self, source: ExpertSource) -> None:
         self.layers = source.layers
-        self.hits = 0
         self.misses = 0
         self.bytes_read = 0
         self.reads = 0
         self.read_seconds = 0.0
-        self.precision: Counter[int] = Counter()  # tier to pairs; 0: skipped
+        # Arrays, so that native code may add to them: it is given their addresses, and none ever changes its length.
+        self.hit_count = array("q", [0])
+        self.precision = array("q", [0] * (MOST_TIER + 1))  # pairs by tier; 0: skipped
         self._row = {layer: row for row, layer in enumerate(source.layers)}
-        self._uses = [[0] * source.experts(layer) for layer in source.layers]
-        self._before = [list(row) for row in self._uses]  # as they were when the current answer began
+        self._uses = [array("q", [0] * source.experts(layer)) for layer in source.layers]
+        self._before = [row[:] for row in self._uses]  # as they were when the current answer began
 
     def begin_answer(self) -> None:
         """Activations count from here."""
-        self._before = [list(row) for row in self._uses]
+        self._before = [row[:] for row in self._uses]
+
+    @property
+    def hits(self) -> int:
+        """Experts asked for that were there."""
+        return self.hit_count[0]
+
+    def hit(self, count: int) -> None:
+        """So many were there."""
+        self.hit_count[0] += count
+
+    def uses(self, layer: int) -> array[int]:
+        """How often each expert of a layer was chosen."""
+        return self._uses[self._row[layer]]
 
     def routed(self, layer: int, slots: Mapping[int, Sequence[int]]) -> None:
         """These experts were chosen in these slots."""
@@ -74,7 +89,8 @@ class Telemetry:
         held = [[0] * len(row) for row in self._uses]
         for key, tier in residency.items():
             held[self._row[key.layer]][key.expert] = tier
-        precision = {str(tier or "skipped"): count for tier, count in sorted(self.precision.items(), reverse=True)}
+        tiers = reversed(list(enumerate(self.precision)))
+        precision = {str(tier or "skipped"): count for tier, count in tiers if count}
         return Snapshot(
             layers=self.layers,
             hits=self.hits,

@@ -27,6 +27,7 @@ from engine.store.layout import ExpertSpec
 ABI = 3  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
+_NOT_RESIDENT = -2  # as in the C enum
 _MATRICES = ("gate", "up", "down")
 EXPERT = struct.Struct("=QQQiiii")  # uh_expert: addresses of the planes, planes, first, count, 0
 
@@ -53,6 +54,24 @@ class _Layout(ctypes.Structure):
         ("limit", ctypes.c_float),
         ("up_limit", ctypes.c_float),
         ("matrix", _Matrix * 3),
+    )
+
+
+class ResidentLayer(ctypes.Structure):
+    """A layer's experts by number, as uh_residents in underhill_kernels.h says; its maker keeps alive what it needs."""
+
+    _fields_ = (
+        ("layout", ctypes.c_void_p),
+        ("experts", ctypes.c_void_p),
+        ("uses", ctypes.c_void_p),
+        ("hits", ctypes.c_void_p),
+        ("ran", ctypes.c_void_p),
+        ("t1", ctypes.c_double),
+        ("t2", ctypes.c_double),
+        ("n", ctypes.c_int32),
+        ("high", ctypes.c_int32),
+        ("low", ctypes.c_int32),
+        ("tiers", ctypes.c_int32 * 4),
     )
 
 
@@ -104,6 +123,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
         pointer, ctypes.POINTER(_Layout), ctypes.c_char_p, i32, pointer, i32, i32, pointer, i32, pointer,
     )  # fmt: skip
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
+    library.uh_moe_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
     library.uh_peak.argtypes, library.uh_peak.restype = (pointer, pointer, i32, ctypes.c_int64), ctypes.c_float
     library.uh_pack.argtypes = (pointer, ctypes.POINTER(View), i32, i32, pointer, i32)
@@ -193,6 +213,20 @@ class NativeKernel:
             failed = self._library.uh_moe_one(self._context, layout, experts, n, x, weights, y)
         if failed:
             raise _no_memory()
+
+    def moe_resident(self, layer: int, ids: int, k: int, x: int, weights: int, y: int) -> int | None:
+        """`moe_one` on the experts chosen, if none has to be fetched: then how many ran, else None and nothing is done.
+
+        layer: the address of a ResidentLayer. The others are addresses, too: ids int64 [k], x float32 [H], weights
+        float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
+        """
+        with self._lock:
+            ran: int = self._library.uh_moe_resident(self._context, layer, ids, k, x, weights, y)
+        if ran >= 0:
+            return ran
+        if ran == _NOT_RESIDENT:
+            return None
+        raise _no_memory()
 
     def linear(self, view: View, x: Tensor, y: Tensor | None = None) -> Tensor:
         """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None makes one.

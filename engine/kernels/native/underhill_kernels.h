@@ -100,6 +100,26 @@ typedef struct uh_op uh_op;
 typedef struct uh_step uh_step;
 UH_API int uh_play(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
 
+/* A layer's experts by number, those in memory with their addresses. Counters are the caller's, and are added to. */
+typedef struct {
+    const uh_layout *layout;
+    const uh_expert *experts; /* [n]; planes: what it runs at, 0 if it is not there; `first` and `count` are not read */
+    int64_t *uses;            /* [n]; times it was chosen, skipped or not */
+    int64_t *hits;
+    int64_t *ran;      /* by tier: experts that ran at it; 0: skipped */
+    double t1, t2;     /* unimportance above which an expert needs no more than `low` planes, or none; t1 = 1: exact */
+    int32_t n;
+    int32_t high, low; /* planes that an expert needs, not to have to be fetched */
+    int32_t tiers[4];  /* by planes; 0 planes: 0 */
+} uh_residents;
+
+enum { UH_NOT_RESIDENT = -2 };
+
+/* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
+ * is. Returns how many ran; UH_NOT_RESIDENT: nothing was done or counted; -1: out of memory. */
+UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
+                           const float *weights, float *y);
+
 /* Reads n bytes once with all threads, as fast as it goes: the roof the kernels are measured against. */
 UH_API uint64_t uh_read(uh_context *context, const uint8_t *bytes, int64_t n);
 

@@ -1,0 +1,53 @@
+/* One token's experts by number, out of those in memory: who is asked for how precisely, counters, and the call. */
+#include <float.h>
+#include <math.h>
+
+#include "underhill_kernels.h"
+
+enum { MOST = 64 }; /* experts per token */
+
+/* The planes that each of k experts needs, 0: it may be skipped. Unimportance scores and thresholds as in
+ * engine/experts/precision.py, in the same order of operations. 0: not to be decided here. */
+static int needed_planes(const uh_residents *layer, const float *weights, int32_t k, int32_t *needed) {
+    int32_t ranked[MOST];
+    double before = 0.0, total = 0.0;
+    for (int32_t i = 0; i < k; i++) {
+        if (isnan(weights[i])) return 0;
+        int32_t at = i;
+        for (; at > 0 && fabsf(weights[ranked[at - 1]]) < fabsf(weights[i]); at--) ranked[at] = ranked[at - 1];
+        ranked[at] = i;
+    }
+    for (int32_t i = 0; i < k; i++) total += fabs((double)weights[ranked[i]]);
+    if (total < DBL_MIN) total = DBL_MIN;
+    for (int32_t i = 0; i < k; i++) {
+        const double size = fabs((double)weights[ranked[i]]), sum = before + size, share = (sum - size) / total;
+        const double score = share < 1.0 ? share : 1.0;
+        needed[ranked[i]] = score > layer->t2 ? 0 : score > layer->t1 ? layer->low : layer->high;
+        before = sum;
+    }
+    return 1;
+}
+
+int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
+                    const float *weights, float *y) {
+    uh_expert asked[MOST];
+    int32_t needed[MOST], hits = 0;
+    const int exact = layer->t1 >= 1.0;
+    if (k > MOST || (!exact && !needed_planes(layer, weights, k, needed))) return UH_NOT_RESIDENT;
+    for (int32_t i = 0; i < k; i++) {
+        if (ids[i] < 0 || ids[i] >= layer->n) return UH_NOT_RESIDENT;
+        for (int32_t j = 0; j < i; j++)
+            if (ids[j] == ids[i]) return UH_NOT_RESIDENT;
+        const uh_expert *expert = &layer->experts[ids[i]];
+        if (expert->planes < (exact ? layer->high : needed[i])) return UH_NOT_RESIDENT;
+        if (!expert->planes) continue;
+        asked[hits] = *expert;
+        asked[hits++].first = i;
+    }
+    for (int32_t i = 0; i < k; i++) {
+        layer->uses[ids[i]]++;
+        layer->ran[layer->tiers[layer->experts[ids[i]].planes]]++;
+    }
+    *layer->hits += hits;
+    return uh_moe_one(context, layer->layout, asked, hits, x, weights, y) ? -1 : hits;
+}

@@ -1,0 +1,184 @@
+"""The short way of one token: the same bits, counters and cache as the long one, whatever was cached."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.backend import Step
+from engine.experts.keys import ExpertKey
+from engine.experts.opening import DevicePool, open_runtime
+from engine.experts.precision import EXACT, Thresholds, unimportance
+from engine.experts.runtime import ExpertRuntime
+from engine.experts.telemetry import Snapshot
+from engine.kernels.activation import Activation
+from engine.kernels.choice import available
+from engine.store.layout import ExpertSpec
+from tests.engine.experts.sources import MemorySource
+
+SPEC = ExpertSpec(48, 40, 8, 16)
+SILU = Activation()
+K = 3
+Open = Callable[..., ExpertRuntime]
+needs_native = pytest.mark.skipif(not available().native, reason="no native library")
+KERNELS = ["torch", pytest.param("native", marks=needs_native)]
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    """Opens runtimes whose capacity is given in whole experts."""
+    made: list[ExpertRuntime] = []
+
+    def make(source: MemorySource, experts: float, **options: object) -> ExpertRuntime:
+        options = {"kernel": "native", "readers": 1, **options}
+        made.append(open_runtime(source, SILU, int(experts * source.expert_bytes), **options))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make
+    for runtime in made:
+        runtime.close()
+
+
+def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+    step = Step(x.clone(), ids.clone(), weights.clone(), torch.full_like(x, float("nan")))
+    runtime.moe_step(layer, step)
+    return step.y
+
+
+def told(runtime: ExpertRuntime) -> Snapshot:
+    """The counters, without what depends on the clock."""
+    return dataclasses.replace(runtime.snapshot(), read_seconds=0.0)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("policy", ["lru", "lru_layer"])
+def test_exact_steps_are_the_same_at_every_capacity(opened: Open, kernel: str, policy: str) -> None:
+    source = MemorySource(SPEC)
+    full = opened(source, 12, kernel=kernel)
+    for experts in (1, 4, 7, 12):
+        small = opened(source, experts, kernel=kernel, policy=policy, readers=2)
+        for seed in range(12):
+            for layer in source.layers:
+                routing = source.routing(1, K, 10 * seed + layer)
+                assert torch.equal(stepped(small, layer, *routing), full.moe(layer, *routing))
+                assert small.cache.nbytes <= small.cache.capacity
+
+
+@needs_native
+@pytest.mark.parametrize("policy", ["lru", "lru_layer"])
+@pytest.mark.parametrize("spec", [SPEC, ExpertSpec(48, 40, 4, 16), ExpertSpec(33, 21, 32, 16, has_bias=True)])
+def test_a_run_of_steps_leaves_what_the_long_way_leaves(opened: Open, policy: str, spec: ExpertSpec) -> None:
+    """Bits, counters, and through the counters who was evicted; the dial, tier and capacity changing on the way."""
+    source = MemorySource(spec)
+    long, short = (opened(source, 8, policy=policy) for _ in range(2))
+    random = torch.Generator().manual_seed(1)
+    for seed in range(120):
+        layer = source.layers[seed % 2]
+        x, ids, _ = source.routing(1, K, seed)
+        weights = torch.rand(1, K, generator=random) ** 3 * (torch.rand(1, K, generator=random) - 0.3).sign()
+        for runtime in (long, short):
+            if seed % 20 == 10:
+                runtime.set_thresholds(EXACT if seed % 40 == 10 else Thresholds(0.4, 0.8))
+            if seed % 30 == 15:
+                runtime.set_tier(spec.tiers[seed // 30 % len(spec.tiers)])
+            if seed % 40 == 25:
+                runtime.set_capacity((8 if seed % 80 == 25 else 9) * source.expert_bytes)
+        expected = long.moe(layer, x, ids, weights)
+        assert torch.equal(stepped(short, layer, x, ids, weights), expected), seed
+        assert told(short) == told(long), seed
+    assert told(short).hits > told(short).misses > 0
+    assert short.cache.counts == long.cache.counts
+
+
+@needs_native
+def test_the_dial_decides_as_it_does_the_long_way(opened: Open) -> None:
+    """Scores that fall exactly on a threshold included."""
+    source = MemorySource(SPEC)
+    for seed in range(60):
+        x, ids, _ = source.routing(1, 5, seed)
+        random = torch.Generator().manual_seed(seed)
+        weights = torch.randint(0, 5, (1, 5), generator=random) / 8 + 0.125 if seed % 2 else torch.rand(1, 5)
+        scores = sorted(unimportance(weights).flatten().tolist())
+        dial = Thresholds(scores[2], scores[3 + seed % 2])
+        long, short = (opened(source, 12, thresholds=dial) for _ in range(2))
+        for _ in range(2):  # nothing is there, then what the dial left
+            assert torch.equal(stepped(short, 0, x, ids, weights), long.moe(0, x, ids, weights))
+            assert told(short) == told(long)
+
+
+@needs_native
+def test_a_token_whose_experts_are_there_takes_no_lease(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = MemorySource(SPEC)
+    runtime = opened(source, 12)
+    routing = source.routing(1, K)
+    expected = runtime.moe(0, *routing)
+    monkeypatch.setattr(runtime.cache, "lookup", lambda wants: pytest.fail("the long way"))
+    assert torch.equal(stepped(runtime, 0, *routing), expected)
+
+
+@needs_native
+def test_an_expert_that_left_is_fetched_again(opened: Open) -> None:
+    source = MemorySource(SPEC)
+    runtime = opened(source, 12)
+    x, ids, weights = torch.randn(1, 48), torch.tensor([[0, 1]]), torch.tensor([[0.5, 0.5]])
+    expected = stepped(runtime, 0, x, ids, weights)
+    runtime.set_capacity(source.expert_bytes)
+    runtime.set_capacity(12 * source.expert_bytes)
+    assert torch.equal(stepped(runtime, 0, x, ids, weights), expected)
+    assert runtime.snapshot().misses == 3
+
+
+@needs_native
+def test_a_failed_read_fails_the_step_and_nothing_else(opened: Open) -> None:
+    source = MemorySource(SPEC)
+    runtime = opened(source, 3)
+    routing = source.routing(1, K)
+    expected = opened(source, 12).moe(0, *routing)
+    source.failing[ExpertKey(0, int(routing[1][0, 1]))] = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
+    for _ in range(2):
+        with pytest.raises(UnderhillError, match="said no"):
+            stepped(runtime, 0, *routing)
+    source.failing.clear()
+    assert torch.equal(stepped(runtime, 0, *routing), expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("wrong", [-1, 6])
+def test_an_expert_that_does_not_exist_is_refused(opened: Open, kernel: str, wrong: int) -> None:
+    runtime = opened(MemorySource(SPEC), 12, kernel=kernel)
+    with pytest.raises(ValueError, match=f"no expert {wrong}"):
+        stepped(runtime, 0, torch.randn(1, 48), torch.tensor([[wrong]]), torch.ones(1, 1))
+
+
+def test_what_is_no_matter_for_the_short_way_goes_the_long_one(opened: Open) -> None:
+    source = MemorySource(SPEC)
+    x, weights = torch.randn(1, 48), torch.tensor([[0.4, 0.4]])
+    twice = torch.tensor([[4, 4]])
+    both = opened(source, 3, kernel="torch", device=DevicePool(torch.device("cpu"), 3 * source.expert_bytes))
+    for runtime in (opened(source, 12, kernel="auto"), both):
+        for _ in range(2):
+            assert torch.equal(stepped(runtime, 0, x, twice, weights), runtime.moe(0, x, twice, weights))
+        assert runtime.snapshot().hits == 3
+        assert runtime.snapshot().uses[0][4] == 8
+    nan = torch.tensor([[float("nan"), 0.5]])
+    runtime = opened(source, 12, kernel="auto", thresholds=Thresholds(0.2, 0.5))
+    for _ in range(2):
+        assert stepped(runtime, 0, x, torch.tensor([[1, 2]]), nan).isnan().all()
+
+
+def test_listeners_hear_of_steps_and_keep_what_they_heard(opened: Open) -> None:
+    runtime = opened(MemorySource(SPEC), 12, kernel="auto")
+    heard: list[tuple[int, Tensor, Tensor]] = []
+    runtime.route_listener = lambda *routing: heard.append(routing)
+    step = Step.of(48, 2)
+    for first in (1, 3):
+        step.ids.copy_(torch.tensor([[first, 0]]))
+        step.weights.fill_(0.1 * first)
+        runtime.moe_step(2, step)
+    assert [(layer, ids.tolist()) for layer, ids, _ in heard] == [(2, [[1, 0]]), (2, [[3, 0]])]
+    assert heard[0][2].flatten().tolist() == pytest.approx([0.1, 0.1])
