@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels import tape_mixers
-from engine.kernels.dense import raw_view
+from engine.kernels.dense import Packed, raw_view
+from engine.kernels.memory import Arena
 from engine.kernels.tape_mixers import Delta, Latent
+from engine.kernels.view import View
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_step
 from engine.models.rope import rope_table
@@ -29,6 +31,19 @@ def test_every_head_meets_its_own_matrix(
     play(make_kernel(), tape_mixers.each(raw_view(weight.flatten(0, 1), None), heads, x, cols + 5, y, rows + 3))
     assert close(y[:, :rows], torch.bmm(weight.double(), x[:, :cols, None].double()).squeeze(2))
     assert (y[:, rows:] == 7).all()
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("bits", [4, 8])
+def test_every_head_meets_its_own_tiles(make_kernel: MakeKernel, bits: int, exact: bool) -> None:
+    heads, rows, cols = 5, 48, 72
+    kernel = make_kernel(exact=exact)
+    packed = Packed([noise(heads * rows, cols)], bits, kernel, Arena())
+    x, y = noise(heads, cols, seed=1), torch.empty(heads, rows)
+    play(kernel, tape_mixers.each(packed.view, heads, x, cols, y, rows))
+    weight = packed.rows(torch.arange(heads * rows)).double().view(heads, rows, cols)
+    wanted = torch.bmm(weight, x[:, :, None].double()).squeeze(2)
+    assert (y - wanted).norm() <= (1e-5 if exact else 1e-2) * wanted.norm()
 
 
 @pytest.mark.parametrize("interleaved", [False, True])
@@ -181,5 +196,7 @@ def test_what_does_not_fit_is_refused() -> None:
         tape_mixers.latent_attend(wide, torch.empty(1200), torch.empty(136), torch.empty(1200), room, 1.0, 0)
     with pytest.raises(ValueError, match="too few"):
         tape_mixers.each(raw_view(torch.empty(6, 4), None), 3, torch.empty(10), 4, torch.empty(6), 2)
+    with pytest.raises(ValueError, match="whole tiles"):
+        tape_mixers.each(View(rows=40, cols=64, kind=2), 2, torch.empty(128), 64, torch.empty(40), 20)
     with pytest.raises(ValueError, match="on 3"):
         tape_mixers.delta(Delta(3, 4, 8, 8, 4, 0.0, 0.0, *[torch.empty(1)] * 4), *[torch.empty(1)] * 3, 0)

@@ -9,10 +9,11 @@ from transformers.models.deepseek_v2 import modeling_deepseek_v2 as v2
 from transformers.models.deepseek_v3 import modeling_deepseek_v3 as v3
 
 from engine.models import mla as module
-from engine.models.holding import F32
+from engine.models.holding import F32, Holding
 from engine.models.mla import Mla
 from engine.models.span import Span
 from engine.models.spec import MlaSpec, RopeSpec
+from tests.engine.models.parity import native_kernel
 
 SIZES = {
     "hidden_size": 32, "num_attention_heads": 4, "num_key_value_heads": 4, "kv_lora_rank": 16, "qk_nope_head_dim": 12,
@@ -35,7 +36,7 @@ class Tensors(dict):
         return name in self
 
 
-def _pair(case):
+def _pair(case, dense=F32):
     code, config_class, attention_class, extra = CASES[case]
     config = config_class(**SIZES, **extra)
     torch.manual_seed(0)
@@ -50,7 +51,7 @@ def _pair(case):
         rope=RopeSpec(8, 10_000.0, interleaved=getattr(config, "rope_interleave", True)),
     )  # fmt: skip
     weights = Tensors({f"attn.{name}": tensor for name, tensor in oracle.state_dict().items()})
-    return oracle, rotary, Mla(spec, weights, 32, F32)
+    return oracle, rotary, Mla(spec, weights, 32, dense)
 
 
 def _oracle_run(oracle, rotary, x):
@@ -98,3 +99,16 @@ def test_a_token_costs_one_latent_and_one_rotary_key():
     ((rows,),) = state.views()
     assert rows.shape == (1, 5, 16 + 8)
     assert rows.dtype == torch.bfloat16
+
+
+@pytest.mark.parametrize("cuts", [[24], [20, 1, 1, 1, 1]])
+def test_weights_of_8_bits_stay_close(cuts):
+    """kv_rank falls into whole tiles and is packed; v_dim does not, and stays bf16."""
+    kernel = native_kernel()
+    if kernel is None:
+        pytest.skip("the native library was not built")
+    oracle, rotary, mixer = _pair("v3", Holding("int8", kernel))
+    assert (mixer.to_latent.kind, mixer.from_latent.kind) == ("int8", "bf16")
+    x = torch.randn(24, 32, generator=torch.Generator().manual_seed(1))
+    want = _oracle_run(oracle, rotary, x)
+    assert (_lean_run(mixer, x, cuts) - want).norm() < 0.03 * want.norm()
