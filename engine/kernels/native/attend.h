@@ -10,11 +10,11 @@
 #include "tape.h"
 
 enum {
-    BLOCK_FLOATS = 8192,   /* of keys or values widened to float32 at a time: they stay in the nearest cache */
-    MOST_BLOCK_ROWS = 64,  /* so many rows where a head is small enough */
-    MOST_QUERIES = 64,     /* that share a key head */
-    SPAN_ROWS = 256,       /* at least, in a unit */
-    SPANS = 16,            /* at most, of a head */
+    BLOCK_FLOATS = 8192,    /* of keys or values widened to float32 at a time: they stay in the nearest cache */
+    MOST_BLOCK_ROWS = 32,   /* so many rows where a head is small enough */
+    MOST_QUERIES = 64,      /* that share a key head */
+    SPAN_ROWS = 256,        /* at least, in a unit */
+    SPANS = 16,             /* at most, of a head */
     SERIAL_FLOATS = 1 << 15 /* of keys, below which waking others costs more than it brings */
 };
 
@@ -30,6 +30,23 @@ typedef struct {
 /* Of a unit: its queries, scaled [share, padded]; weighted values [share, padded]; maxima and sums [share] each. */
 static int64_t slot_floats(const attention *a) { return 2LL * a->share * (a->padded + 1); }
 
+/* Memory that is needed soon, fetched a few lines at a time while something else is computed. */
+typedef struct {
+    const uint8_t *at, *end;
+    int32_t lines;
+} coming;
+
+UH_INLINE void fetch_some(coming *c) {
+    for (int32_t i = 0; i < c->lines; i++, c->at += UH_LINE)
+        if (c->at < c->end) UH_FETCH(c->at);
+}
+
+/* So that `times` calls of fetch_some fetch it all. */
+static coming fetched_in(const uint8_t *from, int64_t bytes, int32_t times) {
+    const int64_t lines = (bytes + UH_LINE - 1) / UH_LINE;
+    return (coming){from, from + bytes, (int32_t)((lines + times - 1) / times)};
+}
+
 /* n rows as float32, each filled up with zeros to `padded`. */
 UH_TARGET static void widen(const uint8_t *rows, int32_t bits, int32_t n, int32_t dim, int32_t padded, float *out) {
     for (int32_t r = 0; r < n; r++) {
@@ -38,7 +55,6 @@ UH_TARGET static void widen(const uint8_t *rows, int32_t bits, int32_t n, int32_
         int32_t d = 0;
         if (bits == 16) {
             const uint16_t *row = (const uint16_t *)rows + at;
-            for (int32_t line = 0; line < dim; line += 32) UH_FETCH((const uint8_t *)(row + line) + 2 * UH_AHEAD);
             for (; d + UH_LANES <= dim; d += UH_LANES) vf_store(to + d, vf_load_bf16(row + d));
             for (; d < dim; d++) {
                 const uint32_t wide = (uint32_t)row[d] << 16;
@@ -69,29 +85,39 @@ UH_INLINE vf score_tile(const float *q, const float *k, int32_t padded, const in
 }
 
 /* scores[share][MOST_BLOCK_ROWS] of `n` rows, rounded up to whole tiles: what is beyond n is of no meaning. */
-UH_TARGET static void score(const attention *a, const float *q, const float *k, int32_t n, float (*scores)[MOST_BLOCK_ROWS]) {
+UH_TARGET static void score(const attention *a, const float *q, const float *k, int32_t n, float (*scores)[MOST_BLOCK_ROWS],
+                            coming *values) {
     int32_t i = 0;
     float lanes[UH_LANES];
     for (; i + 4 <= a->share; i += 4)
         for (int32_t r = 0; r < n; r += UH_LANES / 4) {
+            fetch_some(values);
             vf_store(lanes, score_tile(q + (int64_t)i * a->padded, k + (int64_t)r * a->padded, a->padded, 4));
             for (int j = 0; j < 4; j++)
                 memcpy(scores[i + j] + r, lanes + j * (UH_LANES / 4), UH_LANES / 4 * sizeof(float));
         }
     for (; i < a->share; i++)
-        for (int32_t r = 0; r < n; r += UH_LANES)
+        for (int32_t r = 0; r < n; r += UH_LANES) {
+            fetch_some(values);
             vf_store(scores[i] + r, score_tile(q + (int64_t)i * a->padded, k + (int64_t)r * a->padded, a->padded, 1));
+        }
+}
+
+/* How often `score` fetches. */
+static int32_t score_tiles(const attention *a, int32_t n) {
+    return a->share / 4 * ((4 * n + UH_LANES - 1) / UH_LANES) + a->share % 4 * ((n + UH_LANES - 1) / UH_LANES);
 }
 
 /* out[q] += sum over n rows of weights[q][r] * v[r], for `queries` queries and `wide` vectors of the head. */
 UH_INLINE void value_tile(float *out, const float *v, float (*weights)[MOST_BLOCK_ROWS], int32_t n, int32_t padded,
-                          const int queries, const int wide) {
+                          const int queries, const int wide, coming *keys) {
     vf sums[16];
 #pragma GCC unroll 4
     for (int i = 0; i < queries; i++)
 #pragma GCC unroll 8
         for (int w = 0; w < wide; w++) sums[i * wide + w] = vf_load(out + (int64_t)i * padded + w * UH_LANES);
-    for (int32_t r = 0; r < n; r++)
+    for (int32_t r = 0; r < n; r++) {
+        fetch_some(keys);
 #pragma GCC unroll 4
         for (int i = 0; i < queries; i++) {
             const vf weight = vf_all(weights[i][r]);
@@ -99,45 +125,61 @@ UH_INLINE void value_tile(float *out, const float *v, float (*weights)[MOST_BLOC
             for (int w = 0; w < wide; w++)
                 sums[i * wide + w] = vf_fma(weight, vf_load(v + (int64_t)r * padded + w * UH_LANES), sums[i * wide + w]);
         }
+    }
 #pragma GCC unroll 4
     for (int i = 0; i < queries; i++)
 #pragma GCC unroll 8
         for (int w = 0; w < wide; w++) vf_store(out + (int64_t)i * padded + w * UH_LANES, sums[i * wide + w]);
 }
 
-UH_TARGET static void add_values(const attention *a, float *out, const float *v, float (*weights)[MOST_BLOCK_ROWS], int32_t n) {
+UH_TARGET static void add_values(const attention *a, float *out, const float *v, float (*weights)[MOST_BLOCK_ROWS], int32_t n,
+                                 coming *keys) {
     enum { WIDE = UH_LANES / 4 };
     int32_t i = 0, d;
     for (; i + 4 <= a->share; i += 4) {
         float *to = out + (int64_t)i * a->padded;
         for (d = 0; d + WIDE * UH_LANES <= a->padded; d += WIDE * UH_LANES)
-            value_tile(to + d, v + d, weights + i, n, a->padded, 4, WIDE);
-        for (; d < a->padded; d += UH_LANES) value_tile(to + d, v + d, weights + i, n, a->padded, 4, 1);
+            value_tile(to + d, v + d, weights + i, n, a->padded, 4, WIDE, keys);
+        for (; d < a->padded; d += UH_LANES) value_tile(to + d, v + d, weights + i, n, a->padded, 4, 1, keys);
     }
     for (; i < a->share; i++) {
         float *to = out + (int64_t)i * a->padded;
         for (d = 0; d + 8 * UH_LANES <= a->padded; d += 8 * UH_LANES)
-            value_tile(to + d, v + d, weights + i, n, a->padded, 1, 8);
-        for (; d < a->padded; d += UH_LANES) value_tile(to + d, v + d, weights + i, n, a->padded, 1, 1);
+            value_tile(to + d, v + d, weights + i, n, a->padded, 1, 8, keys);
+        for (; d < a->padded; d += UH_LANES) value_tile(to + d, v + d, weights + i, n, a->padded, 1, 1, keys);
     }
+}
+
+/* How often `add_values` fetches for a row, at least. */
+static int32_t value_tiles(const attention *a) {
+    return a->share / 4 * ((a->padded + 4 * UH_LANES - 1) / (4 * UH_LANES)) + a->share % 4;
 }
 
 /* Scores of one query become weights e^(score - maximum); what was summed so far is brought to the new maximum. */
 UH_TARGET static void weigh(float *scores, int32_t n, float *maximum, float *sum, float *out, int32_t padded) {
-    float best = *maximum;
-    for (int32_t r = 0; r < n; r++) best = scores[r] > best ? scores[r] : best;
+    enum { LANES = 16 };
+    const int32_t whole = (n + LANES - 1) / LANES * LANES;
+    float lanes[LANES], best = *maximum;
+    for (int32_t r = n; r < whole; r++) scores[r] = -INFINITY; /* whatever was there */
+    memcpy(lanes, scores, sizeof lanes);
+    for (int32_t r = LANES; r < whole; r += LANES)
+        for (int i = 0; i < LANES; i++) lanes[i] = scores[r + i] > lanes[i] ? scores[r + i] : lanes[i];
+    for (int i = 0; i < LANES; i++) best = lanes[i] > best ? lanes[i] : best;
     if (best > *maximum) {
         const float shrunk = uh_exp(*maximum - best);
         *sum *= shrunk;
         for (int32_t d = 0; d < padded; d++) out[d] *= shrunk;
         *maximum = best;
     }
-    for (int32_t r = n; r < MOST_BLOCK_ROWS; r++) scores[r] = best; /* finite, whatever was there */
-    float lanes[MOST_BLOCK_ROWS];
-    for (int32_t r = 0; r < MOST_BLOCK_ROWS; r++) lanes[r] = scores[r] = uh_exp(scores[r] - best);
+    memset(lanes, 0, sizeof lanes);
+    for (int32_t r = 0; r < whole; r += LANES)
+        for (int i = 0; i < LANES; i++) {
+            scores[r + i] = uh_exp(scores[r + i] - best);
+            lanes[i] += scores[r + i];
+        }
     float total = 0.0f;
-    for (int32_t r = 0; r < n; r++) total += lanes[r];
-    *sum += total;
+    for (int i = 0; i < LANES; i++) total += lanes[i];
+    *sum += total; /* with what fills up the lanes, which is e^-87 each */
 }
 
 /* One piece of rows that lie together, for all queries of the head. */
@@ -152,11 +194,14 @@ UH_TARGET static void attend_rows(const attention *a, float *slot, const uint8_t
         const int32_t whole = (rows + UH_LANES - 1) / UH_LANES * UH_LANES;
         widen(keys + at * key_bytes, a->keys->bits, rows, a->dim, a->padded, block);
         memset(block + (int64_t)rows * a->padded, 0, (size_t)(whole - rows) * (size_t)a->padded * sizeof(float));
-        score(a, slot, block, rows, scores);
+        const int64_t left = n - at - rows, next = left < most ? left : most;
+        coming soon = fetched_in(values + at * value_bytes, rows * value_bytes, score_tiles(a, rows));
+        score(a, slot, block, rows, scores, &soon);
         for (int32_t i = 0; i < a->share; i++)
             weigh(scores[i], rows, maxima + i, maxima + a->share + i, out + (int64_t)i * a->padded, a->padded);
         widen(values + at * value_bytes, a->values->bits, rows, a->dim, a->padded, block);
-        add_values(a, out, block, scores, rows);
+        soon = fetched_in(keys + (at + rows) * key_bytes, next * key_bytes, value_tiles(a) * rows);
+        add_values(a, out, block, scores, rows, &soon);
     }
 }
 
