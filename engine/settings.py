@@ -127,7 +127,10 @@ ENGINE = (
             optional=True, live=False),
     Setting("dense", "choice", "auto", "Other weights",
             "How attention and the other weights are held in memory.", "memory",
-            choices=("auto", "f32", "bf16", "int8"), live=False, advanced=True),
+            choices=("auto", "f32", "bf16", "int8", "int4"), live=False, advanced=True),
+    Setting("activations", "choice", "auto", "Activations",
+            "What is multiplied with weights of 2, 4 and 8 bits: rounded to 8 bits, or exact and slower. Auto rounds.",
+            "speed", choices=("auto", "8-bit", "exact"), live=False, advanced=True),
     Setting("kernel", "choice", "auto", "Kernels", "Native code, or the slower torch reference.", "speed",
             choices=("auto", "native", "torch"), live=False, advanced=True),
 )  # fmt: skip

@@ -12,7 +12,7 @@ from engine.hardware import probe
 from engine.hardware.plan import make_plan
 from engine.hub import library
 from engine.kernels.choice import in_use
-from engine.session.facts import model_facts, spec_of
+from engine.session.facts import model_facts, runs_natively, spec_of
 from engine.session.session import measure
 from engine.store.reader import Store
 
@@ -21,8 +21,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the plan without loading the model."""
     path = library.prepare(args.model)
     with Store.open(path) as store:
-        facts = model_facts(store, library.card(path), spec_of(store))
         chosen = given(args, settings.ENGINE)
+        facts = model_facts(store, library.card(path), spec_of(store), runs_natively(chosen))
         plan = make_plan(measure(store), facts, chosen, probe.rss())
     kernels = in_use(str(chosen["kernel"]), plan.threads)
     if args.json:

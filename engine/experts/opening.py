@@ -39,13 +39,15 @@ def open_runtime(
     readers: int = 4,
     threads: int | None = None,
     kernel: str = "auto",
+    exact: bool = False,
     thresholds: Thresholds = EXACT,
     tier: int | None = None,
 ) -> ExpertRuntime:
     """A runtime over an open store, which stays the caller's. capacity: bytes of ordinary memory for experts.
 
-    The other arguments are those settings of engine.settings. Raises UnderhillError when the capacity cannot hold one
-    expert, or when kernel='native' is not possible here.
+    exact: native kernels take activations as they are, not rounded to 8 bits. The other arguments are those settings of
+    engine.settings. Raises UnderhillError when the capacity cannot hold one expert, or when kernel='native' is not
+    possible here.
     """
     least = largest_expert(source)
 
@@ -56,7 +58,7 @@ def open_runtime(
     if device is not None:
         own_policy = make_policy(policy, len(source.layers))
         levels.insert(0, ExpertCache(device.capacity, own_policy, spec_of, least, allocate_on(device.device)))
-    kernels: list[Kernel] = [choose(kernel, threads)]
+    kernels: list[Kernel] = [choose(kernel, threads, exact=exact)]
     if device is not None:
         kernels.insert(0, TorchKernel())
     return ExpertRuntime(source, activation, TieredCache(levels), Loader(source, readers), kernels, thresholds, tier)

@@ -107,6 +107,12 @@ class ExpertRuntime:
             weights.view(-1)[skipped] = 0.0
         return self._kernels[0].combine(call.out, weights)
 
+    @property
+    def native(self) -> NativeKernel | None:
+        """The kernel over ordinary memory, for whoever else has something to multiply; None where that is torch."""
+        kernel = self._kernels[-1]
+        return kernel if isinstance(kernel, NativeKernel) else None
+
     def moe_step(self, layer: int, step: Step) -> None:
         """See Stepper.moe_step. Raises what `moe` raises."""
         if self.route_listener is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Machine
@@ -11,6 +11,8 @@ from engine.hardware.machine import GB, Machine
 MARGIN = 2 * GB  # left to the rest of the computer
 WORKSPACE = 300_000_000  # activations, prompt chunks, reader buffers
 SMALLEST_CONTEXT = 512
+KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
+SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
 LAYER_SECONDS = (
     2e-4  # of a token, per layer, beside reading weights: norms, router, small operations, the calls between
 )
@@ -20,8 +22,9 @@ LAYER_SECONDS = (
 class ModelFacts:
     """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
 
-    dense_bytes: everything else, by kind ('f32', 'bf16', 'int8'). kv_bytes: per token of context in bf16, twice that
-    where the rest is held as f32. state_bytes: of recurrent layers, snapshots included, however long the context is.
+    dense_bytes: everything else, by those kinds of KINDS that can be had, as held. looked_up_bytes: of these, tables of
+    which a token reads one row. kv_bytes: per token of context in bf16, twice that where the rest is held as f32.
+    state_bytes: of recurrent layers, snapshots included, however long the context is.
     """
 
     name: str
@@ -34,6 +37,7 @@ class ModelFacts:
     experts_per_token: int
     context_length: int
     state_bytes: int = 0
+    looked_up_bytes: Mapping[str, int] = field(default_factory=dict)
 
     def per_token(self, dense: str) -> int:
         """Bytes that a token of context leaves behind."""
@@ -68,7 +72,7 @@ def make_plan(machine: Machine, model: ModelFacts, settings: Mapping[str, object
     """
     why: list[str] = []
     tier = _tier(model, str(settings["tier"]))
-    dense = _dense(model, str(settings["dense"]))
+    dense = _dense(model, str(settings["dense"]), why)
     ceiling = _ceiling(machine, settings["memory_gb"], in_use, why)
     fixed = in_use + WORKSPACE + model.dense_bytes[dense] + model.state_bytes
     for_model = ceiling - fixed
@@ -104,10 +108,17 @@ def _tier(model: ModelFacts, wanted: str) -> int:
     return tier
 
 
-def _dense(model: ModelFacts, wanted: str) -> str:
-    if wanted != "auto":
-        return wanted
-    return "f32" if model.dense_bytes["f32"] <= 64_000_000 else "bf16"
+def _dense(model: ModelFacts, wanted: str, why: list[str]) -> str:
+    """The kind that is asked for, or the next finer one that this model can have here; a sentence says so."""
+    if wanted == "auto":
+        return "f32" if model.dense_bytes["f32"] <= SMALL_DENSE else "bf16"
+    possible = next(kind for kind in KINDS[KINDS.index(wanted) :] if kind in model.dense_bytes)
+    if possible != wanted:
+        why.append(
+            f"The other weights are held as {possible}: {wanted} is not possible with this family, or without native "
+            "kernels."
+        )
+    return possible
 
 
 def _ceiling(machine: Machine, asked_gb: object, in_use: int, why: list[str]) -> int:
@@ -161,7 +172,8 @@ def _speed(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: in
     The slow end takes uniform routing, where a cache of a share s misses 1 - s. The fast end takes half those misses.
     """
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
-    from_memory = (active + model.dense_bytes[dense]) / machine.memory_rate + LAYER_SECONDS * model.moe_layers
+    others = model.dense_bytes[dense] - model.looked_up_bytes.get(dense, 0)
+    from_memory = (active + others) / machine.memory_rate + LAYER_SECONDS * model.moe_layers
     share = min(1.0, cache / model.expert_bytes[tier])
     missed = active * (1 - share) / machine.disk_rate
     slow, fast = 1 / (from_memory + missed), 1 / (from_memory + missed / 2)

@@ -54,8 +54,8 @@ def in_use(setting: str, threads: int, path: Path | None = None) -> str:
     return f"Native kernels ({NAMES[isa]}) compute on {threads} thread{'' if threads == 1 else 's'}."
 
 
-def choose(setting: str = "auto", threads: int | None = None, path: Path | None = None) -> Kernel:
-    """The kernel for the setting `kernel`: 'auto', 'native' or 'torch'.
+def choose(setting: str = "auto", threads: int | None = None, path: Path | None = None, exact: bool = False) -> Kernel:
+    """The kernel for the setting `kernel`: 'auto', 'native' or 'torch'. exact: see NativeKernel; torch always is.
 
     'auto' takes torch where native code cannot run, and `available().reason` says so; 'native' raises
     UnderhillError(BAD_REQUEST) there.
@@ -65,7 +65,7 @@ def choose(setting: str = "auto", threads: int | None = None, path: Path | None 
     if setting == "torch":
         return TorchKernel()
     try:
-        return NativeKernel(threads, path=path)
+        return NativeKernel(threads, path=path, exact=exact)
     except NativeMissing as missing:
         if setting == "auto":
             return TorchKernel()

@@ -43,12 +43,11 @@ class Decoder:
         self.kv_dtype = kv_dtype
         weights = CheckedWeights(weights, spec)
         embedding = fetch(weights, f"{spec.embedding}.weight")
-        if spec.head is None:
-            self._head = self._embedding = Linear(embedding, _head_bias(spec, weights), dense.for_head)
-        else:
-            self._embedding = Linear(embedding, None, dense.for_table)
-            self._head = Linear(fetch(weights, f"{spec.head}.weight"), _head_bias(spec, weights), dense.for_head)
-        del embedding
+        head = embedding if spec.head is None else fetch(weights, f"{spec.head}.weight")
+        self._head = Linear(head, _head_bias(spec, weights), dense.for_head)
+        shared = spec.head is None and dense.table is None
+        self._embedding = self._head if shared else Linear(embedding, None, dense.for_table)
+        del embedding, head
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
         self._norm = build_norm(spec.norm, weights, spec.hidden)
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}

@@ -10,6 +10,8 @@ from engine.kernels.native import NativeKernel
 
 Kind = Literal["f32", "bf16", "int8", "int4"]
 BITS: dict[Kind, int] = {"int8": 8, "int4": 4}
+KINDS: tuple[Kind, ...] = ("f32", "bf16", "int8", "int4")
+TORCH_KINDS: tuple[Kind, ...] = ("f32", "bf16", "int8")  # what needs no native kernels
 
 
 @dataclass(frozen=True)
@@ -17,8 +19,8 @@ class Holding:
     """kind: of linear layers. kernel: None where torch multiplies. head and table follow `kind` unless they are given.
 
     head: of the matrix that makes logits, also where the embedding is tied to it. table: of rows that are only looked
-    up: an untied embedding, Gemma 4's per-layer inputs. group: columns per group at 8 and 4 bits; None: what suits the
-    width. arena: where weights for native calls lie.
+    up: an untied embedding, Gemma 4's per-layer inputs; given, it holds a tied embedding a second time. group: columns
+    per group at 8 and 4 bits; None: what suits the width. arena: where weights for native calls lie.
     """
 
     kind: Kind = "f32"
@@ -45,3 +47,8 @@ class Holding:
 
 
 F32 = Holding()
+
+
+def holding(kind: Kind, kernel: NativeKernel | None = None) -> Holding:
+    """What the setting `dense` means."""
+    return Holding(kind, kernel)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from engine.hardware.plan import ModelFacts
 from engine.hub.card import ModelCard
 from engine.hub.routed import routed_experts
 from engine.hub.skeleton import build_skeleton
 from engine.kernels.activation import Activation
+from engine.kernels.choice import available
 from engine.models.families import is_known, read_spec
+from engine.models.footprint import matrices, nbytes
+from engine.models.holding import KINDS, TORCH_KINDS, holding
 from engine.models.shapes import disagreement
 from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MlaSpec, ShortConvSpec
 from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
@@ -45,15 +50,22 @@ def activation_of(store: Store, spec: DecoderSpec | None) -> Activation:
     return Activation(found.kind, found.alpha, found.limit)
 
 
-def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> ModelFacts:
-    """What the planner needs."""
+def runs_natively(chosen: Mapping[str, Any]) -> bool:
+    """Whether native kernels will multiply, under these settings."""
+    return chosen["kernel"] != "torch" and available().native
+
+
+def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native: bool) -> ModelFacts:
+    """What the planner needs. native: whether native kernels will run it."""
+    held, looked_up = _dense_bytes(store, spec, native)
     specs = [store.spec(layer, expert) for layer in store.layers for expert in range(store.experts(layer))]
     tiers = sorted({tier for s in specs for tier in s.tiers})
     return ModelFacts(
         name=card.title,
         expert_bytes={t: store.expert_bytes(t) for t in tiers},
         record_bytes={t: max(s.layout.prefix_bytes(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
-        dense_bytes=_dense_bytes(store, spec),
+        dense_bytes=held,
+        looked_up_bytes=looked_up,
         kv_bytes=_kv_values(spec, card) * 2,
         moe_layers=card.moe_layers,
         experts=card.experts,
@@ -63,26 +75,25 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None) -> Mode
     )
 
 
-def _dense_bytes(store: Store, spec: DecoderSpec | None) -> dict[str, int]:
-    """Bytes of everything but the routed experts, by how it is held."""
-    values = sum(math.prod(store.dense.entry(name).shape) for name in store.dense)
+def _dense_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> tuple[dict[str, int], dict[str, int]]:
+    """Bytes of everything but the routed experts, by how it is held; and those of them that are only looked up."""
+    entries = [store.dense.entry(name) for name in store.dense]
     if spec is None:  # the compatibility backend knows float32 and bf16 only
-        return {"f32": 4 * values, "bf16": 2 * values, "int8": 2 * values}
-    routers = sum(r.experts * spec.hidden for r in (moe.router for moe in spec.moe_layers.values()))  # always float32
-    return {
-        "f32": 4 * values,
-        "bf16": 2 * values + 2 * routers,
-        "int8": values + values // 50 + 3 * routers + _never_int8(store, spec),
-    }
-
-
-def _never_int8(store: Store, spec: DecoderSpec) -> int:
-    """Weights held as bf16 at least: tables whose rows are looked up, and what MLA multiplies from both sides."""
-    names = [] if spec.head is None else [spec.embedding]
-    names += [] if spec.per_layer_inputs is None else [spec.per_layer_inputs.embedding]
-    names += [f"{x.mixer.prefix}.kv_b_proj" for x in spec.layers if isinstance(x.mixer, MlaSpec)]
-    tensors = [f"{name}.weight" for name in names]
-    return sum(math.prod(store.dense.entry(name).shape) for name in tensors if store.dense.has(name))
+        values = sum(math.prod(entry.shape) for entry in entries)
+        return {"f32": 4 * values, "bf16": 2 * values}, {}
+    small = sum(
+        4 * math.prod(entry.shape) for entry in entries if len(entry.shape) != 2
+    )  # norms, biases, short filters
+    own = spec.per_layer_inputs
+    own_vocab = 0 if own is None else store.dense.entry(f"{own.embedding}.weight").shape[0]
+    found = tuple(matrices(spec, own_vocab))
+    held: dict[str, int] = {}
+    looked_up: dict[str, int] = {}
+    for kind in KINDS if native else TORCH_KINDS:
+        sizes = [(m.role, nbytes(m, holding(kind), native)) for m in found]
+        held[kind] = small + sum(size for _, size in sizes)
+        looked_up[kind] = sum(size for role, size in sizes if role == "table")
+    return held, looked_up
 
 
 def _state_bytes(spec: DecoderSpec) -> int:

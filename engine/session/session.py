@@ -28,10 +28,10 @@ from engine.hardware.machine import Machine
 from engine.hub import library
 from engine.hub.cards import BUILTIN, TOY
 from engine.kernels.choice import available, in_use
-from engine.models.holding import Holding
+from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
-from engine.session.facts import activation_of, largest_file, model_facts, spec_of
+from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
 from engine.session.snapshot import Watcher
 from engine.store.reader import Store
 
@@ -56,7 +56,7 @@ class Session:
         self.machine = measure(store)
         spec = spec_of(store)
         self.card = library.card(store.path)
-        self._facts = model_facts(store, self.card, spec)
+        self._facts = model_facts(store, self.card, spec, runs_natively(chosen))
         self.plan = planning.make_plan(self.machine, self._facts, chosen, probe.rss())
         self.chat = ChatFormat(store.path)
         self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
@@ -70,6 +70,7 @@ class Session:
             readers=int(chosen["readers"]),
             threads=self.plan.threads,
             kernel=str(chosen["kernel"]),
+            exact=chosen["activations"] == "exact",
             tier=self.plan.tier,
         )
         try:
@@ -79,14 +80,11 @@ class Session:
         except BaseException:
             self.runtime.close()
             raise
-        native = chosen["kernel"] != "torch" and available().native
-        self._watcher = Watcher(self.runtime, self.machine, native=native)
+        self._watcher = Watcher(self.runtime, self.machine, native=runs_natively(chosen))
         self._closed = False
         for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
                 self._add_sentence(note)
-        if spec is None and self.plan.dense == "int8":
-            self._add_sentence("This family holds its other weights as bf16: int8 is not possible with it.")
 
     @classmethod
     def open(cls, model: str, chosen: Mapping[str, Any] | None = None, report: Report = _quiet) -> Session:
@@ -152,7 +150,7 @@ class Session:
             spec,
             self.store.dense,
             self.runtime,
-            Holding(dense),  # type: ignore[arg-type]
+            holding(dense, self.runtime.native),  # type: ignore[arg-type]
             torch.float32 if dense == "f32" else torch.bfloat16,
         )
 

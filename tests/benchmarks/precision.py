@@ -1,6 +1,6 @@
-"""What each precision costs on the built-in model: perplexity and KL, beside plain transformers in bf16.
+"""What each precision costs on the built-in model: perplexity and KL divergence against plain transformers in float32.
 
-python -m tests.benchmarks.precision [--tokens N] [--json]
+python -m tests.benchmarks.precision [--tokens N] [--only experts|activations|dense] [--json]
 """
 
 from __future__ import annotations
@@ -10,57 +10,124 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import torch
+from torch import Tensor
 
 from engine import resources
-from engine.session import Session
+from engine.models.holding import Holding
+from engine.session import Session, session
 from engine.session.calibration import calibrate
-from engine.session.evaluate import evaluate, sequences
+from engine.session.evaluate import sequences
 
-CASES: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("8 bits", {"dial": "exact"}),
-    ("4 bits", {"dial": "exact", "tier": "4"}),
-    ("2 bits", {"dial": "exact", "tier": "2"}),
-    ("T1/T2 at 67/30/3 %, every use a miss", {"dial": "balanced", "cache_fraction": 0.0}),
-    ("T1/T2 at 67/30/3 %, cache of 25 %", {"dial": "balanced", "cache_fraction": 0.25}),
-    ("T1/T2 at 45/45/10 %, every use a miss", {"dial": "fast", "cache_fraction": 0.0}),
-)
+EXACT = {"dial": "exact", "dense": "f32", "activations": "exact"}
+ROWS = 512  # tokens whose probabilities are compared at once
 
 
-def transformers_perplexity(windows: Sequence[Sequence[int]], dtype: torch.dtype) -> float:
-    """Plain transformers over the same windows."""
+@dataclass(frozen=True)
+class Case:
+    """One row of the table. held: what the setting `dense` is taken to mean; one_by_one: tokens are fed singly."""
+
+    group: str
+    what: str
+    settings: dict[str, Any]
+    held: dict[str, Any] = field(default_factory=dict)
+    one_by_one: bool = False
+
+
+def _experts() -> Iterator[Case]:
+    for tier in ("8", "4", "2"):
+        yield Case("experts", f"experts {tier} bits", {**EXACT, "tier": tier})
+    for label, chosen in (
+        ("T1/T2 at 67/30/3 %, every use a miss", {"dial": "balanced", "cache_fraction": 0.0}),
+        ("T1/T2 at 67/30/3 %, cache of 25 %", {"dial": "balanced", "cache_fraction": 0.25}),
+        ("T1/T2 at 45/45/10 %, every use a miss", {"dial": "fast", "cache_fraction": 0.0}),
+    ):
+        yield Case("experts", label, {**EXACT, **chosen}, one_by_one=True)
+
+
+def _activations() -> Iterator[Case]:
+    for tier in ("8", "4", "2"):
+        for kind in ("exact", "8-bit"):
+            yield Case("activations", f"experts {tier} bits, {kind}", {**EXACT, "tier": tier, "activations": kind})
+        chosen = {**EXACT, "tier": tier, "activations": "8-bit", "dense": "int8"}
+        yield Case("activations", f"experts {tier} bits, 8-bit, others int8", chosen)
+
+
+def _dense() -> Iterator[Case]:
+    yield Case("dense", "all bf16", {**EXACT, "dense": "bf16"})
+    for kind in ("int8", "int4"):
+        for group in (64, 32):
+            yield Case("dense", f"all {kind}, groups of {group}", {**EXACT, "dense": kind}, {"group": group})
+        yield Case("dense", f"attention {kind}", EXACT, {"kind": kind, "head": "f32", "table": "f32"})
+        yield Case("dense", f"head {kind}", EXACT, {"head": kind, "table": "f32"})
+        yield Case("dense", f"embedding {kind}", EXACT, {"head": "f32", "table": kind})
+    yield Case("dense", "int4, head and embedding int8", {**EXACT, "dense": "int4"}, {"head": "int8"})
+
+
+CASES = (*_experts(), *_activations(), *_dense())
+
+
+def reference_logits(windows: Sequence[Sequence[int]], dtype: torch.dtype) -> list[Tensor]:
+    """Plain transformers over the windows: [T - 1, V] float32 each."""
     from transformers import AutoModelForCausalLM
 
     model = AutoModelForCausalLM.from_pretrained(resources.path("builtin", "model"), dtype=dtype).eval()
-    nll, count = 0.0, 0
     with torch.no_grad():
-        for ids in windows:
-            logits = model(torch.tensor([ids])).logits[0, :-1].double()
-            picked = torch.log_softmax(logits, -1).gather(1, torch.tensor(ids[1:])[:, None])
-            nll, count = nll - float(picked.sum()), count + len(picked)
-    return math.exp(nll / count)
+        return [model(torch.tensor([ids])).logits[0, :-1].float() for ids in windows]
 
 
-def measure(tokens: int) -> dict[str, Any]:
+def compare(
+    windows: Sequence[Sequence[int]], reference: Sequence[Tensor], found: Sequence[Tensor]
+) -> tuple[float, float]:
+    """Perplexity of `found`, and the mean KL divergence from `reference` to it."""
+    nll = divergence = 0.0
+    count = 0
+    for ids, exact, logits in zip(windows, reference, found, strict=True):
+        for at in range(0, len(ids) - 1, ROWS):
+            target = torch.tensor(ids[at + 1 : at + 1 + ROWS])
+            log_p, log_q = (torch.log_softmax(x[at : at + len(target)].double(), -1) for x in (exact, logits))
+            nll -= float(log_q.gather(1, target[:, None]).sum())
+            divergence += float((log_p.exp() * (log_p - log_q)).sum())
+            count += len(target)
+    return math.exp(nll / count), divergence / count
+
+
+def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dict[str, float]]:
+    """Logits of the case over the windows, and the shares of uses by precision."""
+
+    def held(kind: Any, kernel: Any) -> Holding:
+        return Holding(**{"kind": kind, **case.held}, kernel=kernel)
+
+    with patch.object(session, "holding", held), Session.open("builtin", case.settings) as tested:
+        logits = [tested.logits(ids, one_by_one=case.one_by_one) for ids in windows]
+        precision = tested.counters().precision
+    uses = sum(precision.values())
+    return logits, {key: round(n / uses, 4) for key, n in precision.items() if n}
+
+
+def measure(tokens: int, only: str | None) -> dict[str, Any]:
     """All cases over the same windows of the evaluation chats."""
-    exact = Session.open("builtin", {"dial": "exact"})
-    cuts = calibrate(exact)
-    windows = sequences(exact.chat, resources.path("calibration", "eval.jsonl"), exact.context.limit, tokens)
+    with Session.open("builtin", EXACT) as exact:
+        cuts = calibrate(exact)
+        windows = sequences(exact.chat, resources.path("calibration", "eval.jsonl"), exact.context.limit, tokens)
+    reference = reference_logits(windows, torch.float32)
     rows: list[dict[str, Any]] = []
-    for label, dtype in (("transformers, float32", torch.float32), ("transformers, bf16", torch.bfloat16)):
-        rows.append({"what": label, "perplexity": transformers_perplexity(windows, dtype)})
-    for label, chosen in CASES:
-        with Session.open("builtin", chosen) as tested:
-            found = evaluate(exact, tested, windows)
-            counters = tested.counters()
-        uses = sum(counters.precision.values())
-        shares = {k: round(n / uses, 4) for k, n in counters.precision.items() if n}
-        rows.append({"what": label, "perplexity": found.perplexity, "kl_to_exact": found.kl_to_exact, "uses": shares})
-    exact.close()
+
+    def add(what: str, found: Sequence[Tensor], uses: dict[str, float]) -> None:
+        perplexity, kl = compare(windows, reference, found)
+        rows.append({"what": what, "perplexity": perplexity, "kl": kl, "uses": uses})
+
+    add("transformers, float32", reference, {})
+    add("transformers, bf16", reference_logits(windows, torch.bfloat16), {})
+    for case in CASES:
+        if only in (None, case.group):
+            add(case.what, *run(case, windows))
     return {
         "tokens": sum(len(w) - 1 for w in windows),
         "thresholds": {dial: [t.t1, t.t2] for dial, t in cuts.items()},
@@ -72,20 +139,20 @@ def main() -> None:
     """Print the table."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--tokens", type=int, default=12_000)
+    arguments.add_argument("--only", choices=("experts", "activations", "dense"))
     arguments.add_argument("--json", action="store_true")
     args = arguments.parse_args()
     with tempfile.TemporaryDirectory() as home:
         os.environ.setdefault("UNDERHILL_HOME", str(Path(home)))
-        result = measure(args.tokens)
+        result = measure(args.tokens, args.only)
     if args.json:
         print(json.dumps(result))
         return
     print(f"{result['tokens']} tokens; thresholds {result['thresholds']}")
     first = result["rows"][0]["perplexity"]
     for row in result["rows"]:
-        kl = f"{row['kl_to_exact']:.5f}" if "kl_to_exact" in row else ""
-        print(f"{row['what']:40} {row['perplexity']:8.4f} {100 * (row['perplexity'] / first - 1):+6.2f} %  {kl:8} "
-              f"{row.get('uses', '')}")  # fmt: skip
+        print(f"{row['what']:40} {row['perplexity']:8.4f} {100 * (row['perplexity'] / first - 1):+6.2f} %  "
+              f"{row['kl']:.6f}  {row['uses'] or ''}")  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,8 +13,9 @@ from transformers import AutoModelForCausalLM
 from engine.errors import Kind, UnderhillError
 from engine.hub.importer import import_checkpoint
 from engine.hub.library import card
+from engine.kernels.native import NativeKernel, NativeMissing
 from engine.models.decoder import Decoder
-from engine.models.holding import F32, Holding
+from engine.models.holding import F32, KINDS, TORCH_KINDS, holding
 from engine.models.state import SNAPSHOTS
 from engine.session.facts import model_facts, spec_of
 from engine.store.reader import Store
@@ -45,20 +47,49 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Store.open(import_checkpoint(folder / "checkpoint", folder / "store", 32))
 
 
-@pytest.mark.parametrize("kind", ["f32", "bf16", "int8"])
-def test_dense_weights_take_what_the_planner_is_told(store: Store, kind: Any) -> None:
+@pytest.fixture(scope="module")
+def native() -> Iterator[NativeKernel]:
+    try:
+        kernel = NativeKernel(2)
+    except NativeMissing as missing:
+        pytest.skip(str(missing))
+    yield kernel
+    kernel.close()
+
+
+def check_bytes(store: Store, kind: Any, kernel: NativeKernel | None) -> None:
     spec = spec_of(store)
     assert spec is not None
-    told = model_facts(store, card(store.path), spec).dense_bytes[kind]
-    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), Holding(kind))
+    told = model_facts(store, card(store.path), spec, kernel is not None).dense_bytes[kind]
+    decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), holding(kind, kernel))
     taken = sum(t.nbytes for t in tensors(decoder, {}).values())
-    assert 0.8 * told < taken < 1.05 * told
+    assert abs(taken - told) <= 0.005 * told, (taken, told)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_dense_weights_take_what_the_planner_is_told(store: Store, kind: Any, native: NativeKernel) -> None:
+    check_bytes(store, kind, native)
+
+
+@pytest.mark.parametrize("kind", TORCH_KINDS)
+def test_with_torch_they_take_what_the_planner_is_told_too(store: Store, kind: Any) -> None:
+    check_bytes(store, kind, None)
+
+
+def test_rows_that_are_looked_up_are_held_but_not_read(store: Store) -> None:
+    facts = model_facts(store, card(store.path), spec_of(store), True)
+    spec = spec_of(store)
+    assert spec is not None
+    table = spec.vocab * spec.hidden if spec.head is not None else 0
+    assert facts.looked_up_bytes["f32"] == 4 * table
+    assert set(facts.dense_bytes) == set(KINDS)
+    assert set(model_facts(store, card(store.path), spec, False).dense_bytes) == set(TORCH_KINDS)
 
 
 def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:
     spec = spec_of(store)
     assert spec is not None
-    facts = model_facts(store, card(store.path), spec)
+    facts = model_facts(store, card(store.path), spec, False)
     decoder = Decoder(spec, store.dense, ReferenceExperts.__new__(ReferenceExperts), F32, torch.float32)
     state = decoder.new_state()
     recurrent = state.nbytes
