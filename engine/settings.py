@@ -126,10 +126,12 @@ ENGINE = (
             "Most tokens of chat the model sees; empty takes what the model and memory allow.", "memory", 64, 4_194_304,
             optional=True, live=False),
     Setting("dense", "choice", "auto", "Other weights",
-            "How attention and the other weights are held in memory.", "memory",
+            "How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, "
+            "and float32 for small models; int4 is half as large and less precise.", "memory",
             choices=("auto", "f32", "bf16", "int8", "int4"), live=False, advanced=True),
     Setting("activations", "choice", "auto", "Activations",
-            "What is multiplied with weights of 2, 4 and 8 bits: rounded to 8 bits, or exact and slower. Auto rounds.",
+            "Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and "
+            "slower. Auto rounds, under every dial: that loses less than bf16 does.",
             "speed", choices=("auto", "8-bit", "exact"), live=False, advanced=True),
     Setting("kernel", "choice", "auto", "Kernels", "Native code, or the slower torch reference.", "speed",
             choices=("auto", "native", "torch"), live=False, advanced=True),

@@ -45,7 +45,7 @@ class Decoder:
         embedding = fetch(weights, f"{spec.embedding}.weight")
         head = embedding if spec.head is None else fetch(weights, f"{spec.head}.weight")
         self._head = Linear(head, _head_bias(spec, weights), dense.for_head)
-        shared = spec.head is None and dense.table is None
+        shared = spec.head is None and dense.table in (None, dense.for_head.kind)
         self._embedding = self._head if shared else Linear(embedding, None, dense.for_table)
         del embedding, head
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]

@@ -19,8 +19,8 @@ class Holding:
     """kind: of linear layers. kernel: None where torch multiplies. head and table follow `kind` unless they are given.
 
     head: of the matrix that makes logits, also where the embedding is tied to it. table: of rows that are only looked
-    up: an untied embedding, Gemma 4's per-layer inputs; given, it holds a tied embedding a second time. group: columns
-    per group at 8 and 4 bits; None: what suits the width. arena: where weights for native calls lie.
+    up: an untied embedding, Gemma 4's per-layer inputs; another kind than the head's holds a tied embedding twice.
+    group: columns per group at 8 and 4 bits; None: what suits the width. arena: where weights for native calls lie.
     """
 
     kind: Kind = "f32"
@@ -49,6 +49,12 @@ class Holding:
 F32 = Holding()
 
 
-def holding(kind: Kind, kernel: NativeKernel | None = None) -> Holding:
-    """What the setting `dense` means."""
+def holding(kind: Kind, kernel: NativeKernel | None = None, *, native: bool = False) -> Holding:
+    """What the setting `dense` means. native: as if there were a kernel.
+
+    At 8 bits nothing is lost that bf16 would keep. At 4 bits the head alone costs twice what all the rest does, and
+    rows that are only looked up save no time: both stay at 8 (docs/quantization.md).
+    """
+    if kind in BITS and (native or kernel is not None):
+        return Holding(kind, kernel, head="int8", table="int8")
     return Holding(kind, kernel)

@@ -90,7 +90,7 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> tuple[
     held: dict[str, int] = {}
     looked_up: dict[str, int] = {}
     for kind in KINDS if native else TORCH_KINDS:
-        sizes = [(m.role, nbytes(m, holding(kind), native)) for m in found]
+        sizes = [(m.role, nbytes(m, holding(kind, native=native), native)) for m in found]
         held[kind] = small + sum(size for _, size in sizes)
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
     return held, looked_up

@@ -131,3 +131,48 @@ def test_the_expected_speed_is_the_bytes_over_the_rates_and_a_little_for_each_la
     plan = make_plan(machine, model, with_settings(tier="4", dense="bf16"))
     active = 8 * 48 * model.record_bytes[4] + model.dense_bytes["bf16"]
     assert 1 / plan.speed[0] == pytest.approx(active / machine.memory_rate + 48 * LAYER_SECONDS)
+
+
+def native(model: ModelFacts) -> ModelFacts:
+    held = {"f32": 6_160_000_000, "bf16": 3_080_000_000, "int8": 1_640_000_000, "int4": 1_160_000_000}
+    return dataclasses.replace(model, dense_bytes=held)
+
+
+def test_other_weights_are_8_bits_with_native_kernels_and_bf16_without() -> None:
+    assert make_plan(laptop(64), thirty_b(), DEFAULTS).dense == "bf16"
+    assert make_plan(laptop(64), native(thirty_b()), DEFAULTS).dense == "int8"
+    tiny = dataclasses.replace(thirty_b(), dense_bytes=dict.fromkeys(("f32", "bf16", "int8", "int4"), 10_000_000))
+    assert make_plan(laptop(64), tiny, DEFAULTS).dense == "f32"
+
+
+def test_they_shrink_to_4_bits_only_so_that_a_model_fits_and_it_is_said() -> None:
+    model = native(thirty_b())
+    for ceiling in (2.6, 2.0, 1.8):
+        plan = make_plan(laptop(64), model, with_settings(memory_gb=ceiling))
+        said = any("4 bits, which costs" in sentence for sentence in plan.sentences)
+        assert said == (plan.dense == "int4")
+        with_8 = native(thirty_b()).dense_bytes["int8"]
+        if plan.dense == "int4":
+            with pytest.raises(UnderhillError):
+                make_plan(laptop(64), model, with_settings(memory_gb=ceiling, dense="int8"))
+        else:
+            assert plan.cache_bytes + with_8 < ceiling * GB
+    assert {make_plan(laptop(64), model, with_settings(memory_gb=c)).dense for c in (2.6, 1.8)} == {"int8", "int4"}
+
+
+def test_a_kind_that_cannot_be_had_becomes_a_finer_one_and_that_is_said() -> None:
+    plan = make_plan(laptop(64), thirty_b(), with_settings(dense="int4"))
+    assert plan.dense == "int8"
+    assert any("int4 is not possible" in sentence for sentence in plan.sentences)
+    compat = dataclasses.replace(thirty_b(), dense_bytes={"f32": 6_160_000_000, "bf16": 3_080_000_000})
+    plan = make_plan(laptop(64), compat, with_settings(dense="int8"))
+    assert plan.dense == "bf16"
+    assert any("int8 is not possible" in sentence for sentence in plan.sentences)
+
+
+def test_rows_that_are_only_looked_up_take_memory_and_no_time() -> None:
+    model = native(thirty_b())
+    looked_up = dataclasses.replace(model, looked_up_bytes={"int8": 640_000_000})
+    plain, tables = (make_plan(laptop(64), m, with_settings(tier="4")) for m in (model, looked_up))
+    assert tables.cache_bytes == plain.cache_bytes
+    assert tables.speed > plain.speed
