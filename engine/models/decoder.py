@@ -42,12 +42,12 @@ class Decoder:
         self.spec = spec
         self.kv_dtype = kv_dtype
         weights = CheckedWeights(weights, spec)
-        embedding = fetch(weights, f"{spec.embedding}.weight")
-        head = embedding if spec.head is None else fetch(weights, f"{spec.head}.weight")
-        self._head = Linear(head, _head_bias(spec, weights), dense.for_head)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
-        self._embedding = self._head if shared else Linear(embedding, None, dense.for_table)
-        del embedding, head
+        table = None if shared else Linear(fetch(weights, f"{spec.embedding}.weight"), None, dense.for_table)
+        head = fetch(weights, f"{spec.head or spec.embedding}.weight")
+        self._head = Linear(head, _head_bias(spec, weights), dense.for_head)
+        self._embedding = table or self._head
+        del head
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
         self._norm = build_norm(spec.norm, weights, spec.hidden)
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
