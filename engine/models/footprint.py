@@ -19,18 +19,20 @@ from engine.models.spec import (
     MlpSpec,
     MoeSpec,
 )
+from engine.store.layout import ROWS_PER_TILE
 
-# exact: always float32. whole: bf16 at the least, as both of its sides are multiplied along.
-Role = Literal["linear", "head", "table", "exact", "whole"]
+# exact: always float32. by_head: one of MLA's two, head below head; bf16 where no tiles are whole for every head.
+Role = Literal["linear", "head", "table", "exact", "by_head"]
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """One matrix [rows, cols] as it is held: stacked where several tensors of the checkpoint are."""
+    """One matrix [rows, cols] as it is held: stacked where several tensors of the checkpoint are, or many heads."""
 
     role: Role
     rows: int
     cols: int
+    head_rows: int = 0
 
 
 def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
@@ -52,14 +54,14 @@ def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
 def nbytes(matrix: Matrix, dense: Holding, native: bool) -> int:
     """Bytes that it takes, held so, on native kernels or torch."""
     rows, cols = matrix.rows, matrix.cols
-    kind = _kind(matrix.role, dense)
+    kind = _kind(matrix, dense, native)
     if kind in BITS and native:
         return packed_bytes(rows, cols, BITS[kind])
     return {"f32": 4 * rows * cols, "bf16": 2 * rows * cols, "int8": rows * cols + 2 * rows}[kind]
 
 
-def _kind(role: Role, dense: Holding) -> Kind:
-    match role:
+def _kind(matrix: Matrix, dense: Holding, native: bool) -> Kind:
+    match matrix.role:
         case "linear":
             return dense.kind
         case "head":
@@ -68,8 +70,9 @@ def _kind(role: Role, dense: Holding) -> Kind:
             return dense.for_table.kind
         case "exact":
             return "f32"
-        case "whole":
-            return "f32" if dense.kind == "f32" else "bf16"
+        case "by_head":
+            tiled = native and not matrix.head_rows % ROWS_PER_TILE
+            return dense.kind if tiled or dense.kind not in BITS else "bf16"
 
 
 def _layer(layer: LayerSpec, hidden: int) -> Iterator[Matrix]:
@@ -92,7 +95,8 @@ def _mixer(spec: MixerSpec, hidden: int) -> Iterator[Matrix]:
                 yield Matrix("linear", spec.q_rank, hidden)
                 yield Matrix("linear", queries, spec.q_rank)
             yield Matrix("linear", spec.kv_rank + spec.rope_dim, hidden)
-            yield Matrix("whole", spec.heads * (spec.nope_dim + spec.v_dim), spec.kv_rank)
+            yield Matrix("by_head", spec.heads * spec.kv_rank, spec.nope_dim, spec.kv_rank)
+            yield Matrix("by_head", spec.heads * spec.v_dim, spec.kv_rank, spec.v_dim)
             yield Matrix("linear", hidden, spec.heads * spec.v_dim)
         case DeltaNetSpec():
             keys, values = spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim

@@ -17,6 +17,7 @@ from engine.kernels.native import NativeKernel, NativeMissing
 from engine.models.decoder import Decoder
 from engine.models.holding import F32, KINDS, TORCH_KINDS, holding
 from engine.models.state import SNAPSHOTS
+from engine.models.tape.player import Player
 from engine.session.facts import model_facts, spec_of
 from engine.store.reader import Store
 from tests.engine.models.families.tiny import tiny
@@ -32,7 +33,7 @@ def tensors(thing: Any, found: dict[int, torch.Tensor]) -> dict[int, torch.Tenso
     elif isinstance(thing, list | tuple):
         for item in thing:
             tensors(item, found)
-    elif type(thing).__module__.startswith("engine.models"):
+    elif type(thing).__module__.startswith("engine.models") and not isinstance(thing, Player):  # which holds scratch
         for value in vars(thing).values():
             tensors(value, found)
     return found
