@@ -34,6 +34,7 @@ void uh_close(uh_context *context) {
     uh_operand_close(&context->hidden);
     uh_operand_close(&context->raw);
     uh_release(&context->h);
+    uh_release(&context->out);
     uh_release(&context->jobs);
     uh_release(&context->needed);
     free(context);

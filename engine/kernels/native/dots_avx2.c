@@ -59,6 +59,7 @@ INLINE void line_dots(__m256i a, __m256i b, __m256i low, __m256i high, const uh_
 INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t first = (int64_t)block * view->groups;
     const int32_t together = kind == 1 ? 64 : 32; /* columns added in 16 bits */
+    const int32_t ahead = uh_ahead(kind), params_ahead = uh_params_ahead(kind, view->group);
     const uint8_t *params = view->params + first * UH_LINE;
     const uint8_t *p0 = view->codes[0] + first * view->group * 4;
     const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 : p0;
@@ -78,9 +79,9 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
                 for (int32_t c = 0; c < width; c += 16) {
                     const uint8_t *q0 = p0 + c * 4, *q1 = p1 + c * 4, *q2 = p2 + c * 8;
                     if (half == 0) {
-                        UH_FETCH(q0 + UH_AHEAD);
-                        if (kind > 1) UH_FETCH(q1 + UH_AHEAD);
-                        if (kind > 2) UH_FETCH(q2 + 2 * UH_AHEAD), UH_FETCH(q2 + 2 * UH_AHEAD + UH_LINE);
+                        UH_FETCH(q0 + ahead);
+                        if (kind > 1) UH_FETCH(q1 + ahead);
+                        if (kind > 2) UH_FETCH(q2 + 2 * ahead), UH_FETCH(q2 + 2 * ahead + UH_LINE);
                     }
                     const __m256i a = line(q0, half), b = kind > 1 ? line(q1, half) : a;
                     const __m256i low = kind > 2 ? line(q2, half) : a, high = kind > 2 ? line(q2 + UH_LINE, half) : a;
@@ -108,6 +109,7 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
                 total[t][half] = _mm256_fmadd_ps(offset, _mm256_set1_ps(x[t].sums[g]), total[t][half]);
             }
         }
+        UH_FETCH(params + params_ahead);
         params += UH_LINE;
     }
     for (int t = 0; t < n; t++)

@@ -27,6 +27,7 @@ INLINE __m256i four(const int8_t *codes) {
 
 INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t first = (int64_t)block * view->groups;
+    const int32_t ahead = uh_ahead(kind), params_ahead = uh_params_ahead(kind, view->group);
     const uint8_t *params = view->params + first * UH_LINE;
     const uint8_t *p0 = view->codes[0] + first * view->group * 4;
     const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 : p0;
@@ -41,9 +42,9 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
 #pragma GCC unroll 4
             for (int s = 0; s < 4; s++) acc[t][0][s] = acc[t][1][s] = _mm256_setzero_si256();
         for (int32_t end = column + view->group; column < end; column += 16) {
-            UH_FETCH(p0 + UH_AHEAD);
-            if (kind > 1) UH_FETCH(p1 + UH_AHEAD);
-            if (kind > 2) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
+            UH_FETCH(p0 + ahead);
+            if (kind > 1) UH_FETCH(p1 + ahead);
+            if (kind > 2) UH_FETCH(p2 + 2 * ahead), UH_FETCH(p2 + 2 * ahead + UH_LINE);
 #pragma GCC unroll 2
             for (int half = 0; half < 2; half++) {
                 const __m256i a = line(p0, half);
@@ -96,6 +97,7 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
                 total[t][half] = _mm256_fmadd_ps(offset, _mm256_set1_ps(x[t].sums[g]), total[t][half]);
             }
         }
+        UH_FETCH(params + params_ahead);
         params += UH_LINE;
     }
     for (int t = 0; t < n; t++)
