@@ -10,8 +10,8 @@
 #include "tape.h"
 
 enum {
-    DELTA_WIDEST = 512,                   /* of a head */
-    DELTA_SERIAL = 1 << 14,               /* values of memory below which waking others costs more than it brings */
+    DELTA_WIDEST = 512,     /* of a head */
+    DELTA_SERIAL = 1 << 16, /* values of memory, some 10 us: below, waking others costs more */
     DELTA_ACROSS = UH_LANES == 16 ? 8 : 4 /* registers of columns whose two sums are held at once */
 };
 
@@ -61,8 +61,8 @@ typedef struct {
 
 /* `across` registers of columns of S: S = keep S; S += k (learn (v - k S)); out = q S. Columns do not meet, so they are
  * read from memory once, and written while they are still in the nearest caches. */
-UH_INLINE void delta_columns(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim, int32_t v_dim, int across,
-                       float *state, float *out) {
+UH_INLINE void delta_columns(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim,
+                             int32_t v_dim, const int across, float *state, float *out) {
     vf known[8], read[8];
 #pragma GCC unroll 8
     for (int c = 0; c < across; c++) known[c] = read[c] = vf_all(0.0f);
@@ -91,8 +91,8 @@ UH_INLINE void delta_columns(const float *q, const float *k, const float *v, del
 }
 
 /* The same for the last columns, fewer than a register holds. */
-UH_TARGET static void delta_last_columns(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim, int32_t v_dim,
-                                   int32_t count, float *state, float *out) {
+UH_TARGET static void delta_last_columns(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim,
+                                         int32_t v_dim, int32_t count, float *state, float *out) {
     for (int32_t c = 0; c < count; c++) {
         float known = 0.0f, read = 0.0f;
         for (int32_t i = 0; i < k_dim; i++) {
@@ -108,8 +108,8 @@ UH_TARGET static void delta_last_columns(const float *q, const float *k, const f
     }
 }
 
-UH_TARGET static void delta_columns_all(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim, int32_t v_dim,
-                               float *state, float *out) {
+UH_TARGET static void delta_columns_all(const float *q, const float *k, const float *v, delta_rates r, int32_t k_dim,
+                                        int32_t v_dim, float *state, float *out) {
     int32_t c = 0;
     for (; c + DELTA_ACROSS * UH_LANES <= v_dim; c += DELTA_ACROSS * UH_LANES)
         delta_columns(q, k, v + c, r, k_dim, v_dim, DELTA_ACROSS, state + c, out + c);

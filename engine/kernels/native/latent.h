@@ -1,8 +1,9 @@
 /* Multi-head latent attention of one token, absorbed, compiled once per instruction set: see vectors.h.
  *
  * All heads attend to the same rows [latent | rotary key], so heads are the lanes: a cached number, broadcast, serves a
- * register full of them, scores need no sums across lanes, and the softmax of all heads runs side by side. A unit of work
- * is a span of rows, which come from memory once for all heads; its unfinished sums are merged at the end, exactly. */
+ * register full of them, scores need no sums across lanes, and the softmax of all heads runs side by side. A unit of
+ * work is a span of rows, which come from memory once for all heads; its unfinished sums are merged at the end, exactly.
+ * Two products per cached number and head: with 16 heads or more the multipliers are the limit, not memory. */
 #include "vectors.h"
 
 #include "activation.h"
@@ -11,10 +12,11 @@
 #include "tape.h"
 
 enum {
-    LATENT_BENCH = 624,      /* floats between widened rows, so a row at most; an odd number of lines spares the cache */
+    LATENT_BENCH = 624,      /* floats between widened rows, so a row at most; an odd number of lines */
     LATENT_BLOCK = 24,       /* rows widened at once, which all heads then meet */
     LATENT_SPANS = 8,        /* at most: each leaves a part as wide as the result */
     LATENT_SPAN_ROWS = 64,   /* at least */
+    LATENT_SERIAL = 1 << 19, /* rows times heads times rank, some 15 us: below, waking others costs more */
     LATENT_HEADS = 16,       /* are padded to whole registers of any instruction set, */
     LATENT_DIMS = 16,        /* and so is the rank */
     SCORE_SUMS = UH_LANES == 16 ? 24 : 12, /* sums held in registers: rows, or dimensions, times registers of heads */
@@ -26,7 +28,7 @@ typedef struct {
     const float *latent, *rotary; /* queries [heads, rank]; their rotary parts, `rotary_step` apart */
     float *out;                   /* [heads, rank] */
     float *query;                 /* [rank + rope, padded], scaled */
-    float *parts;                 /* [spans]: sums [deep, padded]; largest, weight and fade [padded]; scores [BLOCK, padded] */
+    float *parts; /* [spans]: sums [deep, padded]; largest, weight and fade [padded]; scores [BLOCK, padded] */
     int64_t end, span_rows, part_floats;
     int32_t heads, rank, rope, rotary_step, padded, deep, spans;
     float scale;
@@ -57,7 +59,7 @@ UH_INLINE void latent_score(const float *query, const float *bench, int32_t widt
         for (int w = 0; w < wide; w++) vf_store(scores + (int64_t)r * padded + w * UH_LANES, sums[r][w]);
 }
 
-/* sums[d][heads] = fade[heads] sums[d][heads] + sum over r of weights[r][heads] bench[r][d], for GATHER_SUMS / wide d. */
+/* sums[d][heads] = fade[heads] sums[d][heads] + sum over r of weights[r][heads] bench[r][d]; GATHER_SUMS / wide d. */
 UH_INLINE void latent_gather(const float *weights, const float *bench, const float *fade, int32_t n, int32_t padded,
                              const int wide, float *sums) {
     vf held[GATHER_SUMS][2];
@@ -114,7 +116,8 @@ UH_TARGET static void latent_values(const latent_attention *a, const float *weig
 }
 
 /* Scores become weights, e^(score - largest so far); fade: what the weights of earlier rows shrink by. */
-UH_TARGET static void latent_weigh(float *scores, int32_t n, int32_t padded, float *largest, float *weight, float *fade) {
+UH_TARGET static void latent_weigh(float *scores, int32_t n, int32_t padded, float *largest, float *weight,
+                                   float *fade) {
     memcpy(fade, largest, (size_t)padded * sizeof(float));
     for (int32_t r = 0; r < n; r++)
         for (int32_t h = 0; h < padded; h++) {
@@ -172,8 +175,8 @@ UH_TARGET static void latent_span(void *argument, int32_t span, int32_t lane) {
         latent_scores(a, bench, n, fade + padded);
         latent_weigh(fade + padded, n, padded, largest, weight, fade);
         at += n;
-        const int64_t there = end - at < a->rows->chunk[chunk].rows - inside ? end - at : a->rows->chunk[chunk].rows - inside;
-        const int32_t lines = (int32_t)((there < LATENT_BLOCK ? there : LATENT_BLOCK) * row_bytes / UH_LINE);
+        const int64_t here = a->rows->chunk[chunk].rows - inside, left = end - at < here ? end - at : here;
+        const int32_t lines = (int32_t)((left < LATENT_BLOCK ? left : LATENT_BLOCK) * row_bytes / UH_LINE);
         latent_values(a, fade + padded, bench, fade, n, sums, a->rows->chunk[chunk].data + inside * row_bytes, lines);
     }
 }
@@ -229,8 +232,9 @@ UH_TARGET static int play_latent_attend(uh_context *context, const uh_op *op, co
                                            : a.rotary + (int64_t)h * a.rotary_step + d - a.rank;
             query[h] = h < a.heads ? a.scale * *from : 0.0f;
         }
-    uh_share(context, 0, latent_span, &a, a.spans);
-    uh_share(context, a.heads <= LATENT_HEADS, latent_merge, &a, a.padded / LATENT_HEADS);
+    const int64_t results = (int64_t)a.padded * a.rank;
+    uh_share(context, a.end * results < LATENT_SERIAL, latent_span, &a, a.spans);
+    uh_share(context, a.spans * results < LATENT_SERIAL / 2, latent_merge, &a, a.padded / LATENT_HEADS);
     return 0;
 }
 

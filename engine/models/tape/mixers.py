@@ -86,7 +86,7 @@ def record_deltanet(to: Recorder, net: DeltaNet, x: Tensor, state: int) -> Tenso
         spec.k_heads, spec.v_heads, spec.k_dim, spec.v_dim, spec.kernel, QK_EPS, spec.norm_eps,
         net.taps, net.rate, net.dt_bias, net.norm,
     )  # fmt: skip
-    projected, rates = to.linear(net.qkvz, x, "projected"), to.linear(net.ba, x, "rates")
+    projected, rates = to.linear(net.qkvz, x, "projected"), to.product(to.exact_view(net.ba.weight, None), x, "rates")
     mixed = to.floats("mixed", spec.v_heads * spec.v_dim)
     try:
         op = tape_mixers.delta(delta, projected, rates, mixed, state)
