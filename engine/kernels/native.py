@@ -129,6 +129,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_pack.argtypes = (pointer, ctypes.POINTER(View), i32, i32, pointer, i32)
     library.uh_pack.restype = None
     library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(View), pointer, i32, pointer), None
+    library.uh_attend_many.argtypes = (pointer, pointer)
     library.uh_play.argtypes = (pointer, pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
@@ -282,6 +283,13 @@ class NativeKernel:
         """Play a tape for one token. Raises UnderhillError(OUT_OF_MEMORY) when there is no room for scratch."""
         with self._lock:
             failed = self._library.uh_play(self._context, tape.address, tape.length, step.address)
+        if failed:
+            raise _no_memory()
+
+    def attend_many(self, span: ctypes.Structure) -> None:
+        """See engine/kernels/attend.py, which makes the span. Raises UnderhillError(OUT_OF_MEMORY)."""
+        with self._lock:
+            failed = self._library.uh_attend_many(self._context, ctypes.addressof(span))
         if failed:
             raise _no_memory()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from engine.kernels.attend import attend_many
 from engine.models.attend import attend_one, attend_span
 from engine.models.holding import Holding
 from engine.models.norms import rms, rms_scale
@@ -22,6 +23,7 @@ class Attention:
         self.qkv = _stacked_projection(spec, weights, dense)
         self.out = load_linear(weights, f"{spec.prefix}.{spec.o}", dense=dense, bias=spec.o_bias)
         self.sinks = None if spec.sinks is None else fetch(weights, spec.sinks).float()
+        self._kernel = dense.kernel
         self._eps = torch.tensor(spec.qk_norm_eps)
         self._qk_scale = self.q_scale = self.k_scale = torch.empty(0)
         if spec.qk_norm is not None:
@@ -79,6 +81,9 @@ class Attention:
         if span.length == 1:
             state.append(*own)
             return attend_one(q, state.views(first), spec.scale, self.sinks)
+        if self._kernel is not None:
+            state.append(*own)
+            return attend_many(self._kernel, q, state.views(first), spec.scale, spec.window, self.sinks)
         past = state.views(first)
         state.append(*own)
         dtype = state.buffers[0].dtype

@@ -53,7 +53,7 @@ UH_TARGET static inline float uh_at_most(float x, float limit) { return x > limi
 
 UH_TARGET static inline float uh_within(float x, float limit) { return uh_at_most(x < -limit ? -limit : x, limit); }
 
-UH_TARGET static void uh_activate16(const uh_layout *layout, const float *gate, const float *up, float *h) {
+UH_TARGET static inline void uh_activate16(const uh_layout *layout, const float *gate, const float *up, float *h) {
     const float *a = gate ? gate : up;
     float alpha = layout->alpha, limit = layout->limit;
     switch (layout->activation) {

@@ -46,6 +46,10 @@ int uh_ensure_scratch(uh_context *context, int64_t bytes) {
     return 1;
 }
 
+void *uh_scratch(const uh_context *context, int32_t lane) { return context->lane[lane].scratch.data; }
+
+int uh_attend_many(uh_context *context, const uh_span *span) { return context->isa->attend_many(context, span); }
+
 void uh_share(uh_context *context, int serial, uh_work work, void *argument, int32_t units) {
     if (!serial) uh_pool_run(context->pool, work, argument, units);
     else

@@ -28,6 +28,7 @@ void uh_share(uh_context *context, int serial, uh_work work, void *argument, int
 
 /* Room in every lane for `many`; 0: out of memory. */
 int uh_ensure_scratch(uh_context *context, int64_t bytes);
+void *uh_scratch(const uh_context *context, int32_t lane);
 
 /* The most row blocks that uh_product takes at once, and how many it should be given for n tokens. */
 enum { UH_WIDE = UH_PAIR * UH_ROWS };

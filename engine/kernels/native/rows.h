@@ -43,6 +43,7 @@ typedef struct {
     /* h = activation(gate, up); gate is NULL where the experts have none. */
     void (*activate)(const uh_layout *layout, const float *gate, const float *up, float *h);
     uint64_t (*read)(const uint8_t *bytes, int64_t n);
+    int (*attend_many)(uh_context *context, const uh_span *span);
 } uh_isa;
 
 /* The table of one instruction set, or NULL where it was not compiled in. */
@@ -67,6 +68,12 @@ static inline int64_t uh_many_scratch(const uh_view *view) {
                        void *scratch, float *y, int64_t stride);                                                        \
     void uh_activate_##isa(const uh_layout *layout, const float *gate, const float *up, float *h);                      \
     uint64_t uh_read_##isa(const uint8_t *bytes, int64_t n);
+
+int uh_attend_many_portable(uh_context *context, const uh_span *span);
+#if defined(__x86_64__)
+int uh_attend_many_avx2(uh_context *context, const uh_span *span);
+int uh_attend_many_avx512(uh_context *context, const uh_span *span);
+#endif
 
 UH_DECLARE(portable)
 #if defined(__x86_64__)

@@ -79,6 +79,28 @@ UH_API void uh_close(uh_context *context);
 /* y = W x + bias. x [T, cols], y [T, rows]. 0: done; -1: out of memory. */
 UH_API int uh_linear(uh_context *context, const uh_view *view, const float *x, int32_t tokens, float *y);
 
+/* Keys and values of some tokens in a row, head by head: `rows` rows [dim] each, `stride` values from head to head. */
+typedef struct {
+    const void *keys, *values;
+    int64_t stride, rows;
+} uh_piece;
+
+/* The attention of many tokens, each over the keys up to its own and at most `window` of them (0: all). The first token is
+ * key number `start` of the pieces taken together, which reach to the last token. */
+typedef struct {
+    const float *q;  /* [tokens, heads, dim], q_stride values from token to token */
+    const float *sinks; /* [heads], or NULL */
+    float *out;      /* [tokens, heads, dim] */
+    const uh_piece *piece;
+    int64_t q_stride, start, window;
+    int32_t pieces, bits; /* of keys and values: 16 (bf16) or 32 */
+    int32_t tokens, heads, kv_heads, dim;
+    float scale;
+} uh_span;
+
+/* 0: done; -1: out of memory. */
+UH_API int uh_attend_many(uh_context *context, const uh_span *span);
+
 /* out[slot] = expert(x[slot / k]) for every slot of every expert. x [T, hidden], out [T * k, hidden], float32.
  * The result of a slot does not depend on the other slots, on the number of threads or on the order of the experts.
  * 0: done; -1: out of memory. */

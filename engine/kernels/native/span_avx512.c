@@ -1,0 +1,10 @@
+/* Attention of many tokens for AVX-512. */
+#if defined(__x86_64__)
+#define UH_WITH_AVX512
+#include "span.h"
+
+int uh_attend_many_avx512(uh_context *context, const uh_span *span) { return attend_many(context, span); }
+
+#else
+typedef int uh_nothing_here; /* a file must declare something */
+#endif
