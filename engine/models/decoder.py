@@ -57,11 +57,11 @@ class Decoder:
 
     def _recorded(self, kernel: NativeKernel | None, experts: ExpertBackend) -> tuple[Player | None, str]:
         if kernel is None:
-            return None, "torch computes the layers"
+            return None, "Torch computes the layers."
         try:
             return record(self.spec, self.layers, self._norm, self._head, kernel, stepper(experts)), ""
         except NotRecorded as reason:
-            return None, f"torch computes the layers: {reason}"
+            return None, f"Torch computes the layers, more slowly than native code would: {reason}."
 
     @property
     def native_layers(self) -> bool:
@@ -70,7 +70,7 @@ class Decoder:
 
     @property
     def why_not_native(self) -> str:
-        """Why they do not; empty where they do."""
+        """Why they do not, in a plain sentence; empty where they do."""
         return self._not_played
 
     @property

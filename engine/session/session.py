@@ -146,13 +146,16 @@ class Session:
             return CompatDecoder(self.store.config, self.store.dense, self.runtime, "f32" if dense == "f32" else "bf16")
         from engine.models.decoder import Decoder
 
-        return Decoder(
+        decoder = Decoder(
             spec,
             self.store.dense,
             self.runtime,
             holding(dense, self.runtime.native),  # type: ignore[arg-type]
             torch.float32 if dense == "f32" else torch.bfloat16,
         )
+        if self.runtime.native is not None and not decoder.native_layers:
+            self._add_sentence(decoder.why_not_native)
+        return decoder
 
     # ---- answering --------------------------------------------------------------------------------------------
 

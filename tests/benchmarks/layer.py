@@ -2,9 +2,10 @@
 
     python -m tests.benchmarks.layer [--layers N] [--tokens N] [--context N] [--busy] [--json]
 
-A Qwen3-MoE of real depth, heads and expert count but tiny widths, so that what remains is the cost of the layers
-themselves: Python, calls, norms, rotary, attention over a short context, routing. The experts answer at once with
-zeros. The two take turns, token by token. --busy: another process holds one core meanwhile.
+A Qwen3-MoE of real depth and expert count but tiny widths, so that what remains is the cost of the layers themselves:
+Python, calls, norms, rotary, attention over a short context, routing, finding the experts and running what is next to
+nothing of them, all of them in memory. "without experts" asks nobody. They take turns, token by token. --busy: another
+process holds one core meanwhile.
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ import torch
 from torch import Tensor
 
 from engine.experts.backend import Step
+from engine.experts.opening import open_runtime
 from engine.hub.checkpoint import Checkpoint
 from engine.hub.layouts import find_experts
-from engine.kernels.native import NativeKernel
+from engine.kernels.activation import Activation
+from engine.kernels.memory import PAGE
 from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.holding import Holding
+from engine.store.layout import ExpertSpec
+from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model
 from tests.engine.models.compat.sweep import quiet
 from tests.engine.models.compat.tiny import tiny_config
@@ -49,22 +54,30 @@ class Nobody:
 
 @torch.inference_mode()
 def measure(layers: int, tokens: int, context: int) -> dict[str, list[float]]:
-    """Microseconds per layer of each token, for either."""
+    """Microseconds per layer of each token, for each of three."""
     config = tiny_config(
         "qwen3_moe", num_hidden_layers=layers, hidden_size=64, head_dim=16, num_experts=128, num_experts_per_tok=8,
         moe_intermediate_size=32, max_position_embeddings=1 << 16,
     )  # fmt: skip
-    kernel = NativeKernel()
+    source = MemorySource(ExpertSpec(64, 32, 8, 32), range(layers), 128)
+    room = layers * 128 * (source.expert_bytes + 3 * PAGE)
+    runtime = open_runtime(source, Activation(), room)
+    kernel = runtime.native
+    assert kernel is not None
     with tempfile.TemporaryDirectory() as folder:
         random_model(config).save_pretrained(folder)
         checkpoint = Checkpoint.open(Path(folder))
         dense = Dense(checkpoint, find_experts(checkpoint))
         spec = read_spec(checkpoint.config)
         decoders = {
-            "native": Decoder(spec, dense, Nobody(), Holding(kernel=kernel), torch.bfloat16),
-            "torch": Decoder(spec, dense, Nobody(), Holding(), torch.bfloat16),
+            "native": Decoder(spec, dense, runtime, Holding(kernel=kernel), torch.bfloat16),
+            "native, without experts": Decoder(spec, dense, Nobody(), Holding(kernel=kernel), torch.bfloat16),
+            "torch": Decoder(spec, dense, runtime, Holding(), torch.bfloat16),
         }
     assert decoders["native"].native_layers
+    everything = torch.arange(128)
+    for layer in range(layers):  # once each: from then on nothing is read
+        runtime.moe(layer, torch.zeros(16, 64), everything.view(16, 8), torch.ones(16, 8))
     prompt = torch.randint(3, 96, (context,))
     steps: dict[str, Callable[[], object]] = {}
     for name, decoder in decoders.items():
@@ -78,7 +91,8 @@ def measure(layers: int, tokens: int, context: int) -> dict[str, list[float]]:
             step()
             if at >= 8:
                 times[name].append(1e6 * (time.perf_counter() - start) / layers)
-    kernel.close()
+    assert runtime.telemetry.misses == layers * 128
+    runtime.close()
     return times
 
 
@@ -125,7 +139,7 @@ def main() -> None:
         return
     for name, all_of in times.items():
         tenth = statistics.quantiles(all_of, n=10)
-        print(f"{name:8} {statistics.median(all_of):6.1f} us per layer (p10 {tenth[0]:.1f}, p90 {tenth[-1]:.1f})")
+        print(f"{name:24} {statistics.median(all_of):6.1f} us per layer (p10 {tenth[0]:.1f}, p90 {tenth[-1]:.1f})")
 
 
 if __name__ == "__main__":

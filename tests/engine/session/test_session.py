@@ -16,6 +16,7 @@ from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.plan import WORKSPACE
+from engine.kernels import tape
 from engine.kernels.choice import available
 from engine.session import Session
 from engine.store.manifest import dumps
@@ -75,6 +76,20 @@ def test_a_quarter_of_the_cache_says_exactly_the_same_and_shows_its_misses(home:
     assert whole.bytes_read < quarter.bytes_read < least.bytes_read
     assert set(whole.precision) - {"8", "skipped"} == set()
     assert whole.precision["8"] == quarter.precision["8"] == least.precision["8"] > 0
+
+
+def test_the_plan_says_when_native_kernels_leave_the_layers_to_torch(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not available().native:
+        pytest.skip(available().reason)
+    with Session.open("builtin") as opened:
+        assert not any("Torch computes the layers" in sentence for sentence in opened.card.plan)
+        native = ask(opened)
+    monkeypatch.setattr(tape, "MOST_HEAD_DIM", 1)
+    with Session.open("builtin") as opened:
+        assert any("Torch computes the layers, more slowly" in sentence for sentence in opened.card.plan)
+        assert ask(opened).token_ids[:4] == native.token_ids[:4]
 
 
 def test_the_next_turn_reads_only_what_is_new(session: Session) -> None:

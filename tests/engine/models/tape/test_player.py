@@ -83,7 +83,7 @@ def test_pieces_of_the_cache_do_not_show(
 
 def test_a_decoder_says_who_computes_its_layers(pair: Pair, kernel: NativeKernel) -> None:
     assert not pair.ours.native_layers
-    assert pair.ours.why_not_native == "torch computes the layers"
+    assert pair.ours.why_not_native == "Torch computes the layers."
     native = again(pair, kernel)
     assert native.native_layers
     assert native.why_not_native == ""
