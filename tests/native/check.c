@@ -106,12 +106,19 @@ float *floats(size_t n) { return exactly(n * sizeof(float), 4); }
 
 void forbid(const void *from, size_t n) { ASAN_POISON_MEMORY_REGION(from, n); }
 
+static void release_last(void) {
+    n_buffers--;
+    ASAN_UNPOISON_MEMORY_REGION(buffers[n_buffers].start, buffers[n_buffers].whole);
+    free(buffers[n_buffers].start);
+}
+
+void forget(const void *last) {
+    check((uintptr_t)last - (uintptr_t)buffers[n_buffers - 1].start < 2 * LINE, "a buffer is forgotten that is not the newest");
+    release_last();
+}
+
 void release_all(void) {
-    while (n_buffers--) {
-        ASAN_UNPOISON_MEMORY_REGION(buffers[n_buffers].start, buffers[n_buffers].whole);
-        free(buffers[n_buffers].start);
-    }
-    n_buffers = 0;
+    while (n_buffers) release_last();
 }
 
 double error_of(const float *a, const double *b, size_t n) {

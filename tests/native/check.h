@@ -30,6 +30,7 @@ float *floats(size_t n); /* the same for n floats, at an address that is a multi
 /* Forbid bytes inside of such a buffer. */
 void forbid(const void *from, size_t n);
 void release_all(void);
+void forget(const void *last); /* the newest buffer, which this is, alone */
 
 /* ||a - b|| / ||b|| over n values; NaN or infinite where one of them is. */
 double error_of(const float *a, const double *b, size_t n);

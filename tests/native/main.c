@@ -43,6 +43,8 @@ int main(int argc, char **argv) {
         test_experts();
         test_combine();
         test_read();
+        test_pack();
+        test_play();
     }
     test_threads();
 #if defined(SELFTEST_INSIDE)

@@ -10,6 +10,8 @@ void test_linear(void);
 void test_experts(void);
 void test_combine(void);
 void test_read(void);
+void test_pack(void);
+void test_play(void);
 void test_threads(void); /* contexts that come, go and work at the same time */
 #if defined(SELFTEST_INSIDE)
 void test_pool(void); /* what the library does not show: only where its sources are compiled in */

@@ -1,0 +1,257 @@
+/* uh_play: ops of one token, each against plain arithmetic, on buffers as long as they must be and no longer. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "matrix.h"
+#include "oracle.h"
+#include "selftest.h"
+#include "tape.h"
+
+static float *random_floats(int n) {
+    float *x = floats((size_t)n);
+    for (int i = 0; i < n; i++) x[i] = (float)normal();
+    return x;
+}
+
+static double *as_doubles(const float *x, int n) {
+    double *copy = exactly((size_t)n * 8, 0);
+    for (int i = 0; i < n; i++) copy[i] = x[i];
+    return copy;
+}
+
+static double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+
+static void play(uh_context *context, uh_op op) {
+    const uh_step step = {0, NULL};
+    check(uh_play(context, &op, 1, &step) == 0, "op %d", op.kind);
+}
+
+static void near(const float *ours, const double *exact, int n, const char *what) {
+    const double error = error_of(ours, exact, (size_t)n);
+    check(error <= 2e-6, "%s of %d: error %.2e", what, n, error);
+}
+
+static void norms(uh_context *context, int rows, int width) {
+    const double eps = 1e-5f;
+    float *x = random_floats(rows * width), *scale = random_floats(width), *bias = random_floats(width);
+    for (int form = 0; form < 3; form++) { /* bare, scaled, LayerNorm */
+        float *out = floats((size_t)(rows * width));
+        double *exact = as_doubles(x, rows * width);
+        for (int r = 0; r < rows; r++) {
+            double *to = exact + r * width, mean = 0.0, squares = 0.0;
+            for (int c = 0; c < width && form == 2; c++) mean += to[c] / width;
+            for (int c = 0; c < width; c++) squares += (to[c] - mean) * (to[c] - mean) / width;
+            for (int c = 0; c < width; c++) {
+                to[c] = (to[c] - mean) / sqrt(squares + eps) * (form ? scale[c] : 1.0) + (form == 2 ? bias[c] : 0.0);
+            }
+        }
+        play(context, (uh_op){.kind = UH_OP_NORM, .n = {rows, width}, .f = {(float)eps},
+                              .p = {x, out, form ? scale : NULL, form == 2 ? bias : NULL}});
+        near(out, exact, rows * width, "norm");
+    }
+}
+
+static void by_value(uh_context *context, int n) {
+    float *x = random_floats(n), *y = random_floats(n), *out = floats((size_t)n);
+    double *exact = as_doubles(x, n);
+    for (int i = 0; i < n; i++) exact[i] += 0.5 * y[i];
+    play(context, (uh_op){.kind = UH_OP_ADD, .n = {n}, .f = {0.5f}, .p = {x, y}});
+    near(x, exact, n, "sum");
+    for (int i = 0; i < n; i++) exact[i] = 3.0 * x[i];
+    play(context, (uh_op){.kind = UH_OP_SCALE, .n = {n}, .f = {3.0f}, .p = {x}});
+    near(x, exact, n, "multiple");
+    for (int i = 0; i < n; i++) exact[i] = x[i] * sigmoid(y[i]);
+    play(context, (uh_op){.kind = UH_OP_GATE, .n = {n, n}, .p = {x, y}});
+    near(x, exact, n, "gate");
+    for (int i = 0; i < n; i++) exact[i] = x[i] * sigmoid(y[0]);
+    play(context, (uh_op){.kind = UH_OP_GATE, .n = {n, 1}, .p = {x, y}});
+    near(x, exact, n, "one gate");
+    for (int i = 0; i < n; i++) exact[i] = 2.0 * tanh(x[i] / 2.0);
+    play(context, (uh_op){.kind = UH_OP_SOFTCAP, .n = {n}, .f = {2.0f}, .p = {x}});
+    near(x, exact, n, "softcap");
+    for (int kind = UH_SILU; kind <= UH_CLAMPED_SWIGLU; kind++) {
+        const uh_layout layout = {.activation = kind, .has_gate = 1, .alpha = 1.702f, .limit = 1.0f};
+        for (int i = 0; i < n; i++) exact[i] = activated(&layout, x[i], y[i]);
+        play(context, (uh_op){.kind = UH_OP_ACTIVATE, .n = {n, kind}, .f = {1.702f, 1.0f}, .p = {x, y, out}});
+        near(out, exact, n, "activation");
+    }
+}
+
+static void products(uh_context *context, const variant *which) {
+    const recipe how = {45, 100, 32, 8, 1, 0};
+    const matrix m = make_matrix(&how);
+    uh_view view = view_of_matrix(&m, 3, 0);
+    float *x = random_floats(100), *y = floats(45), *same = floats(45);
+    play(context, (uh_op){.kind = UH_OP_LINEAR, .p = {&view, x, y}});
+    uh_linear(context, &view, x, 1, same);
+    check(!memcmp(y, same, 45 * 4), "a product gives other bits than uh_linear");
+
+    const recipe parts = {3 * 32, 50, 64, which->exact ? 8 : 32, 0, 0}; /* a matrix for each of 3 heads */
+    const matrix all = make_matrix(&parts);
+    view = view_of_matrix(&all, most_planes(&all), 0);
+    const double *w = weights_of(&all, most_planes(&all));
+    float *in = random_floats(3 * 50 + 2 * 4), *out = floats(3 * 32);
+    double exact[3 * 32];
+    for (int head = 0; head < 3; head++)
+        product(w + head * 32 * 50, NULL, 32, 50, as_doubles(in + head * 54, 50), exact + head * 32);
+    play(context, (uh_op){.kind = UH_OP_EACH, .n = {3, 54, 32}, .p = {&view, in, out}});
+    check(error_of(out, exact, 96) <= 1e-5, "a matrix for every head");
+}
+
+/* Tokens one after the other through ROPE, HEADS and ATTEND, the rows of keys and values in several chunks. */
+enum { SPANS = 16, CHUNKS = 3, LAST = 350 };
+static const int CHUNK_ROWS[CHUNKS] = {3, 40, 400};
+
+typedef struct {
+    int heads, kv_heads, dim, half, bits, window, interleaved, sinks;
+} attention;
+
+static double kept(const float *x, int bits) { /* as a buffer of so many bits keeps it */
+    uint32_t raw;
+    float value = *x;
+    memcpy(&raw, &value, 4);
+    if (bits == 16) raw = (raw + 0x7fff + (raw >> 16 & 1)) & 0xffff0000u;
+    memcpy(&value, &raw, 4);
+    return value;
+}
+
+static uh_table *table_of(const attention *a) {
+    uh_table *table = exactly(sizeof(uh_table) + CHUNKS * sizeof table->chunk[0], 0);
+    table->chunks = CHUNKS;
+    table->bits = a->bits;
+    for (int c = 0; c < CHUNKS; c++) {
+        table->chunk[c].rows = CHUNK_ROWS[c];
+        table->chunk[c].data = exactly((size_t)(a->kv_heads * CHUNK_ROWS[c] * a->dim * a->bits / 8), 0);
+    }
+    return table;
+}
+
+static void turned(const attention *a, const float *frequencies, int position, double *x) {
+    for (int i = 0; i < a->half; i++) {
+        const double angle = (double)((float)position * frequencies[i]);
+        double *first = x + (a->interleaved ? 2 * i : i), *second = x + (a->interleaved ? 2 * i + 1 : i + a->half);
+        const double p = *first, q = *second;
+        *first = p * cos(angle) - q * sin(angle);
+        *second = q * cos(angle) + p * sin(angle);
+    }
+}
+
+static void attended(const attention *a, const double *query, const double *keys, const double *values, int position,
+                     const float *sink, double *out) {
+    const int first = a->window && position + 1 > a->window ? position + 1 - a->window : 0;
+    double best = sink ? *sink : -INFINITY, sum = 0.0, scores[LAST + 1];
+    for (int r = first; r <= position; r++) {
+        scores[r] = 0.0;
+        for (int d = 0; d < a->dim; d++) scores[r] += 0.3f * query[d] * keys[r * a->dim + d];
+        best = fmax(best, scores[r]);
+    }
+    if (sink) sum = exp(*sink - best);
+    for (int d = 0; d < a->dim; d++) out[d] = 0.0;
+    for (int r = first; r <= position; r++) {
+        const double share = exp(scores[r] - best);
+        sum += share;
+        for (int d = 0; d < a->dim; d++) out[d] += share * values[r * a->dim + d];
+    }
+    for (int d = 0; d < a->dim; d++) out[d] /= sum;
+}
+
+static void attention_of(uh_context *context, const attention *a) {
+    const int all = a->heads + a->kv_heads, dim = a->dim, queries = a->heads * dim;
+    float *projected = floats((size_t)(all * dim)), *new_values = floats((size_t)(a->kv_heads * dim));
+    float *frequencies = floats((size_t)a->half + 1), *cosines = floats((size_t)a->half), *sines = floats((size_t)a->half);
+    float *out = floats((size_t)queries), *room = floats((size_t)(SPANS * 2 * a->heads * (dim + 17)));
+    float *sinks = random_floats(a->heads);
+    double *keys = exactly((size_t)(a->kv_heads * (LAST + 1) * dim) * 8, 0), *values = exactly((size_t)(a->kv_heads * (LAST + 1) * dim) * 8, 0);
+    double *exact = exactly((size_t)queries * 8, 0), *turned_head = exactly((size_t)dim * 8, 0);
+    void *states[2] = {table_of(a), table_of(a)};
+    for (int i = 0; i < a->half; i++) frequencies[i] = (float)pow(100.0, -(double)i / a->half);
+    frequencies[a->half] = 1.0f;
+    const uh_op ops[3] = {
+        {.kind = UH_OP_ROPE, .n = {a->half}, .p = {frequencies, cosines, sines}},
+        {.kind = UH_OP_HEADS, .n = {0, a->heads, a->kv_heads, dim, 0, 0, a->half, a->interleaved},
+         .p = {projected, NULL, NULL, cosines, sines, new_values}},
+        {.kind = UH_OP_ATTEND, .n = {0, a->heads, a->kv_heads, dim, a->window}, .f = {0.3f},
+         .p = {projected, a->sinks ? sinks : NULL, out, room}},
+    };
+    for (int position = 0; position <= LAST; position++) {
+        for (int i = 0; i < all * dim; i++) projected[i] = (float)normal();
+        for (int i = 0; i < a->kv_heads * dim; i++) new_values[i] = (float)normal();
+        double *before = as_doubles(projected, all * dim);
+        const uh_step step = {position, states};
+        check(uh_play(context, ops, 3, &step) == 0, "no memory");
+        for (int h = 0; h < a->kv_heads; h++) {
+            for (int d = 0; d < dim; d++) { /* the kernel's own keys: turning is checked with the queries */
+                keys[(h * (LAST + 1) + position) * dim + d] = kept(projected + queries + h * dim + d, a->bits);
+                values[(h * (LAST + 1) + position) * dim + d] = kept(new_values + h * dim + d, a->bits);
+            }
+        }
+        if (position > 50 && position % 37 && position < LAST) {
+            forget(before);
+            continue;
+        }
+        double worst = 0.0;
+        for (int h = 0; h < a->heads; h++) {
+            const int at = h / (a->heads / a->kv_heads) * (LAST + 1) * dim;
+            memcpy(turned_head, before + h * dim, (size_t)dim * 8);
+            turned(a, frequencies, position, turned_head);
+            worst = fmax(worst, error_of(projected + h * dim, turned_head, (size_t)dim));
+            attended(a, turned_head, keys + at, values + at, position, a->sinks ? sinks + h : NULL, exact + h * dim);
+        }
+        forget(before);
+        const double error = error_of(out, exact, (size_t)queries);
+        check(worst <= 1e-5, "dim %d: turned by %d, error %.2e", dim, position, worst);
+        check(error <= 1e-5, "%d heads on %d of %d, %d bits, window %d, position %d: error %.2e", a->heads, a->kv_heads, dim,
+              a->bits, a->window, position, error);
+    }
+}
+
+/* Softmax or sigmoid scores, the best k of them, and their weights. */
+static void routes(uh_context *context, int experts, int top_k, int sigmoid_score, int with_bias) {
+    float *logits = random_floats(experts), *bias = random_floats(experts), *room = floats((size_t)(2 * experts));
+    float *weights = floats((size_t)top_k);
+    int64_t *ids = exactly((size_t)(top_k + 1) * 8, 8);
+    double *scores = as_doubles(logits, experts), sum = 0.0, total = 0.0;
+    for (int e = 0; e < experts; e++) sum += exp(scores[e]);
+    for (int e = 0; e < experts; e++) scores[e] = sigmoid_score ? sigmoid(scores[e]) : exp(scores[e]) / sum;
+    play(context, (uh_op){.kind = UH_OP_ROUTE, .n = {experts, top_k, sigmoid_score ? 2 : 0, 1, 1, 1, 1},
+                          .f = {0.0f, 0.0f, 0.0f, 2.0f}, .p = {logits, with_bias ? bias : NULL, NULL, room, ids, weights}});
+    for (int k = 0; k < top_k; k++) total += scores[ids[k]];
+    for (int k = 0; k < top_k; k++) {
+        const double mine = scores[ids[k]] + (with_bias ? bias[ids[k]] : 0.0);
+        int better = 0;
+        for (int e = 0; e < experts; e++) better += scores[e] + (with_bias ? bias[e] : 0.0) > mine;
+        check(better == k, "%d better than choice %d of %d", better, k, experts);
+        check(fabs(weights[k] - 2.0 * scores[ids[k]] / total) <= 1e-5, "weight %d of %d", k, top_k);
+    }
+}
+
+static void ops(const variant *which) {
+    char name[64];
+    snprintf(name, sizeof name, "ops of the tape: %s", which->name);
+    group(name);
+    reseed(13);
+    uh_context *context = opened(2, which);
+    for (int n = 1; n <= 70; n += 1 + n / 20) {
+        norms(context, 1 + n % 3, n);
+        by_value(context, n);
+        release_all();
+    }
+    products(context, which);
+    release_all();
+    static const attention SHAPES[5] = {{4, 2, 64, 32, 16, 0, 0, 0}, {6, 2, 40, 10, 32, 0, 1, 1}, {3, 3, 16, 8, 16, 33, 0, 1},
+                                        {8, 1, 128, 64, 16, 0, 0, 0}, {5, 1, 6, 3, 32, 7, 0, 0}};
+    for (int i = 0; i < 5; i++) {
+        attention_of(context, &SHAPES[i]);
+        release_all();
+    }
+    for (int i = 0; i < 12; i++) {
+        const int experts = i % 3 ? between(2, 160) : 8;
+        routes(context, experts, between(1, experts < 8 ? experts : 8), i % 2, i % 4 > 1);
+        release_all();
+    }
+    uh_close(context);
+}
+
+void test_play(void) { each_variant(ops); }
