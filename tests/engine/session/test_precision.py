@@ -1,0 +1,60 @@
+"""What rounding costs on the built-in model, in KL divergence from its own weights in float32, activations exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine import resources
+from engine.kernels.choice import available
+from engine.session import Session
+from engine.session.evaluate import evaluate, sequences
+
+EXACT = {"dial": "exact", "dense": "f32", "activations": "exact", "threads": 1}
+needs_native = pytest.mark.skipif(not available().native, reason="no native kernels")
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNDERHILL_HOME", str(tmp_path_factory.mktemp("home")))
+        with Session.open("builtin", EXACT) as session:
+            yield session
+
+
+@pytest.fixture(scope="module")
+def windows(exact: Session) -> list[list[int]]:
+    return sequences(exact.chat, Path(resources.path("calibration", "eval.jsonl")), exact.context.limit, 400)
+
+
+# Measured over 12,000 tokens: 0.00002, 0.00004, 0.0001, 0.001 (docs/quantization.md). Scale or sums of a group that are
+# wrong anywhere cost a hundred times that.
+@needs_native
+@pytest.mark.parametrize(
+    ("changes", "allowed"),
+    [
+        ({"activations": "8-bit"}, 0.0001),
+        ({"dense": "int8"}, 0.0002),
+        ({"dense": "int8", "activations": "8-bit"}, 0.0004),
+        ({"dense": "int4", "activations": "8-bit"}, 0.005),
+    ],
+)
+def test_rounding_costs_little(
+    exact: Session, windows: list[list[int]], changes: dict[str, str], allowed: float
+) -> None:
+    with Session.open("builtin", {**EXACT, **changes}) as rounded:
+        assert rounded.plan.dense == changes.get("dense", "f32")
+        kernel = rounded.runtime.native
+        assert kernel is not None
+        assert kernel.exact == ("activations" not in changes)
+        kl = evaluate(exact, rounded, windows).kl_to_exact
+    assert 0 < kl < allowed
+
+
+def test_without_native_kernels_4_bits_become_8_and_the_plan_says_so(exact: Session) -> None:
+    with Session.open("builtin", {"dense": "int4", "kernel": "torch", "threads": 1}) as opened:
+        assert opened.plan.dense == "int8"
+        assert opened.runtime.native is None
+        assert any("int4 is not possible" in sentence for sentence in opened.card.plan)
