@@ -1,4 +1,4 @@
-/* uh_run: some experts of a layer on some slots; uh_moe_one: the same for one token, added up. */
+/* uh_run: some experts of a layer on some slots; uh_moe_one: the same for one token, added up; uh_moe_resident: by number. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,6 +202,49 @@ static void one_token(const variant *which) {
     }
 }
 
+/* The same out of a table of a layer's experts, by their numbers; with counters. */
+static void residents(const variant *which) {
+    char name[64];
+    snprintf(name, sizeof name, "experts by number: %s", which->name);
+    group(name);
+    reseed(14);
+    enum { N = 6, K = 3 };
+    const expert_recipe how = {90, 60, 32, 8, 1, 0, UH_SILU};
+    const uh_layout layout = layout_of(&how);
+    uh_expert experts[N] = {{{0}, 0, 0, 0, 0}};
+    int64_t uses[N] = {0}, hits = 0, ran[9] = {0};
+    for (int e = 0; e < N - 1; e++) { /* the last is not there */
+        const record made = make_record(&how, &layout, 0);
+        experts[e].planes = 1 + e % 3;
+        for (int p = 0; p < experts[e].planes; p++) experts[e].plane[p] = made.plane[p];
+    }
+    uh_residents layer = {&layout, experts, uses, &hits, ran, 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}};
+    uh_context *context = opened(2, which);
+    float *x = floats(90), *y = floats(90), *same = floats(90);
+    int64_t ids[K] = {4, 2, 5}; /* scores 0.65, 0 and 0.85: some planes, all planes, none */
+    float weights[K] = {0.2f, 0.65f, 0.15f};
+    for (int c = 0; c < 90; c++) x[c] = (float)normal();
+    check(uh_moe_resident(context, &layer, ids, K, x, weights, y) == 2, "two of three run, one is skipped");
+    uh_expert chosen[2] = {experts[4], experts[2]};
+    chosen[0].first = 0;
+    chosen[1].first = 1;
+    uh_moe_one(context, &layout, chosen, 2, x, weights, same);
+    check(!memcmp(y, same, 90 * 4), "other bits than uh_moe_one");
+    check(hits == 2 && uses[4] == 1 && uses[2] == 1 && uses[5] == 1 && uses[0] == 0, "uses and hits are counted");
+    check(ran[0] == 1 && ran[4] == 1 && ran[8] == 1 && ran[2] == 0, "so is what they ran at");
+    memcpy(same, y, 90 * 4);
+    weights[2] = 3.0f; /* now the missing one matters most */
+    check(uh_moe_resident(context, &layer, ids, K, x, weights, y) == UH_NOT_RESIDENT, "what matters has to be fetched");
+    layer.t1 = layer.t2 = 1.0; /* exact: 4 bits of expert 4 are too few */
+    ids[2] = 3;
+    check(uh_moe_resident(context, &layer, ids, K, x, weights, y) == UH_NOT_RESIDENT, "exact wants every plane");
+    check(!memcmp(y, same, 90 * 4) && hits == 2 && uses[3] == 0, "nothing was done or counted");
+    const int64_t wrong[3][K] = {{2, -1, 4}, {2, N, 4}, {2, 2, 4}};
+    for (int i = 0; i < 3; i++)
+        check(uh_moe_resident(context, &layer, wrong[i], K, x, weights, y) == UH_NOT_RESIDENT, "impossible numbers");
+    uh_close(context);
+}
+
 /* A token with NaN or an infinity in it comes out as NaN or infinite; the others do not notice. */
 static void not_finite(const variant *which) {
     char name[64];
@@ -236,5 +279,6 @@ static void not_finite(const variant *which) {
 void test_experts(void) {
     each_variant(calls);
     each_variant(one_token);
+    each_variant(residents);
     each_variant(not_finite);
 }
