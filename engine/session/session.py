@@ -33,12 +33,10 @@ from engine.models.spec import DecoderSpec
 from engine.session import calibration
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
 from engine.session.snapshot import Watcher
+from engine.session.threads import Threaded, torch_threads
 from engine.store.reader import Store
 
 Report = Callable[[str, int, int], None]
-# Bytes of weights beside the experts under which torch gets one thread. A second one gains nothing on products so small
-# (measured on the built-in model: 2 % at rest), and its waiting costs tenfold once another program holds a core.
-SMALL_DENSE = 64_000_000
 
 
 def _quiet(phrase: str, done: int, total: int) -> None:
@@ -56,12 +54,14 @@ class Session:
         self.machine = measure(store)
         spec = spec_of(store)
         self.card = library.card(store.path)
-        self._facts = model_facts(store, self.card, spec, runs_natively(chosen))
+        native = runs_natively(chosen)
+        self._facts = model_facts(store, self.card, spec, native)
         self.plan = planning.make_plan(self.machine, self._facts, chosen, probe.rss())
         self.chat = ChatFormat(store.path)
         self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
-        small = self._facts.dense_bytes[self.plan.dense] < SMALL_DENSE
-        torch.set_num_threads(1 if small else self.plan.threads)
+        dense_bytes = self._facts.dense_bytes[self.plan.dense]
+        threads = torch_threads(self.plan.threads, dense_bytes, native and spec is not None)
+        torch.set_num_threads(threads.many)
         self.runtime = open_runtime(
             store,
             activation_of(store, spec),
@@ -76,11 +76,11 @@ class Session:
         try:
             self._apply_dial()
             report("Loading the model", 0, 0)
-            self.context = Context(self._decoder(spec), self.plan.context)
+            self.context = Context(Threaded(self._decoder(spec), threads), self.plan.context)
         except BaseException:
             self.runtime.close()
             raise
-        self._watcher = Watcher(self.runtime, self.machine, native=runs_natively(chosen))
+        self._watcher = Watcher(self.runtime, self.machine, native=native)
         self._closed = False
         for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
