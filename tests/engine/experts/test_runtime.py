@@ -78,6 +78,19 @@ def test_exact_output_is_the_same_at_every_capacity(opened: Open, kernel: str, p
         assert max(map(max, seen.residency)) <= 8
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_calls_in_and_out_of_inference_mode_leave_earlier_outputs_alone(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    runtime = opened(source, 12, kernel=kernel)
+    with torch.inference_mode():
+        first = runtime.moe(0, *source.routing(9, 3, 0))
+        kept = first.clone()
+    second = runtime.moe(0, *source.routing(7, 3, 1))
+    assert torch.equal(first, kept)
+    with torch.inference_mode():
+        assert torch.equal(runtime.moe(0, *source.routing(7, 3, 1)), second)
+
+
 def test_lower_dials_run_what_the_scores_ask_for(opened: Open) -> None:
     source = MemorySource(SPEC)
     runtime = opened(source, 12, thresholds=Thresholds(0.6, 0.9))
