@@ -8,14 +8,20 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from engine.kernels.native import default_threads
 from tests.benchmarks.prepare import KINDS, default_folder
 from tests.benchmarks.shapes import SHAPES
+
+LOOK = 0.25  # seconds
+CALM = 0.1  # of all cores
 
 
 def options(description: str | None, **defaults: int) -> argparse.ArgumentParser:
@@ -29,6 +35,7 @@ def options(description: str | None, **defaults: int) -> argparse.ArgumentParser
     parser.add_argument("--repeats", type=int, default=defaults["repeats"], help="turns of each")
     parser.add_argument("--stream", choices=("uniform", "zipf"), default="uniform", help="how tokens are drawn")
     parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     return parser
@@ -37,6 +44,25 @@ def options(description: str | None, **defaults: int) -> argparse.ArgumentParser
 def kinds(args: argparse.Namespace) -> tuple[str, ...]:
     """The peer's types to compare with."""
     return KINDS[args.tier] if args.kinds is None else tuple(args.kinds.split(","))
+
+
+class Quiet:
+    """Waits until other programs leave the processor alone, and notes when they did not.
+
+    A busy neighbour costs two threads that wait for each other far more than the core it takes.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._left = patience
+        self.others: list[float] = []  # share of all cores that was busy just before each turn
+
+    def wait(self) -> None:
+        """Return when it is quiet, or when patience, in seconds for the whole run, is at an end."""
+        start = time.monotonic()
+        while (share := psutil.cpu_percent(LOOK) / 100) > CALM and time.monotonic() - start < self._left:
+            pass
+        self._left -= time.monotonic() - start - LOOK
+        self.others.append(share)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tests.benchmarks.common import busy, conditions, emit, kinds, median, options
+from tests.benchmarks.common import Quiet, busy, conditions, emit, kinds, median, options
 from tests.benchmarks.ours import Ours
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import prepare
@@ -32,8 +32,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     tokens = stream(args.stream, shape.vocabulary, PROMPT + (args.repeats + 1) * args.segment)
     prompt, rest = tokens[:PROMPT], tokens[PROMPT:]
 
+    quiet = Quiet(args.patience)
+
     def trial(peer: Peer) -> float:
         peer.clear()
+        quiet.wait()
         return peer.decode(prompt[:TRIAL])
 
     peer, variants = best_peer(prepared, args.threads, CONTEXT, trial)
@@ -45,8 +48,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         peer.clear()
         segments = [rest[at : at + args.segment] for at in range(0, len(rest), args.segment)]
         mine, theirs, roofs = [], [], []
+        quiet.others.clear()
         with busy(args.busy):
             for segment in segments:
+                if not args.busy:
+                    quiet.wait()
                 roofs.append(roof.measure())
                 mine.append(ours.decode(segment) / args.segment)
                 roofs.append(roof.measure())
@@ -66,11 +72,14 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "gb_s": round(need / a / 1e9, 2),
         "of_roof": round(need / a / r, 3),
         "token_bytes": need,
+        "peer_gb_s": round(peer.token_bytes / b / 1e9, 2),
+        "peer_of_roof": round(peer.token_bytes / b / r, 3),
+        "peer_token_bytes": peer.token_bytes,
         "seconds": {"ours": _spread(mine[1:]), "peer": _spread(theirs[1:])},
         "peer_best": peer.name,
         "peer_variants": {name: round(TRIAL / seconds, 2) for name, seconds in variants.items()},
         "routing": routes,
-        "conditions": conditions(args, isa=roof.isa, dense=ours.dense),
+        "conditions": conditions(args, isa=roof.isa, dense=ours.dense, others=[round(x, 2) for x in quiet.others]),
     }
 
 

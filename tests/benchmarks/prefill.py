@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from tests.benchmarks.common import busy, conditions, emit, kinds, median, options
+from tests.benchmarks.common import Quiet, busy, conditions, emit, kinds, median, options
 from tests.benchmarks.ours import Ours
 from tests.benchmarks.prepare import prepare
 from tests.benchmarks.rivals import best_peer
@@ -30,11 +30,14 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     peer, variants = best_peer(prepared, args.threads, context, lambda peer: peer.prefill(prompts[0]), trials=1)
     ours = Ours(prepared.store, shape, args.tier, args.threads, context, args.dense)
     roof = Roof(args.threads)
+    quiet = Quiet(args.patience)
     mine, theirs, roofs = [], [], []
     try:
         ours.warm(prompts[0])
         with busy(args.busy):
             for prompt in prompts[1:]:
+                if not args.busy:
+                    quiet.wait()
                 roofs.append(roof.measure())
                 mine.append(ours.prefill(prompt))
                 theirs.append(peer.prefill(prompt))
@@ -52,7 +55,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "seconds": {"ours": [round(s, 3) for s in sorted(mine)], "peer": [round(s, 3) for s in sorted(theirs)]},
         "peer_best": peer.name,
         "peer_variants": {name: round(length / seconds, 1) for name, seconds in variants.items()},
-        "conditions": conditions(args, isa=roof.isa, dense=ours.dense),
+        "conditions": conditions(args, isa=roof.isa, dense=ours.dense, others=[round(x, 2) for x in quiet.others]),
     }
 
 

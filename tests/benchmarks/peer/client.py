@@ -25,7 +25,7 @@ class Peer:
         self._process = subprocess.Popen(
             command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True
         )
-        self._answer()
+        self.token_bytes = int(self._answer())  # that reading one token's weights takes
 
     def decode(self, tokens: Sequence[int]) -> float:
         """Seconds to read the tokens one by one, logits after each, going on where the last call ended."""

@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any
 
+import gguf
 import llama_cpp as llama
 
 
@@ -31,6 +32,8 @@ class Model:
         if not self._context:
             raise SystemExit("llama.cpp cannot make a context")
         self._vocabulary = llama.llama_vocab_n_tokens(llama.llama_model_get_vocab(self._model))
+
+        self.token_bytes = _token_bytes(model)
 
     def clear(self) -> None:
         llama.llama_memory_clear(llama.llama_get_memory(self._context), True)
@@ -66,12 +69,21 @@ class Model:
         return rows
 
 
+def _token_bytes(path: str) -> int:
+    """Bytes of the weights that one token meets: all but the embedding, and of the experts those in use."""
+    reader = gguf.GGUFReader(path)
+    values = {name.split(".")[-1]: field.contents() for name, field in reader.fields.items()}
+    share = values["expert_used_count"] / values["expert_count"]
+    weights = (t for t in reader.tensors if not t.name.startswith("token_embd"))
+    return int(sum(t.n_bytes * (share if "_exps" in t.name else 1.0) for t in weights))
+
+
 def main() -> None:
     """Serve until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # whatever the library prints
     model = Model(**json.loads(sys.argv[1]))
-    print("true", file=answers, flush=True)
+    print(json.dumps(model.token_bytes), file=answers, flush=True)
     for line in sys.stdin:
         request = json.loads(line)
         answer = getattr(model, request.pop("do"))(**request)
