@@ -43,8 +43,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     ours = Ours(prepared.store, shape, args.tier, args.threads, CONTEXT, args.dense)
     roof = Roof(args.threads)
     try:
-        ours.warm(prompt)
         routes = routing(ours.session, prompt)
+        ours.warm(prompt)
         peer.clear()
         segments = [rest[at : at + args.segment] for at in range(0, len(rest), args.segment)]
         mine, theirs, roofs = [], [], []
