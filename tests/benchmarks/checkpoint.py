@@ -17,7 +17,7 @@ from torch import Tensor
 from tests.benchmarks.shapes import Shape
 
 SEED = 20
-EMBEDDING = 1.0  # deviation of embeddings: as large as what layers add, so that tokens differ where routers look
+EMBEDDING = 10.0  # deviation of embeddings: well above what all layers add, or tokens, and their routes, grow alike
 TEMPLATE = "{% for m in messages %}{{ m['content'] }} {% endfor %}"
 Tensors = list[tuple[str, tuple[int, ...], Callable[[], Tensor]]]  # name, shape, what makes it
 
