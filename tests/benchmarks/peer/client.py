@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -11,6 +12,11 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 SERVER = "tests.benchmarks.peer.server"
+
+
+def peer_environment() -> dict[str, str]:
+    """This process's environment without what our engine sets for torch's OpenMP: llama.cpp's threads must spin."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "KMP_"))}
 
 
 class Peer:
@@ -23,7 +29,13 @@ class Peer:
         # a pipe that nobody empties would stop it
         self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
-            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._said, text=True
+            command,
+            cwd=ROOT,
+            env=peer_environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._said,
+            text=True,
         )
         self.token_bytes = int(self._answer())  # that reading one token's weights takes
 
