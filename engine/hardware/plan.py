@@ -13,9 +13,11 @@ WORKSPACE = 300_000_000  # activations, prompt chunks, reader buffers
 SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
 SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
-LAYER_SECONDS = (
-    2e-4  # of a token, per layer, beside reading weights: norms, router, small operations, the calls between
-)
+# Of a token, per layer, beside reading weights: norms, router, small operations, the calls between (docs/benchmarks.md).
+NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
+# Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
+TORCH_WEIGHT = 5e-9
+STORED_BITS = 1.2  # of a quantized weight's record per bit of its tier: scales and offsets
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class ModelFacts:
 
     dense_bytes: everything else, by those kinds of KINDS that can be had, as held. looked_up_bytes: of these, tables of
     which a token reads one row. kv_bytes: per token of context in bf16, twice that where the rest is held as f32.
-    state_bytes: of recurrent layers, snapshots included, however long the context is.
+    state_bytes: of recurrent layers, snapshots included, however long the context is. native: native kernels compute.
+    lean: the layers are the lean decoder's, not the compatibility backend's.
     """
 
     name: str
@@ -38,6 +41,15 @@ class ModelFacts:
     context_length: int
     state_bytes: int = 0
     looked_up_bytes: Mapping[str, int] = field(default_factory=dict)
+    native: bool = True
+    lean: bool = True
+
+    @property
+    def layer_seconds(self) -> float:
+        """What a token costs per layer beside its bytes."""
+        if not self.lean:
+            return COMPAT_LAYER
+        return NATIVE_LAYER if self.native else TORCH_LAYER
 
     def per_token(self, dense: str) -> int:
         """Bytes that a token of context leaves behind."""
@@ -178,14 +190,16 @@ def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: obj
 
 
 def _speed(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int) -> tuple[tuple[float, float], str]:
-    """Tokens per second if a token costs its bytes (all active ones from memory, the missed ones from disk too) and
-    LAYER_SECONDS a layer.
+    """Tokens per second if a token costs its bytes (all active ones from memory, the missed ones from disk too), what
+    whoever computes takes for a layer, and the decoding of experts where torch does that.
 
     The slow end takes uniform routing, where a cache of a share s misses 1 - s. The fast end takes half those misses.
     """
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
     others = model.dense_bytes[dense] - model.looked_up_bytes.get(dense, 0)
-    from_memory = (active + others) / machine.memory_rate + LAYER_SECONDS * model.moe_layers
+    from_memory = (active + others) / machine.memory_rate + model.layer_seconds * model.moe_layers
+    if not model.native and tier < 16:
+        from_memory += TORCH_WEIGHT * active * 8 / (STORED_BITS * tier)
     share = min(1.0, cache / model.expert_bytes[tier])
     missed = active * (1 - share) / machine.disk_rate
     slow, fast = 1 / (from_memory + missed), 1 / (from_memory + missed / 2)

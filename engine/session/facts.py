@@ -72,6 +72,8 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         experts_per_token=card.experts_per_token,
         context_length=card.context_length or CONTEXT,
         state_bytes=0 if spec is None else _state_bytes(spec),
+        native=native,
+        lean=spec is not None,
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.machine import GB, Machine
-from engine.hardware.plan import LAYER_SECONDS, WORKSPACE, ModelFacts, Plan, make_plan
+from engine.hardware.plan import COMPAT_LAYER, NATIVE_LAYER, WORKSPACE, ModelFacts, Plan, make_plan
 from engine.settings import ENGINE, validated
 
 DEFAULTS = validated({}, ENGINE)
@@ -130,7 +130,22 @@ def test_the_expected_speed_is_the_bytes_over_the_rates_and_a_little_for_each_la
     machine, model = laptop(128), thirty_b()
     plan = make_plan(machine, model, with_settings(tier="4", dense="bf16"))
     active = 8 * 48 * model.record_bytes[4] + model.dense_bytes["bf16"]
-    assert 1 / plan.speed[0] == pytest.approx(active / machine.memory_rate + 48 * LAYER_SECONDS)
+    assert 1 / plan.speed[0] == pytest.approx(active / machine.memory_rate + 48 * NATIVE_LAYER)
+
+
+def test_slower_layers_and_slower_kernels_are_expected_to_be_slower() -> None:
+    fast = thirty_b()
+    compat, torch_layers = dataclasses.replace(fast, lean=False), dataclasses.replace(fast, native=False)
+    speeds = [make_plan(laptop(128), model, with_settings(tier="4")).speed[1] for model in (fast, compat, torch_layers)]
+    assert 1 / speeds[1] - 1 / speeds[0] == pytest.approx(48 * (COMPAT_LAYER - NATIVE_LAYER))
+    # 1.8 thousand million active weights, at some nanoseconds each
+    assert 0.05 < speeds[2] < 0.5
+
+
+def test_torch_takes_as_long_for_an_expert_of_any_bits() -> None:
+    model = dataclasses.replace(thirty_b(), native=False)
+    coarse, fine = (make_plan(laptop(128), model, with_settings(tier=tier)).speed[1] for tier in ("2", "8"))
+    assert fine == pytest.approx(coarse, rel=0.1)
 
 
 def native(model: ModelFacts) -> ModelFacts:
