@@ -13,7 +13,7 @@ WORKSPACE = 300_000_000  # activations, prompt chunks, reader buffers
 SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
 SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
-# Of a token, per layer, beside reading weights: norms, router, small operations, the calls between (docs/benchmarks.md).
+# Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md).
 NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
 # Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
 TORCH_WEIGHT = 5e-9

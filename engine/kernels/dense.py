@@ -15,6 +15,7 @@ from engine.store.layout import LINE, PLANE_BITS, ROWS_PER_TILE, aligned
 
 PLANES = {4: 2, 8: 3}  # of 2, 2 and 4 bits
 LARGEST = 12  # weights are at most 2 ** LARGEST units, as in expert records
+MOST_GROUP = 256  # columns, as in native/pack.c
 BLOCK = 1 << 22  # weights of another type than bf16 and float32 that are converted at once
 
 
@@ -45,12 +46,14 @@ class Packed:
     def __init__(
         self, weights: Sequence[Tensor], bits: int, kernel: NativeKernel, arena: Arena, group: int | None = None
     ) -> None:
-        """weights: any floating type, [N, cols] each, stacked along their rows. bits: 4 or 8.
+        """weights: any floating type, [N, cols] each, stacked along their rows. bits: 4 or 8. group: see group_of.
 
-        Raises UnderhillError: BROKEN_FILE for weights that are not finite.
+        Raises UnderhillError: BROKEN_FILE for weights that are not finite; ValueError for a group that is not possible.
         """
         rows, cols = sum(part.shape[0] for part in weights), weights[0].shape[1]
         group = group or group_of(cols)
+        if group % 16 or not 0 < group <= MOST_GROUP:
+            raise ValueError(f"groups of {group} columns are not provided for")
         sections = _sections(rows, cols, bits, group)
         self._kernel = kernel
         self.data = arena.take(sum(sections))

@@ -152,8 +152,9 @@ class NativeKernel:
     """The Kernel of the C library, with its own threads. Calls from several Python threads take turns.
 
     threads: None takes the physical cores. isa: None takes the best that the processor has. exact: quantized matrices
-    meet activations in float32 (1e-5 of float64) instead of 8 bits (1 % a matrix): hardly slower at 8 bits, about half
-    as fast at 2. Raises NativeMissing, or UnderhillError(OUT_OF_MEMORY) when the threads cannot be had.
+    meet activations in float32 (1e-5 of float64) instead of 8 bits (1 % a matrix), which is slower, most of all at 2
+    bits (docs/benchmarks.md). Raises NativeMissing, or UnderhillError(OUT_OF_MEMORY) when the threads cannot be had.
+    After `close` every call that computes raises RuntimeError.
     """
 
     def __init__(
@@ -166,10 +167,17 @@ class NativeKernel:
         self.exact = exact
         self.name = f"native ({self.isa}{', exact' if exact else ''})"
         self.threads = default_threads() if threads is None else threads
-        self._context: int | None = self._library.uh_open(self.threads, ISAS.index(self.isa), exact)
-        if self._context is None:
+        self._opened: int | None = self._library.uh_open(self.threads, ISAS.index(self.isa), exact)
+        if self._opened is None:
             raise UnderhillError(Kind.OUT_OF_MEMORY, "The compute threads could not be started.", "Use fewer threads.")
         self._lock = threading.Lock()
+
+    @property
+    def _context(self) -> int:
+        """The open context, under the lock. RuntimeError after close: the library would follow a null address."""
+        if self._opened is None:
+            raise RuntimeError("the native kernels were closed")
+        return self._opened
 
     def run(
         self, spec: ExpertSpec, activation: Activation, work: Sequence[Work], x: Tensor, k: int, out: Tensor
@@ -294,7 +302,7 @@ class NativeKernel:
             raise _no_memory()
 
     def read(self, data: Tensor) -> int:
-        """Read every byte of a contiguous uint8 tensor once with all threads; a checksum. For measuring the roof."""
+        """Read a contiguous uint8 tensor once with all threads, but for a few last bytes, to measure the roof."""
         if data.dtype != torch.uint8 or not data.is_contiguous() or data.device.type != "cpu":
             raise ValueError("only contiguous bytes in ordinary memory can be read")
         with self._lock:
@@ -303,6 +311,6 @@ class NativeKernel:
     def close(self) -> None:
         """See Kernel.close. Safe to call twice."""
         with self._lock:
-            context, self._context = self._context, None
+            context, self._opened = self._opened, None
         if context is not None:
             self._library.uh_close(context)

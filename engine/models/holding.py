@@ -20,14 +20,13 @@ class Holding:
 
     head: of the matrix that makes logits, also where the embedding is tied to it. table: of rows that are only looked
     up: an untied embedding, Gemma 4's per-layer inputs; another kind than the head's holds a tied embedding twice.
-    group: columns per group at 8 and 4 bits; None: what suits the width. arena: where weights for native calls lie.
+    arena: where weights for native calls lie.
     """
 
     kind: Kind = "f32"
     kernel: NativeKernel | None = None
     head: Kind | None = None
     table: Kind | None = None
-    group: int | None = None
     arena: Arena = field(default_factory=Arena)
 
     @property

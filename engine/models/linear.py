@@ -39,7 +39,7 @@ class Linear:
         self._scales: Tensor | None = None
         bits = BITS.get(self.kind)
         if bits is not None and dense.kernel is not None:
-            self._packed = Packed(parts, bits, dense.kernel, dense.arena, dense.group)
+            self._packed = Packed(parts, bits, dense.kernel, dense.arena)
             self.weight = self._packed.data
             set_bias(self._packed.view, self.bias)
         elif self.kind == "int8":

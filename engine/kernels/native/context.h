@@ -47,11 +47,6 @@ static inline int32_t uh_blocks_for(int32_t rows, int32_t most) {
 void uh_product(const uh_context *context, const uh_view *view, int32_t block, int32_t blocks, const uh_operand *operand,
                 int32_t at, int32_t n, int32_t lane, float *y);
 
-/* uh_linear on several matrices that take the same x [T, cols], in one sweep: y[i] [T, rows of views[i]]. Those in tiles
- * have all the same group. */
-int uh_linear_several(uh_context *context, const uh_view *views, float *const *y, int32_t n, const float *x,
-                      int32_t tokens);
-
 static inline int32_t uh_least(int32_t a, int32_t b) { return a < b ? a : b; }
 
 #endif

@@ -218,7 +218,7 @@ void uh_combine(uh_context *context, const float *weights, const float *out, flo
 }
 
 /* The sum is taken in a step of its own: rows of all experts at a time would break off every stream of weights after a
- * few KiB, which costs more (5 % at 4 bits) than a line of 256 columns of each expert out of the nearest cache. */
+ * few KiB, which costs more than a line of 256 columns of each expert out of the nearest cache. */
 int uh_moe_one(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts, const float *x,
                const float *weights, float *y) {
     static const int32_t only_token = 0;

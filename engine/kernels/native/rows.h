@@ -9,13 +9,12 @@
 
 enum { UH_ROWS = 16, UH_MOST_TOKENS = 4, UH_LINE = 64 };
 
-/* Bytes to fetch ahead in a plane of 2 bits. On Zen 5 it lifts 8 bits from 45 to 80 % of what one core can read, 4 bits
- * from 45 to 57 %; nearer helps less, and further no more. */
+/* Bytes to fetch ahead in a plane of 2 bits, with activations in float32: found by trying on Zen 5, where nearer helped
+ * less and further no more. */
 enum { UH_AHEAD = 2048 };
 
-/* The same for activations of 8 bits: some 4 KiB over all streams, so that the time ahead is the same at every tier. At 2
- * bits 4096 against 2048 was worth 10 % on one core and two, at 8 bits 1024 against 2048 5 %; parameters, a line for each
- * group, are worth 3 to 5 % more. */
+/* The same for activations of 8 bits: some 4 KiB over all streams, so that the time ahead is the same at every tier; found
+ * by trying there too. Parameters, a line for each group, are fetched as far ahead. */
 static inline int32_t uh_ahead(int kind) { return 8192 >> kind; }
 static inline int32_t uh_params_ahead(int kind, int32_t group) { return uh_ahead(kind) / (4 * group) * UH_LINE; }
 

@@ -142,7 +142,8 @@ enum { UH_NOT_RESIDENT = -2 };
 UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
                            const float *weights, float *y);
 
-/* Reads n bytes once with all threads, as fast as it goes: the roof the kernels are measured against. */
+/* Reads n bytes once with all threads, but for less than 256 of each of 64 parts, as fast as it goes: the roof the kernels
+ * are measured against. */
 UH_API uint64_t uh_read(uh_context *context, const uint8_t *bytes, int64_t n);
 
 #endif

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import torch
@@ -12,8 +13,10 @@ from hypothesis import strategies as st
 
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Planes, Work
+from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
+from engine.kernels.tape import Tape, TapeStep
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
 from tests.engine.kernels.records import random_experts, random_planes
@@ -203,3 +206,20 @@ def test_planes_are_checked_when_they_are_named() -> None:
     with pytest.raises(ValueError, match="tier 16"):
         Planes(spec, planes, 16)
     assert len(Planes(spec, planes[:2], 4).addresses) == 2
+
+
+def test_after_closing_every_call_is_refused_and_closing_again_is_not(native_library: Path) -> None:
+    kernel = NativeKernel(1, "portable", native_library)
+    weight = torch.ones(3, 16)
+    kernel.close()
+    kernel.close()
+    calls: list[Callable[[], object]] = [
+        lambda: kernel.linear(raw_view(weight, None), torch.ones(1, 16)),
+        lambda: kernel.combine(torch.ones(2, 16), torch.ones(1, 2)),
+        lambda: kernel.play(Tape([]), TapeStep(0)),
+        lambda: kernel.moe_one(0, 0, 0, 0, 0, 0),
+        lambda: kernel.moe_resident(0, 0, 0, 0, 0, 0),
+    ]
+    for call in calls:
+        with pytest.raises(RuntimeError, match="closed"):
+            call()

@@ -138,3 +138,9 @@ def test_views_of_what_cannot_be_read_are_refused() -> None:
     for bias in (torch.randn(7), torch.randn(8).double(), torch.randn(16)[::2]):
         with pytest.raises(ValueError, match="bias"):
             raw_view(w, bias)
+
+
+@pytest.mark.parametrize("group", [24, 512])
+def test_groups_that_the_kernels_cannot_take_are_refused(make_kernel: MakeKernel, group: int) -> None:
+    with pytest.raises(ValueError, match="groups"):
+        Packed([torch.ones(16, 1024)], 8, make_kernel(), Arena(), group)
