@@ -41,7 +41,7 @@ class Holding:
 
     @property
     def for_table(self) -> Holding:
-        """For rows that are only looked up: they cost no time, and bf16 is what checkpoints store."""
+        """For rows that are only looked up: they cost next to no time, and bf16 is what checkpoints store."""
         return replace(self, kind=self.table or ("f32" if self.kind == "f32" else "bf16"))
 
 

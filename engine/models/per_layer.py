@@ -16,7 +16,7 @@ class PerLayerInputs:
 
     def __init__(self, spec: PerLayerInputsSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self._dim, self._scale = spec.dim, hidden**-0.5
-        # rows that are only looked up; one int8 scale for the shares of all layers would be too coarse
+        # rows that are only looked up; one scale for the shares of all layers, as torch's int8 has, would be too coarse
         table = fetch(weights, f"{spec.embedding}.weight")
         self._table = Linear(table, None, dense.for_table)
         self._projection = load_linear(weights, spec.projection, dense=dense)

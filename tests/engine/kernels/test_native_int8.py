@@ -43,9 +43,13 @@ def test_what_8_bits_make_of_x_and_h_and_nothing_else(
         assert (ours[slots] - oracle).norm() <= 5e-3 * oracle.norm() + 1e-6
 
 
+# Three matrices at up to 1 % each, and x in the product of two of them; wider groups have larger peaks to scale by.
+# Found: 0.0093 to 0.0115, 0.0128 to 0.0147 and 0.017 to 0.0233; the same with every instruction set.
 @pytest.mark.parametrize("tier", [2, 4, 8])
-@pytest.mark.parametrize("group", [32, 64, 128])
-def test_what_8_bits_cost_through_a_whole_expert(make_kernel: MakeKernel, tier: int, group: int) -> None:
+@pytest.mark.parametrize(("group", "allowed"), [(32, 0.013), (64, 0.017), (128, 0.027)])
+def test_what_8_bits_cost_through_a_whole_expert(
+    make_kernel: MakeKernel, tier: int, group: int, allowed: float
+) -> None:
     spec = ExpertSpec(512, 256, 8, group)
     experts = random_experts(spec, 4, [tier])
     torch.manual_seed(0)
@@ -53,7 +57,7 @@ def test_what_8_bits_cost_through_a_whole_expert(make_kernel: MakeKernel, tier: 
     kernel = make_kernel(exact=False)
     ours = kernel.combine(run(kernel, spec, experts, x, ids), weights)
     oracle = moe_forward(x.double(), ids, weights, experts, spec, SILU)
-    assert (ours.double() - oracle).norm() <= 0.03 * oracle.norm()
+    assert (ours.double() - oracle).norm() <= allowed * oracle.norm()
 
 
 @pytest.mark.parametrize("top", [4, 8, 32])
