@@ -2,8 +2,10 @@
  *
  * A run is one 64-bit word, (end << 32 | next): a claim succeeds only while that work is unfinished, so a claimer may then
  * read the work's fields safely, and a thread that sleeps through a piece of work delays nobody. What can delay it is a
- * thread that loses its core to another program within a unit. The caller notices, works alone for a while, which then is
- * faster than two threads of which one keeps disappearing, and tries again, ever more rarely while that goes on. */
+ * thread that loses its core to another program within a unit; and two threads that have but one core between them take
+ * turns at it. The caller notices either, the latter by pieces of work of which a thread did no unit at all. It then works
+ * alone for a while, which is faster than with a thread that keeps disappearing, and tries again, ever more rarely while
+ * that goes on. */
 #include "pool.h"
 
 #include <stdatomic.h>
@@ -16,6 +18,7 @@ enum {
     AWAKE_NS = 200000,   /* that a worker waits awake for more: longer than any gap within a token, but for the disk */
     STALL_NS = 300000,   /* that the caller waits for the last units, and ... */
     STALL_UNITS = 8,     /* ... as many times its own mean unit, before it takes the worker to have lost its core */
+    WATCHED_NS = 4000000, /* of work together, over which absence is averaged */
     ALONE_NS = 10000000, /* of working alone after that; doubled when the next try fails at once, to the most of */
     MOST_ALONE_NS = 320000000
 };
@@ -35,11 +38,12 @@ struct uh_pool {
     _Atomic(uh_work) work;
     _Atomic(void *) argument;
     char apart[128];
-    _Atomic int32_t finished;
+    _Atomic int32_t finished, present; /* units; threads that ran one */
     char apart_too[128];
     uh_mutex mutex;
     uh_condition awake;
     int64_t alone_until, alone_ns; /* of the caller, by uh_nanoseconds */
+    int64_t watched_ns, absent_ns; /* of all threads together, since absence was last judged */
     int threads;
     member members[]; /* the first is the caller */
 };
@@ -63,8 +67,8 @@ static int32_t run_units(uh_pool *pool, int number) {
         while ((unit = claim(m, i > 0)) >= 0) {
             uh_work work = atomic_load(&pool->work);
             work(atomic_load(&pool->argument), unit, number);
+            if (!count++) atomic_fetch_add(&pool->present, 1);
             atomic_fetch_add(&pool->finished, 1);
-            count++;
         }
     }
     return count;
@@ -133,12 +137,13 @@ void uh_pool_close(uh_pool *pool) {
     free(pool);
 }
 
-/* A worker lost its core at `now`. */
+/* A thread was found without a core at `now`. */
 static void work_alone(uh_pool *pool, int64_t now) {
     const int at_once = now - pool->alone_until < 2 * pool->alone_ns;
     pool->alone_ns = at_once && pool->alone_ns ? 2 * pool->alone_ns : ALONE_NS;
     if (pool->alone_ns > MOST_ALONE_NS) pool->alone_ns = MOST_ALONE_NS;
     pool->alone_until = now + pool->alone_ns;
+    pool->watched_ns = pool->absent_ns = 0;
 }
 
 static void await_others(uh_pool *pool, int32_t units, int64_t unit_ns) {
@@ -155,6 +160,17 @@ static void await_others(uh_pool *pool, int32_t units, int64_t unit_ns) {
     }
 }
 
+/* A piece of work ended. The more threads there are, the more of them must be missing for one alone to be faster. */
+static void judge(uh_pool *pool, int64_t start, int32_t units) {
+    const int64_t now = uh_nanoseconds(), ns = now - start;
+    const int32_t wanted = units < pool->threads ? units : pool->threads;
+    pool->watched_ns += ns * wanted;
+    pool->absent_ns += ns * (wanted - atomic_load(&pool->present));
+    if (pool->watched_ns < (int64_t)WATCHED_NS * pool->threads) return;
+    if (8 * pool->absent_ns > pool->watched_ns * (pool->threads - 1)) work_alone(pool, now);
+    pool->watched_ns = pool->absent_ns = 0;
+}
+
 void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units) {
     const int threads = pool->threads;
     const int64_t start = threads > 1 && units > 1 ? uh_nanoseconds() : 0;
@@ -165,6 +181,7 @@ void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units) {
     atomic_store(&pool->work, work);
     atomic_store(&pool->argument, argument);
     atomic_store(&pool->finished, 0);
+    atomic_store(&pool->present, 0);
     for (int64_t i = 0; i < threads; i++)
         atomic_store(&pool->members[i].run, (uint64_t)(units * (i + 1) / threads) << 32 | (uint64_t)(units * i / threads));
     atomic_fetch_add(&pool->turn, 1);
@@ -175,4 +192,5 @@ void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units) {
     }
     const int32_t own = run_units(pool, 0);
     if (atomic_load(&pool->finished) < units) await_others(pool, units, (uh_nanoseconds() - start) / (own ? own : 1));
+    judge(pool, start, units);
 }
