@@ -4,31 +4,9 @@
  * most 2 * 15 * 127, and every 8 of them (32 columns, at 2 bits 64) are widened to 32 bits. */
 #if defined(__x86_64__)
 #define UH_TARGET __attribute__((target("avx2,fma,f16c")))
-#include <immintrin.h>
-#include <string.h>
-
-#include "rows.h"
-
-#define INLINE UH_TARGET static inline __attribute__((always_inline))
-
-enum { TOKENS = 2, HALF = 8, HALF_LINE = 32 };
-
-INLINE __m256i masked(__m256i v, int mask) { return _mm256_and_si256(v, _mm256_set1_epi8((char)mask)); }
-
-/* (a & mask) | (b & ~mask) */
-INLINE __m256i chosen(int mask, __m256i a, __m256i b) {
-    return _mm256_xor_si256(b, _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_set1_epi8((char)mask)));
-}
+#include "dots_256.h"
 
 INLINE __m256i upper(__m256i v) { return masked(_mm256_srli_epi32(v, 4), 0x0f); }
-
-INLINE __m256i line(const uint8_t *from, int half) { return _mm256_loadu_si256((const __m256i *)(from + half * HALF_LINE)); }
-
-INLINE __m256i four(const int8_t *codes) {
-    int32_t columns;
-    memcpy(&columns, codes, 4);
-    return _mm256_set1_epi32(columns);
-}
 
 /* 16-bit sums of pairs to 32-bit sums of fours. */
 INLINE __m256i widened(__m256i v) { return _mm256_madd_epi16(v, _mm256_set1_epi16(1)); }
@@ -97,34 +75,12 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
             }
             p0 += width * 4, p1 += width * 4, p2 += width * 8;
         }
-#pragma GCC unroll 2
-        for (int half = 0; half < 2; half++) {
-            const uint8_t *at = params + half * 2 * HALF;
-            const __m256 scale = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at));
-            const __m256 offset = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(at + 2 * UH_ROWS)));
-#pragma GCC unroll 2
-            for (int t = 0; t < n; t++) {
-                const __m256 both = _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scales[g]));
-                total[t][half] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(acc[t][half]), both, total[t][half]);
-                total[t][half] = _mm256_fmadd_ps(offset, _mm256_set1_ps(x[t].sums[g]), total[t][half]);
-            }
-        }
+        add_group(params, x, g, n, acc, total);
         UH_FETCH(params + params_ahead);
         params += UH_LINE;
     }
-    for (int t = 0; t < n; t++)
-        for (int half = 0; half < 2; half++)
-            _mm256_storeu_ps(y[t] + half * HALF, _mm256_mul_ps(total[t][half], _mm256_set1_ps(view->unit)));
+    store_rows(view, n, total, y);
 }
 
-#define BODY(kind, n) \
-    case 2 * kind + n: tile_dots(view, block, x, kind, n, y); break;
-
-UH_TARGET static void few(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
-    switch (2 * view->kind + n) { BODY(1, 1) BODY(1, 2) BODY(2, 1) BODY(2, 2) BODY(3, 1) BODY(3, 2) }
-}
-
-void uh_dots_avx2(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
-    for (int32_t t = 0; t < n; t += TOKENS) few(view, block, x + t, n - t < TOKENS ? 1 : TOKENS, y + t);
-}
+UH_DOTS(uh_dots_avx2)
 #endif

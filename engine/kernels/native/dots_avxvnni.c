@@ -1,29 +1,7 @@
 /* Activations of 8 bits with AVX-VNNI: as with AVX-512 VNNI, the 16 rows of a tile in two registers of 8. */
 #if defined(__x86_64__)
 #define UH_TARGET __attribute__((target("avx2,fma,f16c,avxvnni")))
-#include <immintrin.h>
-#include <string.h>
-
-#include "rows.h"
-
-#define INLINE UH_TARGET static inline __attribute__((always_inline))
-
-enum { TOKENS = 2, HALF = 8, HALF_LINE = 32 };
-
-INLINE __m256i masked(__m256i v, int mask) { return _mm256_and_si256(v, _mm256_set1_epi8((char)mask)); }
-
-/* (a & mask) | (b & ~mask) */
-INLINE __m256i chosen(int mask, __m256i a, __m256i b) {
-    return _mm256_xor_si256(b, _mm256_and_si256(_mm256_xor_si256(a, b), _mm256_set1_epi8((char)mask)));
-}
-
-INLINE __m256i line(const uint8_t *from, int half) { return _mm256_loadu_si256((const __m256i *)(from + half * HALF_LINE)); }
-
-INLINE __m256i four(const int8_t *codes) {
-    int32_t columns;
-    memcpy(&columns, codes, 4);
-    return _mm256_set1_epi32(columns);
-}
+#include "dots_256.h"
 
 INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t first = (int64_t)block * view->groups;
@@ -78,41 +56,25 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
             }
             p0 += UH_LINE, p1 += UH_LINE, p2 += 2 * UH_LINE;
         }
+        __m256i sum[TOKENS][2];
 #pragma GCC unroll 2
-        for (int half = 0; half < 2; half++) {
-            const uint8_t *at = params + half * 2 * HALF;
-            const __m256 scale = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)at));
-            const __m256 offset = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(at + 2 * UH_ROWS)));
+        for (int t = 0; t < n; t++)
 #pragma GCC unroll 2
-            for (int t = 0; t < n; t++) {
+            for (int half = 0; half < 2; half++) {
                 __m256i *s = acc[t][half];
                 if (kind == 1) {
                     s[0] = _mm256_add_epi32(s[0], _mm256_srai_epi32(s[2], 4));
                     s[1] = _mm256_srai_epi32(_mm256_add_epi32(s[1], _mm256_srai_epi32(s[3], 4)), 2);
                 }
                 if (kind == 2) s[1] = _mm256_srai_epi32(s[1], 4);
-                const __m256 sum = _mm256_cvtepi32_ps(_mm256_add_epi32(s[0], s[1]));
-                const __m256 both = _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scales[g]));
-                total[t][half] = _mm256_fmadd_ps(sum, both, total[t][half]);
-                total[t][half] = _mm256_fmadd_ps(offset, _mm256_set1_ps(x[t].sums[g]), total[t][half]);
+                sum[t][half] = _mm256_add_epi32(s[0], s[1]);
             }
-        }
+        add_group(params, x, g, n, sum, total);
         UH_FETCH(params + params_ahead);
         params += UH_LINE;
     }
-    for (int t = 0; t < n; t++)
-        for (int half = 0; half < 2; half++)
-            _mm256_storeu_ps(y[t] + half * HALF, _mm256_mul_ps(total[t][half], _mm256_set1_ps(view->unit)));
+    store_rows(view, n, total, y);
 }
 
-#define BODY(kind, n) \
-    case 2 * kind + n: tile_dots(view, block, x, kind, n, y); break;
-
-UH_TARGET static void few(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
-    switch (2 * view->kind + n) { BODY(1, 1) BODY(1, 2) BODY(2, 1) BODY(2, 2) BODY(3, 1) BODY(3, 2) }
-}
-
-void uh_dots_avxvnni(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]) {
-    for (int32_t t = 0; t < n; t += TOKENS) few(view, block, x + t, n - t < TOKENS ? 1 : TOKENS, y + t);
-}
+UH_DOTS(uh_dots_avxvnni)
 #endif

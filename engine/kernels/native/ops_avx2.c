@@ -1,21 +1,8 @@
 /* The ops of the tape for AVX2. */
 #if defined(__x86_64__)
 #define UH_WITH_AVX2
-#include "vectors.h"
-
-#include "attend.h"
-#include "delta.h"
-#include "latent.h"
-#include "ops.h"
-
-const uh_player uh_ops_avx2[UH_OP_KINDS] = {
-    [UH_OP_NORM] = play_norm,       [UH_OP_ADD] = play_add,         [UH_OP_SCALE] = play_scale,
-    [UH_OP_GATE] = play_gate,       [UH_OP_ACTIVATE] = play_activate, [UH_OP_SOFTCAP] = play_softcap,
-    [UH_OP_HEADS] = play_heads,     [UH_OP_ATTEND] = play_attend,   [UH_OP_ROUTE] = play_route,
-    [UH_OP_LATENT] = play_latent,   [UH_OP_LATENT_ATTEND] = play_latent_attend,
-    [UH_OP_DELTA] = play_delta,     [UH_OP_CONV] = play_conv,
-};
-
+#define UH_OPS uh_ops_avx2
+#include "ops_table.h"
 #else
 typedef int uh_nothing_here; /* a file must declare something */
 #endif
