@@ -133,6 +133,8 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_play.argtypes = (pointer, pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
+    library.uh_crc32.argtypes = (ctypes.c_int, ctypes.c_uint32, pointer, ctypes.c_int64)
+    library.uh_crc32.restype = ctypes.c_uint32
     return library
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.kernels.crc32 import crc32
 from engine.store import dtypes
 from engine.store.disk import open_file
 from engine.store.manifest import DenseTensor, Manifest
@@ -70,7 +70,7 @@ class DenseWeights:
                 raise unreadable(self._path, cause) from cause
             if got != part.nbytes:
                 raise broken(f"tensor {entry.name} is cut short")
-            crc = zlib.crc32(part, crc)
+            crc = crc32(part, crc)
         if crc != entry.crc:
             raise broken(f"tensor {entry.name} does not match its checksum")
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import errno
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
+from engine.kernels.crc32 import crc32
 from engine.store import manifest as manifests
 from engine.store.dense import DenseWeights
 from engine.store.disk import DataFile, open_file
@@ -104,7 +104,7 @@ class Store:
         if got != sum(p.nbytes for p in planes):
             raise broken(f"{name} is cut short")
         for plane, view in zip(planes, views):
-            if zlib.crc32(view) != record.crcs[plane.index]:
+            if crc32(view) != record.crcs[plane.index]:
                 raise broken(f"{name} (plane {plane.index}) does not match its checksum")
 
     def close(self) -> None:

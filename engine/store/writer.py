@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import UnderhillError
+from engine.kernels.crc32 import crc32
 from engine.store import journal as journals
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD, put_in_place, sync_directory, sync_file
@@ -105,7 +105,7 @@ class StoreWriter:
         view = record.data
         if view.nbytes != layout.nbytes:
             raise ValueError(f"a record of {view.nbytes} bytes for layer {layer}, expected {layout.nbytes}")
-        crcs = [zlib.crc32(view[p.offset : p.offset + p.nbytes]) for p in layout.planes]
+        crcs = [crc32(view[p.offset : p.offset + p.nbytes]) for p in layout.planes]
         with writing(self.partial):
             self._files.write(plan.name, plan.offsets[expert], view)
             self._finished(record_key(layer, expert), [crcs, note], view.nbytes)
@@ -117,7 +117,7 @@ class StoreWriter:
         for chunk in chunks:
             with writing(self.partial):
                 self._files.write(self._dense_plan.name, at, chunk)
-            at, crc = at + chunk.nbytes, zlib.crc32(chunk, crc)
+            at, crc = at + chunk.nbytes, crc32(chunk, crc)
         if at != end:
             raise ValueError(f"{name} is {end - at} bytes short")
         self.note(dense_key(name), crc, self._dense[name].nbytes)

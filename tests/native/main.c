@@ -45,6 +45,7 @@ int main(int argc, char **argv) {
         test_read();
         test_pack();
         test_play();
+        test_crc32();
     }
     test_threads();
 #if defined(SELFTEST_INSIDE)

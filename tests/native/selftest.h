@@ -12,6 +12,7 @@ void test_combine(void);
 void test_read(void);
 void test_pack(void);
 void test_play(void);
+void test_crc32(void);
 void test_threads(void); /* contexts that come, go and work at the same time */
 #if defined(SELFTEST_INSIDE)
 void test_pool(void); /* what the library does not show: only where its sources are compiled in */
