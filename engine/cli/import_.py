@@ -25,5 +25,5 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"{card.name}: {card.experts} experts in {card.moe_layers} layers, {gb(card.disk_bytes)} on disk.")
         for tier, bits, error in library.tier_report(path):
-            print(f"  {tier}-bit experts: {bits:.2f} bits per weight on disk, relative error {error:.4f}")
+            print(f"  {tier}-bit experts: {bits:.2f} bits per weight to read, relative error {error:.4f}")
     return 0

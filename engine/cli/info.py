@@ -75,7 +75,7 @@ def _print_model(m: dict[str, Any]) -> None:
     print(f"{gb(m['disk_bytes'])} on disk in {m['path']}")
     for q in m["quality"]:
         print(
-            f"  {q['tier']}-bit experts: {q['bits_per_weight']:.2f} bits per weight on disk, "
+            f"  {q['tier']}-bit experts: {q['bits_per_weight']:.2f} bits per weight to read, "
             f"relative error {q['relative_error']:.4f}"
         )
     if m["note"]:

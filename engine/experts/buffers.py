@@ -1,4 +1,4 @@
-"""Memory for planes under one byte ceiling: page-aligned buffers, handed out, taken back and used again by size."""
+"""Memory for parts under one byte ceiling: page-aligned buffers, handed out, taken back and used again by size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.kernels.memory import Arena
 
 @dataclass(frozen=True, eq=False)
 class Buffer:
-    """Room for one plane. view: the same bytes for a reader to fill; None where the disk cannot read into it."""
+    """Room for one part. view: the same bytes for a reader to fill; None where the disk cannot read into it."""
 
     tensor: Tensor
     view: memoryview | None

@@ -3,85 +3,16 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.buffers import Allocate, Buffer, BufferPool
+from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Policy
-from engine.kernels.call import Planes
 from engine.store.layout import ExpertSpec
 
 SpecOf = Callable[[ExpertKey], ExpertSpec]
-
-
-@dataclass(eq=False)
-class Entry:
-    """A resident (or arriving) expert. pins: leases and reservations that keep it from being evicted."""
-
-    key: ExpertKey
-    spec: ExpertSpec
-    buffers: list[Buffer] = field(default_factory=list)
-    pins: int = 0
-    arriving: bool = False
-    by_tier: dict[int, Planes] = field(default_factory=dict)
-
-    @property
-    def tier(self) -> int:
-        """The finest tier held; 0: none yet."""
-        return self.spec.layout.planes[len(self.buffers) - 1].tier if self.buffers else 0
-
-    def planes(self, tier: int) -> Planes:
-        """What a kernel needs to run it at `tier`."""
-        if tier not in self.by_tier:
-            self.by_tier[tier] = Planes(self.spec, tuple(b.tensor for b in self.buffers), tier)
-        return self.by_tier[tier]
-
-
-class Lease:
-    """The right to use a resident expert until released, exactly once.
-
-    tier: the finest held when it was given. level: of the cache that holds it (see TieredCache).
-    """
-
-    def __init__(self, cache: ExpertCache, entry: Entry) -> None:
-        self.key = entry.key
-        self.tier = entry.tier
-        self.level = cache.level
-        self._cache = cache
-        self._entry: Entry | None = entry
-
-    def planes(self, tier: int) -> Planes:
-        """The expert at `tier`, no finer than `self.tier`. Raises RuntimeError after release."""
-        if self._entry is None:
-            raise RuntimeError(f"the lease of {self.key} was released")
-        return self._entry.planes(tier)
-
-    def release(self) -> None:
-        """Give it back. Raises RuntimeError the second time."""
-        entry, self._entry = self._entry, None
-        if entry is None:
-            raise RuntimeError(f"the lease of {self.key} was released twice")
-        self._cache.unpin(entry)
-
-
-@dataclass(frozen=True, eq=False)
-class Reservation:
-    """Room for the planes that an expert lacks, to be filled and then committed or abandoned.
-
-    first_plane: the plane that buffers[0] holds. Lower planes that are resident stay usable meanwhile.
-    """
-
-    key: ExpertKey
-    entry: Entry
-    first_plane: int
-    buffers: tuple[Buffer, ...]
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes to be read."""
-        return sum(b.nbytes for b in self.buffers)
 
 
 class ExpertCache:
@@ -89,15 +20,15 @@ class ExpertCache:
 
     capacity: bytes, buffers waiting for reuse included. least: bytes of the largest expert, below which no capacity
     is accepted. evicted: called with an entry that is about to leave, its buffers still valid (demotion). changed:
-    called with an entry that holds more now, or that has gone (False). level: 0 is the fastest memory. lock: while it
-    is held no expert comes or goes.
+    called with an entry that holds more or less now, or that has gone (False), while all its buffers are still valid.
+    level: 0 is the fastest memory. lock: while it is held no expert comes or goes.
     """
 
     def __init__(
         self, capacity: int, policy: Policy, spec_of: SpecOf, least: int, allocate: Allocate | None = None
     ) -> None:
+        _check(capacity, least)
         self.least = least
-        self._check(capacity)
         self.level = 0
         self.evicted: Callable[[Entry], None] | None = None
         self.changed: Callable[[Entry, bool], None] | None = None
@@ -106,6 +37,19 @@ class ExpertCache:
         self._policy = policy
         self._spec_of = spec_of
         self._entries: dict[ExpertKey, Entry] = {}
+        self._keep_coarse = False
+
+    @property
+    def keep_coarse(self) -> bool:
+        """Whether what only coarser tiers need stays when an expert is raised, so that it can be lowered again."""
+        return self._keep_coarse
+
+    @keep_coarse.setter
+    def keep_coarse(self, keep: bool) -> None:
+        with self.lock:
+            self._keep_coarse = keep
+            for entry in self._entries.values():
+                self._tidy(entry)
 
     @property
     def capacity(self) -> int:
@@ -117,14 +61,14 @@ class ExpertCache:
         """Bytes held now, buffers waiting for reuse included."""
         return self._pool.total
 
-    def tier(self, key: ExpertKey) -> int:
-        """The finest tier of a resident expert; 0: not resident."""
+    def tier(self, key: ExpertKey, most: int | None = None) -> int:
+        """The finest tier held of an expert, no finer than `most`; 0: not resident."""
         entry = self._entries.get(key)
-        return entry.tier if entry else 0
+        return entry.best(most) if entry else 0
 
     def residency(self) -> dict[ExpertKey, int]:
         """Every resident expert and its finest tier. Waits for nobody: the lock is held while a layer computes."""
-        return {entry.key: entry.tier for entry in list(self._entries.values()) if entry.buffers}
+        return {entry.key: entry.tier for entry in list(self._entries.values()) if entry.tier}
 
     def entry(self, key: ExpertKey) -> Entry | None:
         """What is held of an expert, to be used under the lock only."""
@@ -134,30 +78,38 @@ class ExpertCache:
         """These experts of one layer, all resident, were used without a lease, under the lock."""
         self._policy.used_together(keys)
 
-    def lookup(self, key: ExpertKey, tier: int) -> Lease | None:
-        """A lease if the expert is resident at `tier` or finer; None is a miss. Tier 0 takes whatever is there."""
+    def lookup(self, key: ExpertKey, tier: int, most: int | None = None) -> Lease | None:
+        """A lease if the expert is held at `tier` or finer, but no finer than `most`: of these the finest.
+
+        None is a miss. Tier 0 takes whatever is there. An expert raised to 4 bits is no expert of 2 bits any more, nor
+        one of 8 bits one of 4: codes alone cannot be decoded.
+        """
         with self.lock:
             entry = self._entries.get(key)
-            if entry is None or not entry.buffers or entry.tier < tier:
+            if entry is None:
                 return None
-            return self._lease(entry)
+            found = entry.best(most)
+            return self._lease(entry, found) if found and found >= tier else None
 
-    def reserve(self, key: ExpertKey, tier: int) -> Reservation | None:
+    def reserve(self, key: ExpertKey, tier: int, also: Collection[int] = ()) -> Reservation | None:
         """Room for what the expert lacks to reach `tier`, evicting as needed; None when leases leave too little.
 
-        Raises RuntimeError when it is already arriving or lacks nothing, UnderhillError(OUT_OF_MEMORY).
+        also: further parts that are wanted. Raises RuntimeError when it is already arriving or lacks nothing,
+        UnderhillError(OUT_OF_MEMORY).
         """
         with self.lock:
             entry = self._entries.get(key) or Entry(key, self._spec_of(key))
-            missing = entry.spec.layout.planes_for(tier)[len(entry.buffers) :]
+            layout = entry.spec.layout
+            needed = {*layout.parts_for(tier), *also}
+            missing = tuple(sorted(needed.difference(entry.held)))
             if entry.arriving or not missing:
                 raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
             self._entries[key] = entry
             entry.pins += 1
             buffers: list[Buffer] = []
             try:
-                for plane in missing:
-                    buffer = self._take(plane.nbytes, key)
+                for index in missing:
+                    buffer = self._make_room(entry, layout.parts[index].nbytes, needed)
                     if buffer is None:
                         break
                     buffers.append(buffer)
@@ -165,18 +117,38 @@ class ExpertCache:
                 entry.arriving = len(buffers) == len(missing)
                 if not entry.arriving:
                     self._drop(entry, buffers)
-            return Reservation(key, entry, missing[0].index, tuple(buffers)) if entry.arriving else None
+            return Reservation(key, entry, tier, missing, tuple(buffers)) if entry.arriving else None
 
     def commit(self, reservation: Reservation) -> Lease:
-        """The buffers are filled: the expert is resident. Its reservation becomes a lease."""
+        """The buffers are filled: the expert is resident. Its reservation becomes a lease.
+
+        What its tier does not need is given back as soon as nobody uses it, but see `keep_coarse`.
+        """
         with self.lock:
             entry = self._arrived(reservation)
-            entry.buffers.extend(reservation.buffers)
+            entry.add(dict(zip(reservation.parts, reservation.buffers)))
+            entry.meant = reservation.tier
             if self.changed is not None:
                 self.changed(entry, True)
-            lease = self._lease(entry)
-            self.unpin(entry)
+            entry.pins -= 1
+            self._tidy(entry)
+            lease = self._lease(entry, reservation.tier)
+            self._settle()
             return lease
+
+    def lower(self, key: ExpertKey, tier: int) -> int:
+        """Give back what a resident expert holds beyond a coarser tier, all of which it must hold; returns the bytes.
+
+        0, and nothing is done, when it is in use, is not held at that tier, or is no finer.
+        """
+        with self.lock:
+            entry = self._entries.get(key)
+            if entry is None or entry.pins or not tier or entry.tier <= tier or entry.best(tier) != tier:
+                return 0
+            before = self._pool.in_use
+            entry.meant = tier
+            self._tidy(entry)
+            return before - self._pool.in_use
 
     def abandon(self, reservation: Reservation) -> None:
         """The buffers were not filled, and nobody writes to them any more: take them back."""
@@ -210,26 +182,29 @@ class ExpertCache:
                 self._pool.give(buffer)
             self._settle()
 
-    def set_capacity(self, capacity: int) -> None:
+    def set_capacity(self, capacity: int, least: int | None = None) -> None:
         """Change the ceiling at once. What is leased stays until released, and nothing new comes in before that.
 
-        Raises UnderhillError(BAD_REQUEST) when not even one expert would fit.
+        least: bytes of the largest expert, where that changes too. Raises UnderhillError(BAD_REQUEST) when not even
+        one expert would fit; nothing is changed then.
         """
         with self.lock:
-            self._check(capacity)
-            self._pool.capacity = capacity
+            least = self.least if least is None else least
+            _check(capacity, least)
+            self.least, self._pool.capacity = least, capacity
             self._settle()
 
     def unpin(self, entry: Entry) -> None:
         """One lease or reservation less; for Lease and Reservation only."""
         with self.lock:
             entry.pins -= 1
+            self._tidy(entry)
             self._settle()
 
-    def _lease(self, entry: Entry) -> Lease:
+    def _lease(self, entry: Entry, tier: int) -> Lease:
         entry.pins += 1
         self._policy.used(entry.key)
-        return Lease(self, entry)
+        return Lease(entry, tier, self.level, self.unpin)
 
     def _arrived(self, reservation: Reservation) -> Entry:
         entry = reservation.entry
@@ -241,9 +216,36 @@ class ExpertCache:
     def _drop(self, entry: Entry, buffers: Sequence[Buffer]) -> None:
         for buffer in buffers:
             self._pool.give(buffer)
-        if not entry.buffers:
+        if not entry.held:
             del self._entries[entry.key]
+        elif not entry.tier:  # it gave up a coarser tier for what did not come
+            self._forget(entry)
         self.unpin(entry)
+
+    def _tidy(self, entry: Entry) -> None:
+        """Give back what an expert that nobody uses holds beyond what it is meant to be."""
+        if entry.pins or not entry.held:
+            return
+        layout = entry.spec.layout
+        wanted = layout.up_to(entry.meant) if self._keep_coarse else layout.parts_for(entry.meant)
+        self._let_go(entry, entry.held.keys() - wanted)
+
+    def _let_go(self, entry: Entry, parts: Collection[int]) -> None:
+        if not parts:
+            return
+        taken = entry.take(parts)
+        if self.changed is not None:
+            self.changed(entry, True)
+        for buffer in taken:
+            self._pool.give(buffer)
+
+    def _make_room(self, entry: Entry, nbytes: int, needed: Collection[int]) -> Buffer | None:
+        """A buffer for one part; at worst in the place of what the entry, if nobody else uses it, will not need."""
+        buffer = self._take(nbytes, entry.key)
+        if buffer is None and entry.pins == 1 and (surplus := entry.held.keys() - needed):
+            self._let_go(entry, surplus)
+            buffer = self._take(nbytes, entry.key)
+        return buffer
 
     def _take(self, nbytes: int, incoming: ExpertKey) -> Buffer | None:
         while (buffer := self._pool.take(nbytes)) is None:
@@ -266,7 +268,7 @@ class ExpertCache:
         self._policy.removed(entry.key)
         if self.changed is not None:
             self.changed(entry, False)
-        for buffer in entry.buffers:
+        for buffer in entry.take(tuple(entry.held)):
             self._pool.give(buffer)
 
     def _settle(self) -> None:
@@ -276,10 +278,11 @@ class ExpertCache:
         while self._pool.in_use > self._pool.capacity and self._evict(ExpertKey(-1, -1)):
             continue
 
-    def _check(self, capacity: int) -> None:
-        if capacity < self.least:
-            raise UnderhillError(
-                Kind.BAD_REQUEST,
-                f"An expert cache of {capacity:,} bytes cannot hold a single expert.",
-                f"Give it at least {self.least:,} bytes.",
-            )
+
+def _check(capacity: int, least: int) -> None:
+    if capacity < least:
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            f"An expert cache of {capacity:,} bytes cannot hold a single expert.",
+            f"Give it at least {least:,} bytes.",
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from engine.experts.precision import full_tier
 from engine.store.layout import ExpertSpec
 
 
@@ -28,8 +29,8 @@ class ExpertSource(Protocol):
     def spec(self, layer: int, expert: int = 0) -> ExpertSpec:
         """Shape, encoding and layout of an expert."""
 
-    def read_planes(self, layer: int, expert: int, first_plane: int, buffers: Sequence[memoryview]) -> None:
-        """Fill the buffers with consecutive planes, verified; raises UnderhillError."""
+    def read_parts(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
+        """Fill the buffers with these parts, verified; raises UnderhillError."""
 
 
 def keys_of(source: ExpertSource) -> list[ExpertKey]:
@@ -37,6 +38,7 @@ def keys_of(source: ExpertSource) -> list[ExpertKey]:
     return [ExpertKey(layer, expert) for layer in source.layers for expert in range(source.experts(layer))]
 
 
-def largest_expert(source: ExpertSource) -> int:
-    """Bytes of the largest expert at its finest: the least that a cache can be given."""
-    return max(source.spec(key.layer, key.expert).layout.nbytes for key in keys_of(source))
+def largest_expert(source: ExpertSource, tier: int | None) -> int:
+    """Bytes of the largest expert where `tier` is full precision (see full_tier): the least to give a cache."""
+    specs = {source.spec(key.layer, key.expert) for key in keys_of(source)}
+    return max(spec.layout.bytes_for(full_tier(spec, tier)) for spec in specs)

@@ -15,10 +15,10 @@ class Request:
     """One read. Ends exactly once: done (error is None), failed (error) or cancelled (error of kind CANCELLED)."""
 
     def __init__(
-        self, key: ExpertKey, first_plane: int, views: Sequence[memoryview], ended: Callable[[Request], None] | None
+        self, key: ExpertKey, parts: Sequence[int], views: Sequence[memoryview], ended: Callable[[Request], None] | None
     ) -> None:
         self.key = key
-        self.first_plane = first_plane
+        self.parts = parts
         self.views = views
         self.error: UnderhillError | None = None
         self.seconds = 0.0  # from the start of the read to its end
@@ -59,16 +59,16 @@ class Loader:
     def submit(
         self,
         key: ExpertKey,
-        first_plane: int,
+        parts: Sequence[int],
         views: Sequence[memoryview],
         ended: Callable[[Request], None] | None = None,
         speculative: bool = False,
     ) -> Request:
-        """Queue a read of consecutive planes into `views`, which must stay valid until it has ended.
+        """Queue a read of these parts into `views`, which must stay valid until it has ended.
 
         ended: called on a reader's thread when it has (on the caller's when it was cancelled); must not block.
         """
-        request = Request(key, first_plane, views, ended)
+        request = Request(key, parts, views, ended)
         with self._wake:
             if self._closed:
                 raise RuntimeError("the loader is closed")
@@ -111,7 +111,7 @@ class Loader:
             started = time.perf_counter()
             error: UnderhillError | None = None
             try:
-                self._source.read_planes(request.key.layer, request.key.expert, request.first_plane, request.views)
+                self._source.read_parts(request.key.layer, request.key.expert, request.parts, request.views)
             except UnderhillError as failure:
                 error = failure
             except Exception as defect:  # a reader must outlive any one request, and its waiter must hear of it

@@ -49,7 +49,7 @@ def open_runtime(
     engine.settings. Raises UnderhillError when the capacity cannot hold one expert, or when kernel='native' is not
     possible here.
     """
-    least = largest_expert(source)
+    least = largest_expert(source, tier)
 
     def spec_of(key: ExpertKey) -> ExpertSpec:
         return source.spec(key.layer, key.expert)

@@ -6,7 +6,8 @@ import ctypes
 from collections.abc import Mapping, Sequence
 
 from engine.experts.backend import Step
-from engine.experts.cache import Entry, ExpertCache
+from engine.experts.cache import ExpertCache
+from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
 from engine.experts.precision import Demand, Thresholds
 from engine.experts.telemetry import Telemetry
@@ -75,7 +76,7 @@ class Residents:
                 layer.native.high = layer.spec.tiers.index(tiers[index][0][Demand.HIGH]) + 1
                 for key in layer.keys:
                     entry = self._cache.entry(key)
-                    if entry is not None and entry.buffers:
+                    if entry is not None and entry.held:
                         self._changed(entry, True)
 
     def play(self, layer: int, step: Step) -> int | None:
@@ -89,7 +90,7 @@ class Residents:
             if ran is not None:
                 used = [found.keys[expert] for expert in step.chosen.tolist()]
                 if ran < step.k:
-                    used = [key for key in used if self._cache.tier(key)]
+                    used = [key for key in used if self._cache.tier(key, found.full)]
                 self._cache.used(used)
         return ran
 
@@ -97,6 +98,7 @@ class Residents:
         layer = self._layers.get(entry.key.layer)
         if layer is None:
             return
-        addresses = entry.planes(min(entry.tier, layer.full)).addresses if there else ()
-        a, b, c = (*addresses, 0, 0, 0)[:3]
-        EXPERT.pack_into(layer.table, EXPERT.size * entry.key.expert, a, b, c, len(addresses), 0, 1, 0)
+        tier = entry.best(layer.full) if there else 0
+        parts = entry.parts(tier) if tier else None
+        addresses, planes = (parts.addresses, parts.planes) if parts else ((0, 0, 0, 0), 0)
+        EXPERT.pack_into(layer.table, EXPERT.size * entry.key.expert, *addresses, planes, 0, 1, 0)

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
-from engine.experts.cache import Lease
-from engine.experts.keys import ExpertKey, ExpertSource
+from engine.experts.entry import Lease
+from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
 from engine.experts.loader import Loader, Request
 from engine.experts.precision import EXACT, Demand, Thresholds, demands, tiers_of
 from engine.experts.residents import Residents
@@ -139,11 +139,16 @@ class ExpertRuntime:
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
         self._thresholds = thresholds
+        for level in self.cache.levels:
+            level.keep_coarse = not thresholds.exact
         if self._residents is not None:
             self._residents.set_thresholds(thresholds)
 
-    def set_tier(self, tier: int | None) -> None:
-        """Change what counts as full precision. Raises UnderhillError(BAD_REQUEST) for one that is not stored."""
+    def set_tier(self, tier: int | None, capacity: int | None = None) -> None:
+        """Change what counts as full precision, and with it, where given, the capacity of the cache in memory.
+
+        Raises UnderhillError(BAD_REQUEST) for a tier that is not stored, and where not one expert of it would fit.
+        """
         stored = sorted({t for specs in self._specs.values() for spec in specs for t in spec.tiers})
         if tier is not None and tier not in stored:
             raise UnderhillError(
@@ -151,6 +156,10 @@ class ExpertRuntime:
                 f"This model has no {tier}-bit experts.",
                 f"It holds {', '.join(map(str, stored))} bits.",
             )
+        least = largest_expert(self._source, tier)
+        for level in self.cache.levels:
+            last = level is self.cache.levels[-1]
+            level.set_capacity(capacity if last and capacity is not None else level.capacity, least)
         self._tiers = {layer: [tiers_of(spec, tier) for spec in specs] for layer, specs in self._specs.items()}
         if self._residents is not None:
             self._residents.set_tiers(self._tiers)
@@ -187,7 +196,7 @@ class ExpertRuntime:
 
     def _serve(self, call: _Call, wants: Sequence[Want]) -> list[int]:
         """Fill the slots of every want; returns those that were skipped. Hits are computed while misses load."""
-        leases = self.cache.lookup((want.key, want.tier) for want in wants)
+        leases = self.cache.lookup((want.key, want.tier, want.full) for want in wants)
         hits = [(want, leases[want.key]) for want in wants if want.key in leases]
         misses = [want for want in wants if want.tier and want.key not in leases]
         skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]
@@ -216,10 +225,9 @@ class ExpertRuntime:
         try:
             groups: dict[tuple[int, int], tuple[ExpertSpec, list[Work]]] = {}  # by level and identity of the spec
             for want, lease in found:
-                tier = min(lease.tier, want.full)
                 _, work = groups.setdefault((lease.level, id(want.spec)), (want.spec, []))
-                work.append(Work(lease.planes(tier), want.slots))
-                self.telemetry.precision[tier] += len(want.slots)
+                work.append(Work(lease.parts, want.slots))
+                self.telemetry.precision[lease.tier] += len(want.slots)
             for (level, _), (spec, work) in groups.items():
                 self._kernels[level].run(spec, self._activation, work, call.x, call.k, call.out)
         finally:
@@ -250,8 +258,8 @@ class _Arrivals:
             arrival = self._cache.reserve(want.key, want.tier)
             if arrival is None:
                 break
-            first, views = arrival.reservation.first_plane, arrival.views
-            self._open[self._loader.submit(want.key, first, views, self._ended.put)] = (want, arrival)
+            parts, views = arrival.reservation.parts, arrival.views
+            self._open[self._loader.submit(want.key, parts, views, self._ended.put)] = (want, arrival)
             del waiting[0]
         return waiting
 

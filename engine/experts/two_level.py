@@ -6,13 +6,12 @@ has to leave the upper one moves down (demotion), so the two capacities add up. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from torch import Tensor
-
 from engine.experts.buffers import Buffer
-from engine.experts.cache import Entry, ExpertCache, Lease, Reservation
+from engine.experts.cache import ExpertCache
+from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
 
 
@@ -40,7 +39,7 @@ class Arrival:
 
     @property
     def views(self) -> list[memoryview]:
-        """One per plane, from reservation.first_plane on."""
+        """One for each of reservation.parts."""
         return [b.view for b in self.staging or self.reservation.buffers if b.view is not None]
 
 
@@ -74,13 +73,16 @@ class TieredCache:
                 merged[key] = max(tier, merged.get(key, 0))
         return merged
 
-    def lookup(self, wants: Iterable[tuple[ExpertKey, int]]) -> dict[ExpertKey, Lease]:
-        """Leases of those that are resident at the tier wanted or finer; the rest are misses."""
-        left: dict[ExpertKey, int] = dict(wants)
+    def lookup(self, wants: Iterable[tuple[ExpertKey, int, int | None]]) -> dict[ExpertKey, Lease]:
+        """Leases of those that are held at the tier wanted or finer, but no finer than the second one; see ExpertCache.
+
+        The rest are misses.
+        """
+        left = {key: (tier, most) for key, tier, most in wants}
         found: dict[ExpertKey, Lease] = {}
         for level, counts in zip(self.levels, self.counts):
-            for key, tier in list(left.items()):
-                lease = level.lookup(key, tier)
+            for key, (tier, most) in list(left.items()):
+                lease = level.lookup(key, tier, most)
                 if lease is not None:
                     counts.hits += 1
                     found[key] = lease
@@ -116,7 +118,7 @@ class TieredCache:
         """The views are filled: the expert is resident and leased."""
         if arrival.staging:
             try:
-                _copy([b.tensor for b in arrival.staging], arrival.reservation)
+                _copy(dict(zip(arrival.reservation.parts, arrival.staging)), arrival.reservation)
             except BaseException:
                 self.abandon(arrival)
                 raise
@@ -138,11 +140,11 @@ class TieredCache:
         upper, lower = self.levels[lease.level - 1], self.levels[lease.level]
         if upper.tier(lease.key) >= lease.tier:
             return None
-        reservation = upper.reserve(lease.key, lease.tier)
+        reservation = upper.reserve(lease.key, lease.tier, lease.held)
         if reservation is None:
             return None
         try:
-            _copy(lease.planes(lease.tier).planes[reservation.first_plane :], reservation)
+            _copy(lease.held, reservation)
         except BaseException:
             upper.abandon(reservation)
             raise
@@ -154,11 +156,11 @@ class TieredCache:
 
     def _demote(self, entry: Entry) -> None:
         lower = self.levels[1]
-        reservation = None if lower.tier(entry.key) >= entry.tier else lower.reserve(entry.key, entry.tier)
+        reservation = None if lower.tier(entry.key) >= entry.tier else lower.reserve(entry.key, entry.tier, entry.held)
         if reservation is None:
             self.counts[0].dropped += 1
             return
-        _copy([b.tensor for b in entry.buffers][reservation.first_plane :], reservation)
+        _copy(entry.held, reservation)
         lower.commit(reservation).release()
         self.counts[0].demotions += 1
 
@@ -166,6 +168,6 @@ class TieredCache:
         self.counts[-1].dropped += 1
 
 
-def _copy(planes: Sequence[Tensor], reservation: Reservation) -> None:
-    for source, target in zip(planes, reservation.buffers):
-        target.tensor.copy_(source)
+def _copy(parts: Mapping[int, Buffer], reservation: Reservation) -> None:
+    for index, target in zip(reservation.parts, reservation.buffers):
+        target.tensor.copy_(parts[index].tensor)

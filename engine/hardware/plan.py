@@ -17,7 +17,7 @@ SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to sav
 NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
 # Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
 TORCH_WEIGHT = 5e-9
-STORED_BITS = 1.2  # of a quantized weight's record per bit of its tier: scales and offsets
+PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales and offsets of groups of 64
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,8 @@ def make_plan(machine: Machine, model: ModelFacts, settings: Mapping[str, object
     why: list[str] = []
     tier = _tier(model, str(settings["tier"]))
     ceiling = _ceiling(machine, settings["memory_gb"], in_use, why)
-    # A token's experts of one layer and one more; and one whole record, which is the least a cache is opened with.
-    whole_record = max(model.record_bytes.values())
-    smallest = max(
-        whole_record, min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
-    )
+    # A token's experts of one layer and one more.
+    smallest = min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
     fixed = in_use + WORKSPACE + model.state_bytes
     room = ceiling - fixed - smallest - SMALLEST_CONTEXT * model.kv_bytes
     dense = _dense(model, str(settings["dense"]), room, why)
@@ -199,7 +196,7 @@ def _speed(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: in
     others = model.dense_bytes[dense] - model.looked_up_bytes.get(dense, 0)
     from_memory = (active + others) / machine.memory_rate + model.layer_seconds * model.moe_layers
     if not model.native and tier < 16:
-        from_memory += TORCH_WEIGHT * active * 8 / (STORED_BITS * tier)
+        from_memory += TORCH_WEIGHT * active * 8 / (tier + PARAMETER_BITS)
     share = min(1.0, cache / model.expert_bytes[tier])
     missed = active * (1 - share) / machine.disk_rate
     slow, fast = 1 / (from_memory + missed), 1 / (from_memory + missed / 2)

@@ -226,7 +226,7 @@ def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality
     result = []
     for tier in layers[0].spec.tiers:
         error = math.fsum(n["error"][str(tier)] for n in notes)
-        size = sum(x.experts * x.spec.layout.prefix_bytes(tier) for x in layers)
+        size = sum(x.experts * x.spec.layout.bytes_for(tier) for x in layers)
         result.append(TierQuality(tier, 8 * size / weights, math.sqrt(error / norm) if norm else 0.0))
     return tuple(result)
 

@@ -90,7 +90,7 @@ def card(path: Path) -> ModelCard:
 
 
 def tier_report(path: Path) -> list[tuple[int, float, float]]:
-    """(tier, bits per weight on disk, relative L2 error against the original) of a store, coarse first."""
+    """(tier, bits to read per weight, relative L2 error against the original) of a store, coarse first."""
     return [(q.tier, q.bits_per_weight, q.relative_error) for q in load_manifest(path).quality]
 
 
@@ -107,6 +107,8 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
         found = {p.name: p for p in models()}
         if model in found:
             return found[model]
+        if (location(model) / manifests.NAME).is_file():
+            return location(model)  # damaged, or of an older version; opening it says which
         raise UnderhillError(
             Kind.NOT_A_MODEL,
             f"There is no model called {model} in the library.",

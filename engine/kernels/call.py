@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -14,38 +14,49 @@ from engine.store.layout import ExpertSpec
 
 
 @dataclass(frozen=True, eq=False)
-class Planes:
-    """An expert where it lies: its first planes, each a contiguous uint8 tensor of at least that plane's bytes.
+class Parts:
+    """An expert where it lies: parts by index, each a contiguous uint8 tensor of at least that part's bytes.
 
-    tier: what it runs at; further planes may be there and are not read. Checked once, here, so that calls need not:
-    raises ValueError. addresses: of the planes in ordinary memory, valid as long as this object lives; else empty.
+    tier: what it runs at; parts that it does not need may be there and are let go of. Checked once, here, so that calls
+    need not: raises ValueError. planes: how many parts hold its codes. addresses: of these three (0 where there are
+    fewer) and of the parameters (0: raw), in ordinary memory, valid as long as this object lives; elsewhere empty.
     """
 
     spec: ExpertSpec
-    planes: tuple[Tensor, ...]
+    parts: Mapping[int, Tensor]
     tier: int
+    planes: int = field(init=False)
     addresses: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        needed = self.spec.layout.planes_for(self.tier)
-        if len(self.planes) < len(needed):
-            raise ValueError(f"tier {self.tier} needs {len(needed)} planes; {len(self.planes)} are there")
-        planes = self.planes[: len(needed)]
-        for plane, tensor in zip(needed, planes):
-            if tensor.dtype != torch.uint8 or not tensor.is_contiguous() or tensor.numel() < plane.nbytes:
-                raise ValueError(f"plane {plane.index} must be contiguous uint8 of at least {plane.nbytes} bytes")
-            if tensor.device != planes[0].device:
-                raise ValueError("the planes of one expert must be on one device")
-        here = planes[0].device.type == "cpu"
-        object.__setattr__(self, "planes", planes)
-        object.__setattr__(self, "addresses", tuple(t.data_ptr() for t in planes) if here else ())
+        layout = self.spec.layout
+        needed = layout.parts_for(self.tier)
+        missing = [layout.parts[index].name for index in needed if index not in self.parts]
+        if missing:
+            raise ValueError(f"tier {self.tier} needs the parts {', '.join(missing)}, which are not there")
+        parts = {index: self.parts[index] for index in needed}
+        device = parts[needed[0]].device
+        for index, tensor in parts.items():
+            part = layout.parts[index]
+            if tensor.dtype != torch.uint8 or not tensor.is_contiguous() or tensor.numel() < part.nbytes:
+                raise ValueError(f"part {part.name} must be contiguous uint8 of at least {part.nbytes} bytes")
+            if tensor.device != device:
+                raise ValueError("the parts of one expert must be on one device")
+        codes = [parts[part.index] for part in layout.codes_for(self.tier)]
+        places: tuple[int, ...] = ()
+        if device.type == "cpu":
+            params = 0 if self.spec.raw else parts[layout.params_for(self.tier).index].data_ptr()
+            places = (*(*(t.data_ptr() for t in codes), 0, 0)[:3], params)
+        object.__setattr__(self, "parts", parts)
+        object.__setattr__(self, "planes", len(codes))
+        object.__setattr__(self, "addresses", places)
 
 
 @dataclass(frozen=True)
 class Work:
     """One expert and the slots it fills. Slot t * K + k is the k-th choice of token t."""
 
-    expert: Planes
+    expert: Parts
     slots: Sequence[int]
 
 

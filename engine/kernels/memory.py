@@ -77,7 +77,7 @@ def _give_back(slab: mmap.mmap, start: int, size: int) -> None:
 
 
 def _mapping(nbytes: int) -> mmap.mmap:
-    """Private, so that neighbours count as one: Linux allows a process 65530, and a model may have more planes."""
+    """Private, so that neighbours count as one: Linux allows a process 65530, and a model may have more parts."""
     if sys.platform == "win32":
         return mmap.mmap(-1, nbytes)
     return mmap.mmap(-1, nbytes, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)

@@ -24,19 +24,19 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 3  # UH_ABI in underhill_kernels.h
+ABI = 4  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 _NOT_RESIDENT = -2  # as in the C enum
 _MATRICES = ("gate", "up", "down")
-EXPERT = struct.Struct("=QQQiiii")  # uh_expert: addresses of the planes, planes, first, count, 0
+EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first, count, 0
 
 
 class _Matrix(ctypes.Structure):
     _fields_ = (
         ("size", ctypes.c_int32 * 4),
         ("codes", ctypes.c_int64 * 3),
-        ("params", ctypes.c_int64 * 3),
+        ("params", ctypes.c_int64),
         ("bias", ctypes.c_int64),
         ("unit", ctypes.c_int64),
     )
@@ -85,11 +85,11 @@ def expert_layout(spec: ExpertSpec, activation: Activation) -> _Layout:
     for index, m in enumerate(spec.matrices):
         at = layout.matrix[_MATRICES.index(m.name)]
         at.size[:] = (m.rows, m.cols, *spec.padded(m))
-        for plane in spec.layout.planes:
-            at.codes[plane.index] = plane.codes[m.name].offset
-            if not spec.raw:
-                at.params[plane.index] = plane.params[m.name].offset
-        bias = spec.layout.planes[0].biases.get(m.name)
+        for plane, part in enumerate(spec.layout.codes_for(spec.top)):
+            at.codes[plane] = part.sections[m.name].offset
+        if not spec.raw:  # the same whatever the tier
+            at.params = spec.layout.params_for(spec.top).sections[m.name].offset
+        bias = spec.layout.head.biases.get(m.name)
         at.bias = -1 if bias is None else bias.offset
         at.unit = UNITS_AT + 4 * index
     return layout
@@ -191,12 +191,9 @@ class NativeKernel:
         slots = array("i")
         experts = bytearray()
         for item in work:
-            addresses = item.expert.addresses
-            if not addresses:
+            if not item.expert.addresses:
                 raise ValueError("the native kernels need experts in ordinary memory")
-            count = len(item.slots)
-            a, b, c = (*addresses, 0, 0)[:3]
-            experts += EXPERT.pack(a, b, c, len(addresses), len(slots), count, 0)
+            experts += EXPERT.pack(*item.expert.addresses, item.expert.planes, len(slots), len(item.slots), 0)
             slots.extend(item.slots)
         if not work:
             return

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor
 
 from engine.kernels.activation import Activation
-from engine.kernels.call import Planes, Work, check_call
+from engine.kernels.call import Parts, Work, check_call
 from engine.store.layout import HEADER_BYTES, PLANE_BITS, ROWS_PER_TILE, ExpertSpec, MatrixSpec
 
 UNITS_AT = 16  # bytes into the header: after magic, layer, expert and n_matrices
 
 
 def plane_codes(lines: Tensor, bits: int, rows: int, cols: int, group: int) -> Tensor:
-    """One plane's bits of every code, [rows, cols] uint8, from its packed lines (uint8, any device).
+    """One part's bits of every code, [rows, cols] uint8, from its packed lines (uint8, any device).
 
     rows and cols are the stored (padded) ones. engine/store/layout.py says where every bit lies.
     """
@@ -27,40 +27,41 @@ def plane_codes(lines: Tensor, bits: int, rows: int, cols: int, group: int) -> T
     return codes.permute(0, 4, 1, 2, 3, 5).reshape(rows, cols)
 
 
-def decode_matrix(spec: ExpertSpec, expert: Planes, name: str, dtype: torch.dtype = torch.float32) -> Tensor:
+def decode_matrix(spec: ExpertSpec, expert: Parts, name: str, dtype: torch.dtype = torch.float32) -> Tensor:
     """The weights W [rows, cols] of matrix `name` at the expert's tier, computed in `dtype`."""
     index, m = next((i, m) for i, m in enumerate(spec.matrices) if m.name == name)
-    layout = spec.layout.planes_for(expert.tier)
+    layout, head = spec.layout, expert.parts[spec.layout.head.index]
     if spec.raw:
-        section = layout[0].codes[name]
+        section = layout.head.sections[name]
         kind = torch.float32 if spec.top == 32 else torch.bfloat16
-        raw = expert.planes[0][section.offset : section.offset + m.rows * m.cols * spec.top // 8]
+        raw = head[section.offset : section.offset + m.rows * m.cols * spec.top // 8]
         return raw.view(kind).view(m.rows, m.cols).to(dtype)
     rows, cols = spec.padded(m)
-    codes = torch.zeros((rows, cols), dtype=torch.uint8, device=expert.planes[0].device)
-    for plane, tensor in zip(layout, expert.planes):
-        bits, section = PLANE_BITS[plane.index], plane.codes[name]
-        lines = tensor[section.offset : section.offset + section.nbytes]
+    codes = torch.zeros((rows, cols), dtype=torch.uint8, device=head.device)
+    for bits, part in zip(PLANE_BITS, layout.codes_for(expert.tier)):
+        section = part.sections[name]
+        lines = expert.parts[part.index][section.offset : section.offset + section.nbytes]
         codes = (codes << bits) | plane_codes(lines, bits, rows, cols, spec.group)
-    finest = expert.planes[len(layout) - 1]
-    section = layout[-1].params[name]
-    params = finest[section.offset : section.offset + section.nbytes].view(torch.float16).to(dtype)
+    finest = layout.params_for(expert.tier)
+    section = finest.sections[name]
+    params = expert.parts[finest.index][section.offset : section.offset + section.nbytes].view(torch.float16).to(dtype)
     params = params.view(rows // ROWS_PER_TILE, cols // spec.group, 2, ROWS_PER_TILE).permute(2, 0, 3, 1)
     scale, offset = params.reshape(2, rows, cols // spec.group, 1)
-    unit = expert.planes[0][UNITS_AT:HEADER_BYTES].view(torch.float32)[index].to(dtype)
+    unit = head[UNITS_AT:HEADER_BYTES].view(torch.float32)[index].to(dtype)
     grouped = codes.view(rows, cols // spec.group, spec.group).to(dtype)
     return (unit * (scale * grouped + offset)).reshape(rows, cols)[: m.rows, : m.cols]
 
 
-def _bias(spec: ExpertSpec, expert: Planes, m: MatrixSpec, dtype: torch.dtype) -> Tensor | None:
-    section = spec.layout.planes[0].biases.get(m.name)
+def _bias(spec: ExpertSpec, expert: Parts, m: MatrixSpec, dtype: torch.dtype) -> Tensor | None:
+    head = spec.layout.head
+    section = head.biases.get(m.name)
     if section is None:
         return None
-    return expert.planes[0][section.offset : section.offset + 4 * m.rows].view(torch.float32).to(dtype)
+    return expert.parts[head.index][section.offset : section.offset + 4 * m.rows].view(torch.float32).to(dtype)
 
 
-def expert_forward(spec: ExpertSpec, activation: Activation, expert: Planes, x: Tensor) -> Tensor:
-    """One expert on x [N, H]; computed in the dtype of x, on the device of the planes. Returns [N, H]."""
+def expert_forward(spec: ExpertSpec, activation: Activation, expert: Parts, x: Tensor) -> Tensor:
+    """One expert on x [N, H]; computed in the dtype of x, on the device of the parts. Returns [N, H]."""
     projected: dict[str, Tensor] = {}
     for m in spec.matrices[:-1]:
         weights = decode_matrix(spec, expert, m.name, x.dtype)
@@ -84,8 +85,7 @@ class TorchKernel:
         check_call(spec, activation, work, x, k, out)
         for item in work:
             slots = torch.tensor(item.slots, dtype=torch.int64)
-            device = item.expert.planes[0].device
-            rows = x[slots // k].to(device)
+            rows = x[slots // k].to(item.expert.parts[spec.layout.head.index].device)
             out[slots] = expert_forward(spec, activation, item.expert, rows).to(out.device)
 
     def combine(self, out: Tensor, weights: Tensor) -> Tensor:
@@ -111,7 +111,7 @@ def slots_by_expert(ids: Sequence[int]) -> dict[int, list[int]]:
 
 
 def moe_forward(
-    x: Tensor, ids: Tensor, weights: Tensor, experts: Mapping[int, Planes], spec: ExpertSpec, activation: Activation
+    x: Tensor, ids: Tensor, weights: Tensor, experts: Mapping[int, Parts], spec: ExpertSpec, activation: Activation
 ) -> Tensor:
     """A whole MoE layer in the dtype of x (float64 makes it the oracle of the others).
 

@@ -21,7 +21,7 @@ from engine.store.layout import (
     PLANE_BITS,
     ExpertSpec,
     MatrixSpec,
-    Plane,
+    Part,
     RecordLayout,
     Section,
 )
@@ -51,7 +51,7 @@ def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert:
     matrices: 'gate' (where spec.has_gate), 'up' [I, H] and 'down' [H, I], and with spec.has_bias 'gate_bias',
     'up_bias' and 'down_bias', in any floating dtype. Raises UnderhillError(BROKEN_FILE) when a number is not finite.
     """
-    layout = spec.layout
+    layout, head = spec.layout, spec.layout.head
     record = torch.zeros(layout.nbytes, dtype=torch.uint8)
     errors = dict.fromkeys(spec.tiers, 0.0)
     norm = 0.0
@@ -60,7 +60,7 @@ def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert:
         w = _checked(matrices, m.name, (m.rows, m.cols), layer, expert)
         if spec.raw:
             stored = w.to(torch.bfloat16 if spec.top == 16 else torch.float32).contiguous()
-            _put(record, layout.planes[0], layout.planes[0].codes[m.name], stored)
+            _put(record, head, head.sections[m.name], stored)
             errors[spec.top] += float((stored.float() - w.float()).square().sum(dtype=torch.float64))
             norm += float(w.float().square().sum(dtype=torch.float64))
             units.append(1.0)
@@ -71,41 +71,42 @@ def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert:
         norm += quantized.squared_norm
         for tier, fit in quantized.fits.items():
             errors[tier] += fit.squared_error
-    for name, section in layout.planes[0].biases.items():
+    for name, section in head.biases.items():
         rows = next(m.rows for m in spec.matrices if m.name == name)
         bias = _checked(matrices, name + BIAS, (rows,), layer, expert).to(torch.float32).contiguous()
-        _put(record, layout.planes[0], section, bias)
+        _put(record, head, section, bias)
     header = struct.pack(f"<4I{len(units)}f", MAGIC, layer, expert, len(units), *units)
-    record[: len(header)] = torch.frombuffer(bytearray(header), dtype=torch.uint8)
+    record[head.offset : head.offset + len(header)] = torch.frombuffer(bytearray(header), dtype=torch.uint8)
     return EncodedExpert(record.numpy(), errors, norm)
 
 
 def decode_expert(data: Buffer, spec: ExpertSpec, tier: int) -> dict[str, Tensor]:
     """The matrices (and biases) of an expert at `tier`, float32; the oracle of the kernels.
 
-    data: the record, or its first spec.layout.prefix_bytes(tier) bytes. Raises UnderhillError(BROKEN_FILE) when
-    it is too short or not a record of this shape.
+    data: the record, or as much of it as reaches to the end of what the tier needs. Raises UnderhillError(BROKEN_FILE)
+    when it is too short or not a record of this shape.
     """
-    planes = spec.layout.planes_for(tier)
+    layout, head = spec.layout, spec.layout.head
+    last = layout.parts[layout.parts_for(tier)[-1]]
     record = np.frombuffer(data, np.uint8)
-    units = _units(record, spec, spec.layout.prefix_bytes(tier))
+    units = _units(record, spec, last.offset + last.nbytes)
     result: dict[str, Tensor] = {}
     for m, unit in zip(spec.matrices, units, strict=True):
         if spec.raw:
-            flat = _get(record, planes[0], planes[0].codes[m.name]).view(_raw_dtype(spec))[: m.rows * m.cols]
+            flat = _get(record, head, head.sections[m.name]).view(_raw_dtype(spec))[: m.rows * m.cols]
             result[m.name] = flat.reshape(m.rows, m.cols).float()
             continue
         rows, cols = spec.padded(m)
         codes = torch.zeros(rows, cols, dtype=torch.uint8)
-        for plane in planes:
-            bits = PLANE_BITS[plane.index]
-            codes = (codes << bits) | unpack_codes(_get(record, plane, plane.codes[m.name]), rows, cols, bits)
-        scale, offset = unpack_params(_get(record, planes[-1], planes[-1].params[m.name]), rows, cols // spec.group)
+        for bits, part in zip(PLANE_BITS, layout.codes_for(tier)):
+            codes = (codes << bits) | unpack_codes(_get(record, part, part.sections[m.name]), rows, cols, bits)
+        params = layout.params_for(tier)
+        scale, offset = unpack_params(_get(record, params, params.sections[m.name]), rows, cols // spec.group)
         grouped = codes.reshape(rows, -1, spec.group).float()
         w = torch.addcmul(offset.float().unsqueeze(2), grouped, scale.float().unsqueeze(2)).mul_(unit)
         result[m.name] = w.reshape(rows, cols)[: m.rows, : m.cols].contiguous()
     for m in spec.matrices if spec.has_bias else ():
-        result[m.name + BIAS] = _get(record, planes[0], planes[0].biases[m.name]).view(torch.float32)[: m.rows]
+        result[m.name + BIAS] = _get(record, head, head.biases[m.name]).view(torch.float32)[: m.rows]
     return result
 
 
@@ -114,28 +115,27 @@ def _raw_dtype(spec: ExpertSpec) -> torch.dtype:
 
 
 def _put_matrix(record: Tensor, layout: RecordLayout, m: MatrixSpec, quantized: QuantizedMatrix) -> None:
-    """Pack the planes of one matrix into the record, padded with zeros."""
+    """Pack the codes and parameters of one matrix into the record, padded with zeros."""
     spec = layout.spec
     rows, cols = spec.padded(m)
     padding = (0, cols - m.cols, 0, rows - m.rows)
     codes = torch.nn.functional.pad(quantized.codes, padding)
-    for plane in layout.planes:
-        bits, shift = PLANE_BITS[plane.index], spec.top - plane.tier
-        _put(record, plane, plane.codes[m.name], pack_codes(codes, shift, bits, spec.group))
-        fit = quantized.fits[plane.tier]
+    for tier, bits, part in zip(spec.tiers, PLANE_BITS, layout.codes_for(spec.top)):
+        _put(record, part, part.sections[m.name], pack_codes(codes, spec.top - tier, bits, spec.group))
+        fit, params = quantized.fits[tier], layout.params_for(tier)
         scale, offset = (torch.nn.functional.pad(t, (0, 0, 0, rows - m.rows)) for t in (fit.scale, fit.offset))
-        _put(record, plane, plane.params[m.name], pack_params(scale, offset))
+        _put(record, params, params.sections[m.name], pack_params(scale, offset))
 
 
-def _put(record: Tensor, plane: Plane, section: Section, values: Tensor) -> None:
+def _put(record: Tensor, part: Part, section: Section, values: Tensor) -> None:
     data = values.reshape(-1).view(torch.uint8)
-    start = plane.offset + section.offset
+    start = part.offset + section.offset
     record[start : start + len(data)] = data
 
 
-def _get(record: Bytes, plane: Plane, section: Section) -> Tensor:
+def _get(record: Bytes, part: Part, section: Section) -> Tensor:
     """A copy of a section, uint8."""
-    start = plane.offset + section.offset
+    start = part.offset + section.offset
     return torch.from_numpy(record[start : start + section.nbytes].copy())
 
 
@@ -154,9 +154,9 @@ def _checked(matrices: Mapping[str, Tensor], name: str, shape: tuple[int, ...], 
 
 def _units(record: Bytes, spec: ExpertSpec, needed: int) -> tuple[float, ...]:
     """The units from the header, after checking that the record is one."""
-    n = len(spec.matrices)
+    n, at = len(spec.matrices), spec.layout.head.offset
     if record.nbytes >= needed:
-        magic, _, _, count, *units = struct.unpack_from(f"<4I{n}f", record[:HEADER_BYTES].tobytes())
+        magic, _, _, count, *units = struct.unpack_from(f"<4I{n}f", record[at : at + HEADER_BYTES].tobytes())
         if magic == MAGIC and count == n:
             return tuple(units)
     raise UnderhillError(

@@ -1,4 +1,4 @@
-"""The bytes of a plane: codes and parameters in tiles of 16 rows by one group (engine/store/layout.py has the drawing).
+"""The bytes of a part: codes and parameters in tiles of 16 rows by one group (engine/store/layout.py has the drawing).
 
 The four bytes that a line gives to one row are handled as one 32-bit word, so packing is a few shifts over words.
 """
@@ -17,7 +17,7 @@ def _repeated(byte: int) -> int:
 
 
 def pack_codes(codes: Tensor, shift: int, bits: int, group: int) -> Tensor:
-    """Bits shift .. shift + bits - 1 of codes [rows, cols] uint8 as the tiles of one plane, a flat uint8 tensor.
+    """Bits shift .. shift + bits - 1 of codes [rows, cols] uint8 as the tiles of one part, a flat uint8 tensor.
 
     rows is a multiple of 16 and cols one of `group`.
     """

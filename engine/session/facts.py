@@ -63,7 +63,7 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
     return ModelFacts(
         name=card.title,
         expert_bytes={t: store.expert_bytes(t) for t in tiers},
-        record_bytes={t: max(s.layout.prefix_bytes(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
+        record_bytes={t: max(s.layout.bytes_for(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
         dense_bytes=held,
         looked_up_bytes=looked_up,
         kv_bytes=_kv_values(spec, card) * 2,

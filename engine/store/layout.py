@@ -1,43 +1,51 @@
 """Where every byte of an expert record lies: pure arithmetic, shared by writer, reader, cache and kernels.
 
-One expert is one record. A progressive record is a row of planes, each starting on an ALIGN boundary::
+One expert is one record. A progressive record is a row of parts, each starting on an ALIGN boundary::
 
-    plane 0: the top 2 bits of every code   | what decodes 2-bit experts   | biases, if any
-    plane 1: the next 2 bits                | what decodes 4-bit experts
-    plane 2: the last 4 bits (top tier 8)   | what decodes 8-bit experts
+    0 P2: what decodes 2-bit experts
+    1 C0: a header line, the top 2 bits of every code, biases if any
+    2 C1: the next 2 bits
+    3 P4: what decodes 4-bit experts
+    4 C2: the last 4 bits           } top tier 8 only
+    5 P8: what decodes 8-bit experts}
 
-so that the first n planes are an expert of tier 2, 4 or 8, and raising the tier reads only what follows.
-A raw record (tests, tiny models) is a single plane of row-major bf16 or float32 matrices.
+An expert of tier 2 is parts 0 and 1, of tier 4 parts 1 to 3, of tier 8 parts 1, 2, 4 and 5: the two coarser ones are
+one run of bytes each, and so is what raises 2 to 4 bits (2, 3) or 4 to 8 (4, 5).
+A raw record (tests, tiny models) is a single part of row-major bf16 or float32 matrices, after the same header line.
 
 Tiles. A matrix W [rows, cols] (``y = W x``) is cut into tiles of ROWS_PER_TILE = 16 rows by one group of
-``group`` columns, stored row block by row block, groups in order. Codes of a tile, for a plane of b bits:
+``group`` columns, stored row block by row block, groups in order. Codes of a tile, for a part of b bits:
 lines of 64 bytes, byte ``4*r + j`` of a line belonging to row r of the tile. Each byte packs p = 8/b codes;
-bits ``b*s .. b*s+b-1`` of byte (r, j) of line n hold the plane's bits of column ``n*4*p + 4*s + j`` of the group.
+bits ``b*s .. b*s+b-1`` of byte (r, j) of line n hold the part's bits of column ``n*4*p + 4*s + j`` of the group.
 (With one shift and one mask per 4 columns, a line is 16 rows x 4 columns of bytes: what VNNI's dpbusd wants.)
-Parameters of a tile: one line of 64 bytes, 16 float16 scales, then 16 float16 offsets, of that plane's tier.
+Parameters of a tile: one line of 64 bytes, 16 float16 scales, then 16 float16 offsets.
 
     w = unit * (scale * code + offset),  code = the top `tier` bits of the full code
 
 ``unit`` is one float32 per matrix, a power of two that keeps float16 scales out of the subnormal range;
-it stands in the record's 64-byte header line at the start of plane 0 (HEADER_BYTES below); 1 in raw records.
+it stands in the 64-byte header line at the start of C0 (HEADER_BYTES below); 1 in raw records.
 Rows are padded to 16 with zero scale, offset and codes, so padded rows compute to 0. Columns are padded to ``group``
 with code 0, which decodes to that group's offset: whoever multiplies pads the activation with zeros there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
-ALIGN = 4096  # bytes; planes and records start on it, so direct I/O may read any of them
+ALIGN = 4096  # bytes; parts and records start on it, so direct I/O may read any of them
 LINE = 64  # bytes; header, tiles and parameter lines
 ROWS_PER_TILE = 16
 HEADER_BYTES = 64  # magic u32 | layer u32 | expert u32 | n_matrices u32 | unit f32 x n_matrices | zeros
 MAGIC = 0x58455055  # "UPEX" little endian
 
-PLANE_BITS = (2, 2, 4)  # bits added by each plane
-TIERS = (2, 4, 8)  # precision reached with that plane; tier 16 and 32 are raw records
+PLANE_BITS = (2, 2, 4)  # bits of every code in C0, C1 and C2
+TIERS = (2, 4, 8)  # precision reached with those bits; tier 16 and 32 are raw records
 RAW_TIERS = (16, 32)
+RAW = "W"  # the only part of a raw record
+ORDER = ("P2", "C0", "C1", "P4", "C2", "P8")
 
 
 def aligned(n: int, to: int = ALIGN) -> int:
@@ -56,30 +64,33 @@ class MatrixSpec:
 
 @dataclass(frozen=True)
 class Section:
-    """A run of bytes inside a plane; offset is relative to the start of that plane."""
+    """A run of bytes inside a part; offset is relative to the start of that part."""
 
     offset: int
     nbytes: int
 
 
 @dataclass(frozen=True)
-class Plane:
-    """One plane of a record. offset is relative to the record; nbytes is a multiple of ALIGN."""
+class Part:
+    """One part of a record. offset is relative to the record; nbytes is a multiple of ALIGN.
+
+    name: one of ORDER, or RAW. sections, per matrix: bits of its codes, its scale/offset lines, or the raw matrix.
+    biases, per matrix: float32 [rows]; only where the header is.
+    """
 
     index: int
-    tier: int
+    name: str
     offset: int
     nbytes: int
-    codes: dict[str, Section]  # per matrix; for raw records the matrix itself
-    params: dict[str, Section]  # per matrix: scale/offset lines; empty for raw records
-    biases: dict[str, Section]  # per matrix: float32 [rows]; only in plane 0
+    sections: dict[str, Section]
+    biases: dict[str, Section]
 
 
 @dataclass(frozen=True)
 class ExpertSpec:
     """Shape and encoding of an expert. Equal specs have equal layouts.
 
-    top: 4 or 8 (progressive planes), 16 (raw bf16) or 32 (raw float32). group: columns per group.
+    top: 4 or 8 (progressive), 16 (raw bf16) or 32 (raw float32). group: columns per group.
     """
 
     hidden: int
@@ -99,7 +110,7 @@ class ExpertSpec:
 
     @property
     def raw(self) -> bool:
-        """True where the record is one plane of unquantized matrices."""
+        """True where the record is one part of unquantized matrices."""
         return self.top in RAW_TIERS
 
     @property
@@ -134,52 +145,101 @@ class ExpertSpec:
 
 @dataclass(frozen=True)
 class RecordLayout:
-    """The planes of a record, and its length (multiple of ALIGN)."""
+    """The parts of a record, and its length (multiple of ALIGN)."""
 
     spec: ExpertSpec
-    planes: tuple[Plane, ...]
+    parts: tuple[Part, ...]
     nbytes: int
 
-    def planes_for(self, tier: int) -> tuple[Plane, ...]:
-        """The planes that make an expert of this tier."""
-        if tier not in self.spec.tiers:
-            raise ValueError(f"tier {tier} is not in this record (it has {self.spec.tiers})")
-        return self.planes[: self.spec.tiers.index(tier) + 1]
+    @cached_property
+    def head(self) -> Part:
+        """The part that begins with the header line and holds the biases; every tier has it."""
+        return next(part for part in self.parts if part.name in ("C0", RAW))
 
-    def prefix_bytes(self, tier: int) -> int:
-        """Bytes to read for an expert of this tier from nothing."""
-        last = self.planes_for(tier)[-1]
-        return last.offset + last.nbytes
+    def codes_for(self, tier: int) -> tuple[Part, ...]:
+        """The parts with the bits of the codes, top bits first; of a raw record its only part."""
+        return self._by_tier(tier).codes
+
+    def params_for(self, tier: int) -> Part:
+        """The part with the scales and offsets of this tier. Raises ValueError for raw records: they have none."""
+        params = self._by_tier(tier).params
+        if params is None:
+            raise ValueError("raw records have no scales and offsets")
+        return params
+
+    def parts_for(self, tier: int) -> tuple[int, ...]:
+        """The indices, ascending, of the parts that make an expert of this tier. Raises ValueError for another tier."""
+        return self._by_tier(tier).parts
+
+    def bytes_for(self, tier: int, held: Collection[int] = ()) -> int:
+        """Bytes to read for an expert of this tier where the parts `held` are there."""
+        return sum(self.parts[index].nbytes for index in self.parts_for(tier) if index not in held)
+
+    def tier_of(self, held: Collection[int], most: int | None = None) -> int:
+        """The finest tier, no finer than `most`, whose parts are all there; 0: none."""
+        for tier in reversed(self.spec.tiers):
+            if (most is None or tier <= most) and all(index in held for index in self.parts_for(tier)):
+                return tier
+        return 0
+
+    def up_to(self, tier: int) -> frozenset[int]:
+        """The indices of the parts that this tier or a coarser one needs."""
+        return self._by_tier(tier).up_to
 
     def bits_per_weight(self, tier: int) -> float:
-        """Bits on disk per weight at this tier: codes, parameters, header, padding and alignment."""
-        return 8 * self.prefix_bytes(tier) / self.spec.parameters
+        """Bits to read per weight at this tier: codes, parameters, header, padding and alignment."""
+        return 8 * self.bytes_for(tier) / self.spec.parameters
+
+    def _by_tier(self, tier: int) -> _Tier:
+        try:
+            return self._tiers[tier]
+        except KeyError:
+            raise ValueError(f"tier {tier} is not in this record (it has {self.spec.tiers})") from None
+
+    @cached_property
+    def _tiers(self) -> dict[int, _Tier]:
+        by_name = {part.name: part for part in self.parts}
+        tiers: dict[int, _Tier] = {}
+        up_to: frozenset[int] = frozenset()
+        for n, tier in enumerate(self.spec.tiers, 1):
+            codes = (self.head,) if self.spec.raw else tuple(by_name[f"C{i}"] for i in range(n))
+            params = by_name.get(f"P{tier}")
+            needed = (*codes, params) if params is not None else codes
+            indices = tuple(sorted(part.index for part in needed))
+            up_to = up_to.union(indices)
+            tiers[tier] = _Tier(codes, params, indices, up_to)
+        return tiers
+
+
+class _Tier(NamedTuple):
+    codes: tuple[Part, ...]
+    params: Part | None
+    parts: tuple[int, ...]
+    up_to: frozenset[int]
 
 
 @lru_cache(maxsize=256)
 def _layout(spec: ExpertSpec) -> RecordLayout:
-    planes: list[Plane] = []
+    parts: list[Part] = []
     at = 0
-    for index, tier in enumerate(spec.tiers):
-        here = HEADER_BYTES if index == 0 else 0
-        codes: dict[str, Section] = {}
-        params: dict[str, Section] = {}
+    names = (RAW,) if spec.raw else tuple(name for name in ORDER if name not in ("C2", "P8") or spec.top == 8)
+    for index, name in enumerate(names):
+        head = name in ("C0", RAW)
+        here = HEADER_BYTES if head else 0
+        sections: dict[str, Section] = {}
         biases: dict[str, Section] = {}
         for m in spec.matrices:
             rows, cols = spec.padded(m)
-            bits = spec.top if spec.raw else PLANE_BITS[index]
-            codes[m.name] = Section(here, aligned(rows * cols * bits // 8, LINE))
-            here += codes[m.name].nbytes
-        if not spec.raw:
-            for m in spec.matrices:
-                rows, cols = spec.padded(m)
-                tiles = (rows // ROWS_PER_TILE) * (cols // spec.group)
-                params[m.name] = Section(here, tiles * LINE)
-                here += tiles * LINE
-        if index == 0 and spec.has_bias:
-            for m in spec.matrices:
-                biases[m.name] = Section(here, aligned(4 * m.rows, LINE))
-                here += biases[m.name].nbytes
-        planes.append(Plane(index, tier, at, aligned(here), codes, params, biases))
+            if name.startswith("P"):
+                nbytes = (rows // ROWS_PER_TILE) * (cols // spec.group) * LINE
+            else:
+                bits = spec.top if spec.raw else PLANE_BITS[int(name[1])]
+                nbytes = aligned(rows * cols * bits // 8, LINE)
+            sections[m.name] = Section(here, nbytes)
+            here += nbytes
+        for m in spec.matrices if head and spec.has_bias else ():
+            biases[m.name] = Section(here, aligned(4 * m.rows, LINE))
+            here += biases[m.name].nbytes
+        parts.append(Part(index, name, at, aligned(here), sections, biases))
         at += aligned(here)
-    return RecordLayout(spec, tuple(planes), at)
+    return RecordLayout(spec, tuple(parts), at)

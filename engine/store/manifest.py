@@ -16,7 +16,7 @@ from engine.store.problems import broken
 
 NAME = "manifest.json"
 FORMAT = "underhill-store"
-VERSION = 1
+VERSION = 2  # 1 had what decodes a tier behind every part of the codes
 LONGEST = 1 << 30  # bytes; no manifest of a real model comes near
 WIDEST = 1 << 24  # most rows or columns of a matrix
 LAYERS = 1 << 14
@@ -44,7 +44,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Record:
-    """One expert: index into Manifest.specs, offset in the layer's file, CRC-32 of each plane."""
+    """One expert: index into Manifest.specs, offset in the layer's file, CRC-32 of each part."""
 
     spec: int
     offset: int
@@ -74,7 +74,7 @@ class DenseTensor:
 
 @dataclass(frozen=True)
 class TierQuality:
-    """What a tier costs over all experts: bits per weight on disk, and |w - stored| / |w| (Frobenius norms)."""
+    """What a tier costs over all experts: bits to read per weight, and |w - stored| / |w| (Frobenius norms)."""
 
     tier: int
     bits_per_weight: float
@@ -115,10 +115,11 @@ def loads(text: bytes) -> Manifest:
         raise broken("its manifest is not one of an expert store")
     version = top.integer("version", 1)
     if version != VERSION:
+        made, action = ("an older", "Import") if version < VERSION else ("a newer", "Update Underhill, or import")
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
-            f"This model is in store format {version}; this version of Underhill reads format {VERSION}.",
-            "Update Underhill, or import the model again.",
+            f"This model was made by {made} version of Underhill (store format {version}, not {VERSION}).",
+            f"{action} it again.",
         )
     if top.text("checksum") != _checksum({k: v for k, v in body.items() if k != "checksum"}):
         raise broken("its manifest does not match its own checksum")
@@ -180,7 +181,7 @@ def _record(value: Any, specs: tuple[ExpertSpec, ...], where: str) -> Record:
     spec = whole(value[0], f"the spec of {where}", 0, len(specs) - 1)
     offset = whole(value[1], f"the offset of {where}")
     crcs = tuple(whole(x, f"a checksum of {where}", 0, 2**32 - 1) for x in value[2:])
-    if offset % ALIGN or len(crcs) != len(specs[spec].layout.planes):
+    if offset % ALIGN or len(crcs) != len(specs[spec].layout.parts):
         raise broken(f"the entry of {where} is impossible")
     return Record(spec, offset, crcs)
 

@@ -19,3 +19,18 @@ def unreadable(path: Path, cause: OSError) -> UnderhillError:
     return UnderhillError(
         Kind.DISK_ERROR, f"{path} cannot be read ({cause.strerror or cause}).", "Check the disk and its permissions."
     )
+
+
+def damaged(layer: int, expert: int, how: str) -> UnderhillError:
+    """BROKEN_FILE for one expert: `how` follows its name, as in 'is cut short'."""
+    return broken(f"{_expert(layer, expert)} {how}")
+
+
+def refused(layer: int, expert: int, cause: OSError) -> UnderhillError:
+    """DISK_ERROR for one expert that the device would not read."""
+    what = f"The disk could not read {_expert(layer, expert)} ({cause.strerror or cause})."
+    return UnderhillError(Kind.DISK_ERROR, what, "Check the disk.")
+
+
+def _expert(layer: int, expert: int) -> str:
+    return f"expert {expert} of layer {layer}"

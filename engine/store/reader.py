@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import errno
 from collections.abc import Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.crc32 import crc32
@@ -14,7 +15,16 @@ from engine.store.dense import DenseWeights
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Layer, Manifest, Record
-from engine.store.problems import broken, unreadable
+from engine.store.problems import broken, damaged, refused, unreadable
+
+
+class Extent(NamedTuple):
+    """A run of bytes of an expert on disk; offset and nbytes are multiples of 4096. parts: those that it is made of."""
+
+    file: DataFile
+    offset: int
+    nbytes: int
+    parts: tuple[int, ...]
 
 
 class Store:
@@ -79,33 +89,55 @@ class Store:
         for layer in self.manifest.layers:
             for record in layer.records:
                 spec = self.manifest.specs[record.spec]
-                total += spec.layout.prefix_bytes(tier if tier in spec.tiers else spec.top)
+                layout = spec.layout
+                total += layout.nbytes if tier is None else layout.bytes_for(tier if tier in spec.tiers else spec.top)
         return total
 
-    def read_planes(self, layer: int, expert: int, first_plane: int, buffers: Sequence[memoryview]) -> None:
-        """Read planes first_plane, first_plane + 1, ... of one expert, one into each buffer, with a single read.
+    def extents(self, layer: int, expert: int, parts: Sequence[int]) -> list[Extent]:
+        """Where these parts of an expert lie: one Extent for every run of parts that follow one another."""
+        record, file = self._record(layer, expert), self._files[layer]
+        stored = self.manifest.specs[record.spec].layout.parts
+        found: list[Extent] = []
+        for index in parts:
+            part = stored[index]
+            if found and found[-1].parts[-1] + 1 == index:
+                last = found[-1]
+                found[-1] = Extent(file, last.offset, last.nbytes + part.nbytes, (*last.parts, index))
+            else:
+                found.append(Extent(file, record.offset + part.offset, part.nbytes, (index,)))
+        return found
 
-        buffers: writable, as long as their planes; for direct I/O they start on multiples of 4096.
-        Every plane is checked against its checksum. Raises UnderhillError: BROKEN_FILE naming the expert when it is
-        truncated or damaged, DISK_ERROR when the device says no. The buffers' content is then undefined.
+    def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
+        """Compare these parts, as they were read, with their checksums.
+
+        Raises UnderhillError(BROKEN_FILE) naming the expert and the part.
         """
         record = self._record(layer, expert)
-        planes = self.manifest.specs[record.spec].layout.planes[first_plane : first_plane + len(buffers)]
+        for index, buffer in zip(parts, buffers, strict=True):
+            if crc32(buffer) != record.crcs[index]:
+                name = self.manifest.specs[record.spec].layout.parts[index].name
+                raise damaged(layer, expert, f"(part {name}) does not match its checksum")
+
+    def read_parts(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
+        """Read these parts of one expert, one into each buffer; parts that follow one another with a single read.
+
+        buffers: writable, as long as their parts; for direct I/O they start on multiples of 4096.
+        Every part is checked against its checksum. Raises UnderhillError: BROKEN_FILE naming the expert when it is
+        truncated or damaged, DISK_ERROR when the device says no. The buffers' content is then undefined.
+        """
+        stored = self.spec(layer, expert).layout.parts
         views = [memoryview(b).cast("B") for b in buffers]
-        if not views or [v.nbytes for v in views] != [p.nbytes for p in planes]:
-            raise ValueError(f"buffers of {[v.nbytes for v in views]} bytes for planes {first_plane}.. of {planes}")
-        name = f"expert {expert} of layer {layer}"
-        try:
-            got = self._files[layer].read(record.offset + planes[0].offset, views)
-        except OSError as cause:
-            raise UnderhillError(
-                Kind.DISK_ERROR, f"The disk could not read {name} ({cause.strerror or cause}).", "Check the disk."
-            ) from cause
-        if got != sum(p.nbytes for p in planes):
-            raise broken(f"{name} is cut short")
-        for plane, view in zip(planes, views):
-            if crc32(view) != record.crcs[plane.index]:
-                raise broken(f"{name} (plane {plane.index}) does not match its checksum")
+        if not views or [v.nbytes for v in views] != [stored[index].nbytes for index in parts]:
+            raise ValueError(f"buffers of {[v.nbytes for v in views]} bytes for parts {list(parts)} of {stored}")
+        left = iter(views)
+        for extent in self.extents(layer, expert, parts):
+            try:
+                got = extent.file.read(extent.offset, list(islice(left, len(extent.parts))))
+            except OSError as cause:
+                raise refused(layer, expert, cause) from cause
+            if got != extent.nbytes:
+                raise damaged(layer, expert, "is cut short")
+        self.check(layer, expert, parts, views)
 
     def close(self) -> None:
         """Release all files. Reading afterwards fails."""

@@ -43,8 +43,8 @@ def _checks(store: Store) -> Iterator[Check]:
         plan = plan_records(layer.index, [manifest.specs[r.spec] for r in layer.records])
         yield partial(_header, store.path / layer.file, plan), len(plan.header)
         for expert, record in enumerate(layer.records):
-            for plane in manifest.specs[record.spec].layout.planes:
-                yield partial(_plane, store, layer.index, expert, plane.index, plane.nbytes), plane.nbytes
+            for part in manifest.specs[record.spec].layout.parts:
+                yield partial(_part, store, layer.index, expert, part.index, part.nbytes), part.nbytes
     plan = plan_dense([TensorShape(t.name, t.dtype, t.shape) for t in manifest.dense])
     yield partial(_header, store.path / manifest.dense_file, plan), len(plan.header)
     for tensor in manifest.dense:
@@ -64,8 +64,8 @@ def _header(path: Path, plan: FilePlan) -> None:
         raise broken(f"the header or the length of {path.name} is not as it was written")
 
 
-def _plane(store: Store, layer: int, expert: int, plane: int, nbytes: int) -> None:
-    store.read_planes(layer, expert, plane, [memoryview(mmap.mmap(-1, nbytes))])  # page-aligned, as direct I/O wants
+def _part(store: Store, layer: int, expert: int, part: int, nbytes: int) -> None:
+    store.read_parts(layer, expert, [part], [memoryview(mmap.mmap(-1, nbytes))])  # page-aligned, as direct I/O wants
 
 
 def _copy(path: Path, sha256: str) -> None:

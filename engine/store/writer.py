@@ -105,7 +105,7 @@ class StoreWriter:
         view = record.data
         if view.nbytes != layout.nbytes:
             raise ValueError(f"a record of {view.nbytes} bytes for layer {layer}, expected {layout.nbytes}")
-        crcs = [crc32(view[p.offset : p.offset + p.nbytes]) for p in layout.planes]
+        crcs = [crc32(view[p.offset : p.offset + p.nbytes]) for p in layout.parts]
         with writing(self.partial):
             self._files.write(plan.name, plan.offsets[expert], view)
             self._finished(record_key(layer, expert), [crcs, note], view.nbytes)

@@ -17,14 +17,14 @@ import torch
 
 from engine.experts.opening import open_runtime
 from engine.kernels.activation import Activation
-from engine.kernels.call import Planes, Work
+from engine.kernels.call import Parts, Work
 from engine.kernels.memory import huge
 from engine.kernels.native import ISAS, NativeKernel
 from engine.store.layout import ExpertSpec
 from tests.benchmarks.common import conditions, emit
 from tests.benchmarks.streams import TORCH_BITS, Samples, dense, experts, torch_matrices, turns
 from tests.engine.experts.sources import MemorySource
-from tests.engine.kernels.records import random_planes
+from tests.engine.kernels.records import random_parts
 
 SILU = Activation()
 SHAPES = {"olmoe": (2048, 1024, 8), "qwen3": (2048, 768, 8), "mixtral": (4096, 14336, 2)}  # hidden, width, top k
@@ -35,7 +35,7 @@ MEMORY = 1200 << 20  # six experts of Mixtral
 
 def call_overhead(kernel: NativeKernel, repeats: int) -> dict[str, float]:
     """Microseconds at the size of the built-in model, top 4, one token: the whole call, and moe() around it."""
-    made = [Planes(SMALL, random_planes(SMALL, i), 8) for i in range(4)]
+    made = [Parts(SMALL, random_parts(SMALL, i), 8) for i in range(4)]
     x, out = torch.randn(1, SMALL.hidden), torch.empty(4, SMALL.hidden)
     work = [Work(expert, [i]) for i, expert in enumerate(made)]
     runtime = open_runtime(source := MemorySource(SMALL, (0,), 8), SILU, 8 * source.expert_bytes)

@@ -9,6 +9,7 @@ from pathlib import Path
 from engine import settings
 from engine.session import Session
 from tests.benchmarks.shapes import Shape
+from tests.benchmarks.streams import read_bytes
 
 BITS = {"f32": 32.0, "bf16": 16.0, "int8": 8.5, "int4": 4.5}  # per dense weight, with its share of scales
 PREFERRED = {8: "int8", 4: "int4", 2: "int4"}  # how dense weights are held beside experts of this tier
@@ -66,9 +67,7 @@ class Ours:
 
     def _bytes(self, experts: int) -> int:
         shape, spec = self._shape, self.session.store.spec(self.session.store.layers[0])
-        planes = spec.layout.planes_for(self.tier)
-        expert = sum(s.nbytes for p in planes for s in p.codes.values())
-        expert += sum(s.nbytes for s in planes[-1].params.values())
+        expert = read_bytes(spec, self.tier)
         routers = 4 * shape.layers * shape.experts * shape.hidden
         return shape.layers * experts * expert + routers + int(shape.dense_weights() * BITS[self.dense] / 8)
 

@@ -39,11 +39,12 @@ class RolledEncoder:
             shift = self._shape.shift(m.name, expert)
             if not torch.equal(matrices[m.name], originals[m.name].roll(shift, 0)):
                 raise ValueError(f"{m.name} of expert {expert} in layer {layer} is not expert 0's in another order")
-            for plane in spec.layout.planes:
-                for section in (plane.codes[m.name], plane.params[m.name]):
-                    part = record[plane.offset + section.offset :][: section.nbytes]
-                    part[:] = torch.from_numpy(part.copy()).roll(section.nbytes * shift // m.rows).numpy()
-        record[8:12] = bytearray(struct.pack("<I", expert))  # the header names it; see planes.encode
+            for part in spec.layout.parts:
+                section = part.sections[m.name]
+                found = record[part.offset + section.offset :][: section.nbytes]
+                found[:] = torch.from_numpy(found.copy()).roll(section.nbytes * shift // m.rows).numpy()
+        at = spec.layout.head.offset + 8
+        record[at : at + 4] = bytearray(struct.pack("<I", expert))  # the header names it; see planes.encode
         return EncodedExpert(record, first.squared_error, first.squared_norm)
 
 

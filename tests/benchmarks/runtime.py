@@ -14,6 +14,7 @@ import argparse
 import ctypes
 import json
 import statistics
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -22,25 +23,33 @@ import torch
 from engine.experts.backend import Step
 from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
-from engine.kernels.call import Planes
+from engine.kernels.call import Parts
 from engine.kernels.memory import huge
 from engine.kernels.native import EXPERT, NativeKernel, expert_layout
 from engine.store.layout import ExpertSpec
-from tests.benchmarks.kernel import LARGE, SILU, SMALL, read_bytes, seconds
+from tests.benchmarks.kernel import SILU, SMALL
+from tests.benchmarks.streams import read_bytes
 from tests.engine.experts.sources import MemorySource
 
+LARGE = ExpertSpec(2048, 1024, 8)  # of OLMoE
 SHAPES = {"builtin": (SMALL, 4, 8, 2, 8), "olmoe": (LARGE, 8, 16, 8, 4)}  # spec, top k, experts, layers, tier
 ROOF_BYTES = 256 << 20
 
 
-def packed(source: MemorySource, layer: int, ids: list[int], tier: int) -> tuple[Any, list[Planes]]:
+def packed(source: MemorySource, layer: int, ids: list[int], tier: int) -> tuple[Any, list[Parts]]:
     """The experts of one call as the library takes them, and what keeps them alive."""
-    planes = list(source.planes(layer, dict.fromkeys(ids, tier)).values())
+    alive = list(source.parts(layer, dict.fromkeys(ids, tier)).values())
     table = (ctypes.c_char * (EXPERT.size * len(ids)))()
-    for rank, expert in enumerate(planes):
-        a, b, c = (*expert.addresses, 0, 0)[:3]
-        EXPERT.pack_into(table, EXPERT.size * rank, a, b, c, len(expert.addresses), rank, 1, 0)
-    return table, planes
+    for rank, expert in enumerate(alive):
+        EXPERT.pack_into(table, EXPERT.size * rank, *expert.addresses, expert.planes, rank, 1, 0)
+    return table, alive
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """What one call takes."""
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
 
 
 def least(call: Callable[[], object], calls: int = 50, batches: int = 20) -> float:

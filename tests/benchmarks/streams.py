@@ -13,7 +13,7 @@ from torch import Tensor
 
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel, View, expert_layout
-from engine.store.layout import ExpertSpec, Plane
+from engine.store.layout import ExpertSpec
 
 Action = Callable[[], object]
 GROUP = 64
@@ -22,16 +22,17 @@ BURST = 4  # calls in a row; the first finds threads asleep and is not counted
 TORCH_BITS = (8, 4)
 
 
-def read_bytes(planes: tuple[Plane, ...]) -> int:
-    """Bytes of an expert that a call really touches: codes of its planes, parameters of the finest."""
-    return sum(s.nbytes for p in planes for s in p.codes.values()) + sum(s.nbytes for s in planes[-1].params.values())
+def read_bytes(spec: ExpertSpec, tier: int) -> int:
+    """Bytes of an expert that a call really touches: its codes, and the parameters of its tier."""
+    layout = spec.layout
+    return sum(s.nbytes for index in layout.parts_for(tier) for s in layout.parts[index].sections.values())
 
 
 def experts(kernel: NativeKernel, memory: Tensor, shape: tuple[int, int, int], tier: int) -> tuple[list[Action], int]:
     """Calls of one decoded token over all the experts that `memory` holds, and bytes of each. shape: H, I, top k."""
     hidden, intermediate, k = shape
     spec = ExpertSpec(hidden, intermediate, 8, GROUP)
-    planes, length = spec.layout.planes_for(tier), spec.layout.nbytes
+    codes, params, length = spec.layout.codes_for(tier), spec.layout.params_for(tier), spec.layout.nbytes
     x, weights, y = torch.randn(hidden), torch.full((k,), 1 / k), torch.empty(hidden)
     layout = ctypes.addressof(expert_layout(spec, Activation()))
     actions: list[Action] = []
@@ -39,15 +40,15 @@ def experts(kernel: NativeKernel, memory: Tensor, shape: tuple[int, int, int], t
         records = b""
         for rank in range(k):
             at = memory.data_ptr() + (first + rank) * length
-            addresses = (*[at + p.offset for p in planes], 0, 0)[:3]
-            records += EXPERT.pack(*addresses, len(planes), rank, 1, 0)
+            addresses = (*(*[at + p.offset for p in codes], 0, 0)[:3], at + params.offset)
+            records += EXPERT.pack(*addresses, len(codes), rank, 1, 0)
         buffer = ctypes.create_string_buffer(records)
 
         def call(buffer: ctypes.Array[ctypes.c_char] = buffer) -> None:
             kernel.moe_one(layout, ctypes.addressof(buffer), k, x.data_ptr(), weights.data_ptr(), y.data_ptr())
 
         actions.append(call)
-    return actions, k * read_bytes(planes)
+    return actions, k * read_bytes(spec, tier)
 
 
 def dense(kernel: NativeKernel, memory: Tensor, rows: int, cols: int, bits: int) -> tuple[list[Action], int]:

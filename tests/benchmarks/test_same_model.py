@@ -60,10 +60,8 @@ def test_stored_experts_are_those_of_the_checkpoint(written: tuple[Shape, Path, 
         for layer, expert in ((0, 0), (1, 7), (1, 3)):
             spec = store.spec(layer, expert)
             record = bytearray(spec.layout.nbytes)
-            ends = [p.offset + p.nbytes for p in spec.layout.planes]
-            store.read_planes(
-                layer, expert, 0, [memoryview(record)[p.offset : e] for p, e in zip(spec.layout.planes, ends)]
-            )
+            views = [memoryview(record)[p.offset : p.offset + p.nbytes] for p in spec.layout.parts]
+            store.read_parts(layer, expert, range(len(views)), views)
             found = decode_expert(record, spec, 8)
             for matrix in shape.matrices():
                 original = tensors.tensor(shape.expert_tensor(layer, expert, matrix)).float()

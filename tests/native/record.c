@@ -56,48 +56,55 @@ uh_layout layout_of(const expert_recipe *how) {
             uh_matrix *m = &layout.matrix[which];
             m->codes[p] = place(&here, codes_of(m, how->top, p));
         }
-        for (int which = first; which < UH_MATRICES && how->top < 16; which++)
-            layout.matrix[which].params[p] = place(&here, params_of(&layout.matrix[which], how->group));
         for (int which = first; which < UH_MATRICES && how->has_bias && p == 0; which++)
             layout.matrix[which].bias = place(&here, 4 * (int64_t)layout.matrix[which].rows);
     }
+    int64_t here = 0;
+    for (int which = first; which < UH_MATRICES && how->top < 16; which++)
+        layout.matrix[which].params = place(&here, params_of(&layout.matrix[which], how->group));
     return layout;
 }
 
-/* The bytes of a plane that mean something: calls visit with each section. Returns where the last one ends. */
-typedef void (*visitor)(record *made, const uh_layout *layout, int plane, int which, char kind, int64_t at, int64_t n);
+/* The bytes of a part that mean something: calls visit with each section. Returns where the last one ends. params: of the
+ * tier of that many planes, else its codes. */
+typedef void (*visitor)(record *made, const uh_layout *layout, int plane, int params, int which, int bias, int64_t at,
+                        int64_t n);
 
-static int64_t each_section(record *made, const uh_layout *layout, int plane, visitor visit) {
+static int64_t each_section(record *made, const uh_layout *layout, int plane, int params, visitor visit) {
     int64_t end = 0;
     for (int which = first_of(layout); which < UH_MATRICES; which++) {
         const uh_matrix *m = &layout->matrix[which];
-        const int64_t at[3] = {m->codes[plane], m->params[plane], m->bias};
-        const int64_t n[3] = {codes_of(m, layout->top, plane), layout->top < 16 ? params_of(m, layout->group) : 0,
-                              plane == 0 && m->bias >= 0 ? 4 * (int64_t)m->rows : 0};
-        for (int i = 0; i < 3; i++) {
-            if (!n[i]) continue;
-            if (visit) visit(made, layout, plane, which, "cpb"[i], at[i], n[i]);
-            end = at[i] + n[i] > end ? at[i] + n[i] : end;
+        const int64_t at[2] = {params ? m->params : m->codes[plane], m->bias};
+        const int64_t n[2] = {params ? params_of(m, layout->group) : codes_of(m, layout->top, plane),
+                              !params && plane == 0 && m->bias >= 0 ? 4 * (int64_t)m->rows : 0};
+        for (int bias = 0; bias < 2; bias++) {
+            if (!n[bias]) continue;
+            if (visit) visit(made, layout, plane, params, which, bias, at[bias], n[bias]);
+            end = at[bias] + n[bias] > end ? at[bias] + n[bias] : end;
         }
     }
     return end;
 }
 
-static void write_section(record *made, const uh_layout *layout, int plane, int which, char kind, int64_t at, int64_t n) {
+static void write_section(record *made, const uh_layout *layout, int plane, int params, int which, int bias, int64_t at,
+                          int64_t n) {
     const matrix *m = &made->matrix[which];
-    uint8_t *to = made->plane[plane] + at;
     (void)layout;
-    if (kind == 'c') pack_codes(m, plane, to);
-    if (kind == 'p') pack_params(m, plane, to);
-    if (kind == 'b') memcpy(to, m->bias, (size_t)n);
+    if (params)
+        pack_params(m, plane, made->params[plane] + at);
+    else if (bias)
+        memcpy(made->codes[plane] + at, m->bias, (size_t)n);
+    else
+        pack_codes(m, plane, made->codes[plane] + at);
 }
 
 /* The line behind every section but the last. */
-static void close_gap(record *made, const uh_layout *layout, int plane, int which, char kind, int64_t at, int64_t n) {
-    (void)which, (void)kind;
-    const int64_t plane_end = each_section(made, layout, plane, NULL), end = at + n;
+static void close_gap(record *made, const uh_layout *layout, int plane, int params, int which, int bias, int64_t at,
+                      int64_t n) {
+    (void)which, (void)bias;
+    const int64_t part_end = each_section(made, layout, plane, params, NULL), end = at + n;
     const int64_t next = (end + LINE_BYTES - 1) / LINE_BYTES * LINE_BYTES + LINE_BYTES;
-    if (end < plane_end) forbid(made->plane[plane] + end, (size_t)(next - end));
+    if (end < part_end) forbid((params ? made->params : made->codes)[plane] + end, (size_t)(next - end));
 }
 
 record make_record(const expert_recipe *how, const uh_layout *layout, size_t shift) {
@@ -108,13 +115,21 @@ record make_record(const expert_recipe *how, const uh_layout *layout, size_t shi
         made.matrix[which] = make_matrix(&r);
     }
     for (int p = 0; p < planes_of(layout); p++) {
-        made.plane[p] = exactly((size_t)each_section(&made, layout, p, NULL), shift);
-        each_section(&made, layout, p, write_section);
-        each_section(&made, layout, p, close_gap);
+        for (int params = 0; params < (layout->top >= 16 ? 1 : 2); params++) {
+            (params ? made.params : made.codes)[p] = exactly((size_t)each_section(&made, layout, p, params, NULL), shift);
+            each_section(&made, layout, p, params, write_section);
+            each_section(&made, layout, p, params, close_gap);
+        }
     }
     for (int which = first_of(layout); which < UH_MATRICES; which++)
-        memcpy(made.plane[0] + layout->matrix[which].unit, &made.matrix[which].unit, 4);
+        memcpy(made.codes[0] + layout->matrix[which].unit, &made.matrix[which].unit, 4);
     return made;
+}
+
+uh_expert expert_of(const record *made, int planes) {
+    uh_expert expert = {.params = made->params[planes - 1], .planes = planes};
+    for (int p = 0; p < planes; p++) expert.codes[p] = made->codes[p];
+    return expert;
 }
 
 void expert_product(const record *made, const uh_layout *layout, int planes, int in_8, const float *x, double *y) {

@@ -1,5 +1,6 @@
 /* uh_run: some experts of a layer on some slots; uh_moe_one: the same for one token, added up; uh_moe_resident: by number. */
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,16 +31,15 @@ static void make_call(call *c, const expert_recipe *how, int tokens, int k, size
     for (int slot = 0; slot < tokens * k; slot++) owner[slot] = between(0, 7) ? between(0, EXPERTS - 1) : -1;
     owner[0] = 0;
     for (int e = 0; e < EXPERTS; e++) {
-        uh_expert *expert = &c->experts[c->n_experts];
-        expert->first = c->n_slots;
+        const int first = c->n_slots;
         for (int slot = 0; slot < tokens * k; slot++)
             if (owner[slot] == e) c->slots[c->n_slots++] = slot;
-        expert->count = c->n_slots - expert->first;
-        if (!expert->count) continue;
+        if (c->n_slots == first) continue;
         c->records[c->n_experts] = make_record(how, &c->layout, shift);
-        expert->planes = 1 + (e + tokens) % most;
-        for (int p = 0; p < expert->planes; p++) expert->plane[p] = c->records[c->n_experts].plane[p];
-        c->n_experts++;
+        uh_expert expert = expert_of(&c->records[c->n_experts], 1 + (e + tokens) % most);
+        expert.first = first;
+        expert.count = c->n_slots - first;
+        c->experts[c->n_experts++] = expert;
     }
     c->x = floats((size_t)(tokens * how->hidden));
     c->out = exactly(out_bytes(c), 0);
@@ -169,22 +169,21 @@ static void one_token(const variant *which) {
                                    top,     1, i % 2, UH_SILU};
         const uh_layout layout = layout_of(&how);
         const int hidden = how.hidden;
-        uh_expert experts[4] = {{{0}, 0, 0, 0, 0}};
+        uh_expert experts[4];
         int32_t slots[4];
         float *x = floats((size_t)hidden), *y = floats((size_t)hidden), *sum = floats((size_t)hidden);
         float *out = floats((size_t)hidden * 4), *weights = floats(4);
         for (int c = 0; c < hidden; c++) x[c] = (float)normal();
         for (int e = 0; e < 4; e++) {
             const record made = make_record(&how, &layout, 0);
-            experts[e].planes = 1 + (top >= 16 ? 0 : e % (top == 8 ? 3 : 2));
-            for (int p = 0; p < experts[e].planes; p++) experts[e].plane[p] = made.plane[p];
+            experts[e] = expert_of(&made, 1 + (top >= 16 ? 0 : e % (top == 8 ? 3 : 2)));
             experts[e].first = slots[e] = 3 - e;
             experts[e].count = 1;
             weights[3 - e] = e == 2 ? 0.0f : (float)uniform();
         }
         uh_context *context = opened(threads, which);
         uh_expert dropped = experts[2], with_first[4];
-        memset(experts[2].plane, 0, sizeof experts[2].plane);
+        memset(&experts[2], 0, offsetof(uh_expert, planes));
         check(uh_moe_one(context, &layout, experts, 4, x, weights, y) == 0, "no memory");
         experts[2] = dropped;
         for (int e = 0; e < 4; e++) {
@@ -211,12 +210,11 @@ static void residents(const variant *which) {
     enum { N = 6, K = 3 };
     const expert_recipe how = {90, 60, 32, 8, 1, 0, UH_SILU};
     const uh_layout layout = layout_of(&how);
-    uh_expert experts[N] = {{{0}, 0, 0, 0, 0}};
+    uh_expert experts[N] = {{{0}, 0, 0, 0, 0, 0}};
     int64_t uses[N] = {0}, hits = 0, ran[9] = {0};
     for (int e = 0; e < N - 1; e++) { /* the last is not there */
         const record made = make_record(&how, &layout, 0);
-        experts[e].planes = 1 + e % 3;
-        for (int p = 0; p < experts[e].planes; p++) experts[e].plane[p] = made.plane[p];
+        experts[e] = expert_of(&made, 1 + e % 3);
     }
     uh_residents layer = {&layout, experts, uses, &hits, ran, 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}};
     uh_context *context = opened(2, which);

@@ -38,12 +38,12 @@ static uh_view view_of(const uh_layout *layout, const uh_expert *expert, int whi
     uh_view view = {.rows = m->rows, .cols = m->cols, .group = layout->group, .unit = 1.0f};
     view.groups = raw ? 0 : m->stored_cols / layout->group;
     view.kind = raw ? layout->top : expert->planes;
-    for (int p = 0; p < expert->planes; p++) view.codes[p] = expert->plane[p] + m->codes[p];
+    for (int p = 0; p < expert->planes; p++) view.codes[p] = expert->codes[p] + m->codes[p];
     if (!raw) {
-        view.params = expert->plane[expert->planes - 1] + m->params[expert->planes - 1];
-        memcpy(&view.unit, expert->plane[0] + m->unit, sizeof view.unit);
+        view.params = expert->params + m->params;
+        memcpy(&view.unit, expert->codes[0] + m->unit, sizeof view.unit);
     }
-    if (m->bias >= 0) view.bias = (const float *)(expert->plane[0] + m->bias);
+    if (m->bias >= 0) view.bias = (const float *)(expert->codes[0] + m->bias);
     return view;
 }
 

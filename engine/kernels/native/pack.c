@@ -193,7 +193,7 @@ static void put_row(const packing *p, int32_t row) {
         for (int32_t c = n; c < group; c++) w[c] = w[c - n]; /* what only pads shall not widen the range */
         p->fitter.fit(w, group, view->kind, codes, params);
         memset(codes + n, 0, (size_t)(group - n));
-        const int64_t at = tile * group * 4 + 4 * at_row; /* in a plane of 2 bits */
+        const int64_t at = tile * group * 4 + 4 * at_row; /* in a part of 2 bits */
         put_plane(codes, group, view->kind == 3 ? 6 : 2, 2, (uint8_t *)view->codes[0] + at);
         put_plane(codes, group, view->kind == 3 ? 4 : 0, 2, (uint8_t *)view->codes[1] + at);
         if (view->kind == 3) put_plane(codes, group, 0, 4, (uint8_t *)view->codes[2] + 2 * at - 4 * at_row);

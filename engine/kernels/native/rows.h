@@ -9,7 +9,7 @@
 
 enum { UH_ROWS = 16, UH_MOST_TOKENS = 4, UH_LINE = 64 };
 
-/* Bytes to fetch ahead in a plane of 2 bits, with activations in float32: found by trying on Zen 5, where nearer helped
+/* Bytes to fetch ahead in a part of 2 bits, with activations in float32: found by trying on Zen 5, where nearer helped
  * less and further no more. */
 enum { UH_AHEAD = 2048 };
 

@@ -1,6 +1,6 @@
-/* The plain C interface of the kernels: one call runs one layer's experts, or one matrix, from packed planes.
+/* The plain C interface of the kernels: one call runs one layer's experts, or one matrix, from packed codes.
  *
- * Layout of planes, tiles and parameters: engine/store/layout.py, which fills uh_layout; nothing is laid out here.
+ * Layout of parts, tiles and parameters: engine/store/layout.py, which fills uh_layout; nothing is laid out here.
  * Every function may be called with Python's lock released. One context runs one call at a time.
  */
 #ifndef UNDERHILL_KERNELS_H
@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 3
+#define UH_ABI 4
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -30,39 +30,42 @@ enum {
     UH_SOFTCAPPED_SWIGLU
 };
 
-/* One weight matrix, y [rows] = W [rows, cols] x. Offsets are bytes from the start of their plane. */
+/* One weight matrix, y [rows] = W [rows, cols] x. Offsets are bytes from the start of their part. */
 typedef struct {
     int32_t rows, cols;               /* of the matrix */
     int32_t stored_rows, stored_cols; /* padded to whole tiles; the same as above in raw records */
-    int64_t codes[3], params[3];
-    int64_t bias; /* in plane 0; -1: none */
-    int64_t unit; /* in plane 0; not read in raw records */
+    int64_t codes[3];
+    int64_t params; /* the same for every tier */
+    int64_t bias;   /* in the first part of the codes; -1: none */
+    int64_t unit;   /* there too; not read in raw records */
 } uh_matrix;
 
 typedef struct {
     int32_t hidden, intermediate, group;
-    int32_t top; /* 4 or 8: progressive planes; 16, 32: raw bf16 or float32 */
+    int32_t top; /* 4 or 8: progressive; 16, 32: raw bf16 or float32 */
     int32_t has_gate, activation;
     float alpha;           /* of UH_CLAMPED_SWIGLU */
     float limit, up_limit; /* of the last three; up_limit of UH_SOFTCAPPED_SWIGLU alone */
     uh_matrix matrix[UH_MATRICES];
 } uh_layout;
 
-/* One expert to run on `count` slots, listed from slots[first] on. planes: how many are read (1, 2, 3: 2, 4, 8 bits). */
+/* One expert to run on `count` slots, listed from slots[first] on. planes: parts of the codes in use (1, 2, 3: 2, 4, 8
+ * bits); raw records have one. */
 typedef struct {
-    const uint8_t *plane[3];
+    const uint8_t *codes[3];
+    const uint8_t *params; /* of the tier that it runs at; raw: not read */
     int32_t planes, first, count, reserved;
 } uh_expert;
 
 /* One matrix, ready to be read; no alignment is asked for. */
 typedef struct {
-    const uint8_t *codes[3]; /* the planes in use; a raw matrix: its rows in codes[0] */
-    const uint8_t *params;   /* of the finest plane in use; raw: not read */
+    const uint8_t *codes[3]; /* the parts in use; a raw matrix: its rows in codes[0] */
+    const uint8_t *params;   /* of the tier in use; raw: not read */
     const float *bias;       /* [rows], or NULL */
     float unit;              /* raw: not read */
     int32_t rows, cols;
     int32_t groups, group; /* groups of `group` columns that a row is stored in; raw: not read */
-    int32_t kind;          /* planes in use, 1, 2, 3: 2, 4, 8 bits; 16, 32: raw bf16 or float32 */
+    int32_t kind;          /* parts of the codes in use, 1, 2, 3: 2, 4, 8 bits; 16, 32: raw bf16 or float32 */
 } uh_view;
 
 typedef struct uh_context uh_context;

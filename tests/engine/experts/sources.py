@@ -10,27 +10,29 @@ import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.kernels.call import Planes
+from engine.kernels.call import Parts
 from engine.store.layout import ExpertSpec
-from tests.engine.kernels.records import random_planes
+from tests.engine.kernels.records import random_parts
 
 
 class MemorySource:
-    """Random experts. failing: keys whose reads fail; gate: reads wait for it; reads: (key, first plane, planes)."""
+    """Random experts. failing: keys whose reads fail; gate: reads wait for it; reads: (key, parts)."""
 
     def __init__(self, spec: ExpertSpec, layers: Sequence[int] = (0, 2), experts: int = 6) -> None:
         self.spec_ = spec
         self.layers = tuple(layers)
         self._experts = experts
         self.records = {
-            ExpertKey(layer, e): random_planes(spec, 1000 * layer + e) for layer in layers for e in range(experts)
+            ExpertKey(layer, e): random_parts(spec, 1000 * layer + e) for layer in layers for e in range(experts)
         }
-        self.checksums = {key: [zlib.crc32(p.numpy()) for p in planes] for key, planes in self.records.items()}
+        self.checksums = {
+            key: {index: zlib.crc32(p.numpy()) for index, p in parts.items()} for key, parts in self.records.items()
+        }
         self.failing: dict[ExpertKey, UnderhillError | Exception] = {}
         self.gate = threading.Event()
         self.gate.set()
         self.started = threading.Semaphore(0)
-        self.reads: list[tuple[ExpertKey, int, int]] = []
+        self.reads: list[tuple[ExpertKey, tuple[int, ...]]] = []
         self._lock = threading.Lock()
 
     def experts(self, layer: int) -> int:
@@ -41,25 +43,26 @@ class MemorySource:
 
     @property
     def expert_bytes(self) -> int:
-        return self.spec_.layout.nbytes
+        """Of one expert at its finest."""
+        return self.spec_.layout.bytes_for(self.spec_.top)
 
-    def read_planes(self, layer: int, expert: int, first_plane: int, buffers: Sequence[memoryview]) -> None:
+    def read_parts(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
         key = ExpertKey(layer, expert)
         with self._lock:
-            self.reads.append((key, first_plane, len(buffers)))
+            self.reads.append((key, tuple(parts)))
         self.started.release()
         self.gate.wait()
         if key in self.failing:
             buffers[0][:] = bytes(len(buffers[0]))
             raise self.failing[key]
-        for index, buffer in enumerate(buffers, first_plane):
+        for index, buffer in zip(parts, buffers, strict=True):
             buffer[:] = memoryview(self.records[key][index].numpy())
             if zlib.crc32(buffer) != self.checksums[key][index]:
                 raise UnderhillError(Kind.BROKEN_FILE, f"expert {expert} of layer {layer} does not match its checksum.")
 
-    def planes(self, layer: int, tiers: dict[int, int]) -> dict[int, Planes]:
+    def parts(self, layer: int, tiers: dict[int, int]) -> dict[int, Parts]:
         """Experts of a layer for the reference, each at its tier."""
-        return {e: Planes(self.spec_, self.records[ExpertKey(layer, e)], tier) for e, tier in tiers.items()}
+        return {e: Parts(self.spec_, self.records[ExpertKey(layer, e)], tier) for e, tier in tiers.items()}
 
     def routing(self, tokens: int, k: int, seed: int = 0) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """x [T, H], ids [T, K], weights [T, K] summing to 1."""

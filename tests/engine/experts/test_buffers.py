@@ -1,4 +1,4 @@
-"""Buffers for planes: aligned for direct I/O, cheap enough for a model with very many of them, and really freed."""
+"""Buffers for parts: aligned for direct I/O, cheap enough for a model with very many of them, and really freed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_buffer_starts_on_a_page_and_reader_and_kernel_see_the_same_bytes() ->
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the mappings that Linux limits")
 def test_many_buffers_do_not_each_take_a_mapping_of_their_own() -> None:
-    """There may be 65530 in a process; 512 experts of three planes in 48 layers are 73728."""
+    """There may be 65530 in a process; 512 experts of three parts in 48 layers are 73728."""
 
     def mappings() -> int:
         return len(Path("/proc/self/maps").read_text().splitlines())

@@ -12,13 +12,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from engine.errors import UnderhillError
 from engine.experts.buffers import BufferPool, host_allocator
-from engine.experts.cache import ExpertCache, Lease, Reservation
+from engine.experts.cache import ExpertCache
+from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Lru, LruPerLayer
 from engine.store.layout import ALIGN, ExpertSpec
 
 SPEC = ExpertSpec(48, 32, 8, 16)
-WHOLE = SPEC.layout.nbytes
+LAYOUT = SPEC.layout
+WHOLE = LAYOUT.bytes_for(8)  # of an expert at its finest
 KEYS = [ExpertKey(layer, expert) for layer in range(3) for expert in range(4)]
 
 
@@ -29,37 +31,73 @@ def make_cache(capacity: int) -> ExpertCache:
 def load(cache: ExpertCache, key: ExpertKey, tier: int) -> Lease:
     reservation = cache.reserve(key, tier)
     assert reservation is not None
-    for number, buffer in enumerate(reservation.buffers, reservation.first_plane):
-        buffer.tensor.fill_(10 * key.layer + key.expert + 100 * number)
+    fill(reservation)
     return cache.commit(reservation)
 
 
+def mark(key: ExpertKey, part: int) -> int:
+    """What all bytes of this part are."""
+    return (40 * key.layer + 10 * key.expert + part) % 256
+
+
+def fill(reservation: Reservation) -> None:
+    for index, buffer in zip(reservation.parts, reservation.buffers, strict=True):
+        buffer.tensor.fill_(mark(reservation.key, index))
+
+
+def held(cache: ExpertCache, key: ExpertKey) -> list[int]:
+    entry = cache.entry(key)
+    return sorted(entry.held) if entry else []
+
+
 class CacheMachine(RuleBasedStateMachine):
-    """Random operations; a mirror of what must be resident because it is leased."""
+    """Random operations; a mirror of what must be resident because it is leased, and of what was told of changes."""
 
     def __init__(self) -> None:
         super().__init__()
         self.cache = make_cache(3 * WHOLE)
+        self.cache.changed = self.changed
+        self.told: dict[ExpertKey, set[int]] = {}
         self.leases: list[Lease] = []
         self.reservations: list[Reservation] = []
         self.ceiling = 3 * WHOLE
 
-    @rule(key=st.sampled_from(KEYS), tier=st.sampled_from([2, 4, 8]))
-    def use(self, key: ExpertKey, tier: int) -> None:
-        held = self.cache.tier(key)
-        lease = self.cache.lookup(key, tier)
-        assert (lease is not None) == (held >= tier)
+    def changed(self, entry: Entry, there: bool) -> None:
+        self.told[entry.key] = set(entry.held) if there else set()
+
+    @rule(key=st.sampled_from(KEYS), tier=st.sampled_from([2, 4, 8]), most=st.sampled_from([2, 4, 8]))
+    def use(self, key: ExpertKey, tier: int, most: int) -> None:
+        tier = min(tier, most)
+        before = held(self.cache, key)
+        found = LAYOUT.tier_of(before, most)
+        lease = self.cache.lookup(key, tier, most)
+        assert (lease is not None) == (found >= tier)
         if lease is not None:
-            assert lease.tier == held
+            assert lease.tier == found
             self.leases.append(lease)
         elif all(r.key != key for r in self.reservations):
             reservation = self.cache.reserve(key, tier)
             if reservation is None:
                 return
-            assert reservation.first_plane == {0: 0, 2: 1, 4: 2}[held]
-            for number, buffer in enumerate(reservation.buffers, reservation.first_plane):
-                buffer.tensor.fill_(10 * key.layer + key.expert + 100 * number)
+            # what was there and is of use need not be read again
+            assert set(reservation.parts) == set(LAYOUT.parts_for(tier)).difference(before)
+            fill(reservation)
             self.reservations.append(reservation)
+
+    @rule(key=st.sampled_from(KEYS), tier=st.sampled_from([2, 4]))
+    def lower(self, key: ExpertKey, tier: int) -> None:
+        before, nbytes, taken = held(self.cache, key), self.cache.nbytes, self.leases or self.reservations
+        freed = self.cache.lower(key, tier)
+        assert self.cache.nbytes <= nbytes
+        if freed:
+            assert set(LAYOUT.parts_for(tier)) <= set(before)
+            assert self.cache.tier(key) == tier
+        elif not taken:
+            assert set(LAYOUT.parts_for(tier)) - set(before) or LAYOUT.tier_of(before) <= tier
+
+    @rule(keep=st.booleans())
+    def turn_the_dial(self, keep: bool) -> None:
+        self.cache.keep_coarse = keep
 
     @precondition(lambda self: self.reservations)
     @rule(which=st.integers(0, 99), ok=st.booleans())
@@ -96,8 +134,20 @@ class CacheMachine(RuleBasedStateMachine):
     def what_is_leased_is_there_untouched(self) -> None:
         for lease in self.leases:
             assert self.cache.tier(lease.key) >= lease.tier
-            for number, plane in enumerate(lease.planes(lease.tier).planes):
-                assert plane.eq((10 * lease.key.layer + lease.key.expert + 100 * number) % 256).all()
+            for index, tensor in lease.parts.parts.items():
+                assert tensor.eq(mark(lease.key, index)).all()
+
+    @invariant()
+    def nothing_is_kept_that_nobody_wants(self) -> None:
+        used = {lease.key for lease in self.leases} | {r.key for r in self.reservations}
+        for key in KEYS:
+            there = set(held(self.cache, key))
+            assert self.told.get(key, set()) == there
+            if there and key not in used:
+                tier = self.cache.tier(key)
+                assert tier
+                wanted = LAYOUT.up_to(tier) if self.cache.keep_coarse else set(LAYOUT.parts_for(tier))
+                assert there <= wanted
 
 
 CacheMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
@@ -107,27 +157,110 @@ TestCacheMachine = CacheMachine.TestCase
 def test_raising_the_tier_keeps_the_bytes_that_are_there() -> None:
     cache = make_cache(2 * WHOLE)
     lease = load(cache, KEYS[0], 2)
-    address = lease.planes(2).addresses[0]
+    address = lease.parts.addresses[0]
     reservation = cache.reserve(KEYS[0], 8)
     assert reservation is not None
-    assert (reservation.first_plane, len(reservation.buffers)) == (1, 2)
-    assert reservation.nbytes == WHOLE - SPEC.layout.prefix_bytes(2)
+    assert reservation.parts == (2, 4, 5)
+    assert reservation.nbytes == LAYOUT.bytes_for(8, (0, 1))
     still = cache.lookup(KEYS[0], 2)  # usable at its lower tier while the rest is on its way
     assert still is not None
     assert cache.lookup(KEYS[0], 4) is None
+    fill(reservation)
     raised = cache.commit(reservation)
-    assert raised.tier == 8
-    assert raised.planes(8).addresses[0] == address
-    assert len(raised.planes(4).planes) == 2
+    assert (raised.tier, still.tier) == (8, 2)
+    assert raised.parts.addresses[0] == address
+    assert held(cache, KEYS[0]) == [0, 1, 2, 4, 5]  # somebody still runs it at 2 bits
+    lease.release()
+    raised.release()
+    assert still.parts.parts[0].eq(mark(KEYS[0], 0)).all()
+    still.release()
+    assert held(cache, KEYS[0]) == [1, 2, 4, 5]
+    assert cache.nbytes == WHOLE + LAYOUT.parts[0].nbytes  # waiting for reuse
+
+
+def test_an_expert_of_four_bits_is_none_of_two_and_one_of_eight_none_of_four() -> None:
+    cache = make_cache(2 * WHOLE)
+    load(cache, KEYS[0], 4).release()
+    load(cache, KEYS[1], 8).release()
+    assert cache.lookup(KEYS[0], 2, 2) is None
+    assert cache.lookup(KEYS[1], 2, 4) is None
+    finer = cache.lookup(KEYS[0], 2)  # a hit uses the best that is there
+    assert finer is not None
+    assert finer.tier == 4
+    finer.release()
+    fourth = cache.reserve(KEYS[1], 4)
+    assert fourth is not None
+    assert fourth.parts == (3,)
+    fill(fourth)
+    lease = cache.commit(fourth)
+    assert (lease.tier, lease.parts.planes) == (4, 2)
+    lease.release()
+    assert held(cache, KEYS[1]) == [1, 2, 3]  # nobody asks for the finer one any more
+
+
+def test_what_was_raised_can_be_lowered_again_where_the_dial_wants_it() -> None:
+    cache = make_cache(2 * WHOLE)
+    cache.keep_coarse = True
+    load(cache, KEYS[0], 2).release()
+    lease = load(cache, KEYS[0], 4)
+    assert cache.lower(KEYS[0], 2) == 0  # in use
+    lease.release()
+    load(cache, KEYS[1], 4).release()
+    assert cache.lower(KEYS[1], 2) == 0  # was never coarse
+    assert cache.lower(KEYS[2], 2) == 0
+    assert cache.lower(KEYS[0], 4) == 0  # it is that
+    assert held(cache, KEYS[0]) == [0, 1, 2, 3]
+    assert cache.lower(KEYS[0], 2) == LAYOUT.bytes_for(4, (0, 1))
+    assert held(cache, KEYS[0]) == [0, 1]
+    coarse = cache.lookup(KEYS[0], 0)
+    assert coarse is not None
+    assert (coarse.tier, coarse.parts.parts[0][0]) == (2, mark(KEYS[0], 0))
+    coarse.release()
+    load(cache, KEYS[0], 8).release()
+    cache.keep_coarse = False
+    assert held(cache, KEYS[0]) == [1, 2, 4, 5]
+    assert cache.lower(KEYS[0], 2) == 0
+
+
+def test_parts_can_be_asked_for_beyond_those_of_the_tier() -> None:
+    cache = make_cache(2 * WHOLE)
+    cache.keep_coarse = True
+    reservation = cache.reserve(KEYS[0], 4, (0,))
+    assert reservation is not None
+    assert reservation.parts == (0, 1, 2, 3)
+    fill(reservation)
+    cache.commit(reservation).release()
+    assert cache.lower(KEYS[0], 2) > 0
+
+
+def test_an_expert_is_raised_within_its_own_room() -> None:
+    """The least capacity has room for what the finer tier needs, not for what only the coarser one did."""
+    cache = make_cache(WHOLE)
+    load(cache, KEYS[0], 2).release()
+    told: list[tuple[int, bool]] = []
+    cache.changed = lambda entry, there: told.append((entry.tier, there))
+    reservation = cache.reserve(KEYS[0], 8)
+    assert reservation is not None
+    assert cache.residency() == {}
+    assert cache.lookup(KEYS[0], 0) is None
+    cache.abandon(reservation)
+    assert told == [(0, True), (0, False)]
+    assert held(cache, KEYS[0]) == []
+    load(cache, KEYS[0], 2).release()
+    load(cache, KEYS[0], 8).release()
+    assert held(cache, KEYS[0]) == [1, 2, 4, 5]
+    lease = load(cache, KEYS[1], 2)
+    assert cache.reserve(KEYS[1], 8) is None  # in use: nothing of it may go
+    assert lease.parts.parts[0].eq(mark(KEYS[1], 0)).all()
 
 
 def test_buffers_lie_on_page_boundaries_and_are_used_again() -> None:
     cache = make_cache(WHOLE)
     first = load(cache, KEYS[0], 8)
-    addresses = first.planes(8).addresses
+    addresses = first.parts.addresses
     assert all(a % ALIGN == 0 for a in addresses)
     first.release()
-    assert set(load(cache, KEYS[1], 8).planes(8).addresses) == set(addresses)
+    assert set(load(cache, KEYS[1], 8).parts.addresses) == set(addresses)
 
 
 def test_nothing_is_reserved_when_leases_hold_everything() -> None:
@@ -140,7 +273,7 @@ def test_nothing_is_reserved_when_leases_hold_everything() -> None:
 
 
 def test_a_failed_upgrade_leaves_the_coarser_expert() -> None:
-    cache = make_cache(WHOLE)
+    cache = make_cache(2 * WHOLE)
     load(cache, KEYS[0], 2).release()
     reservation = cache.reserve(KEYS[0], 8)
     assert reservation is not None
@@ -181,15 +314,19 @@ def test_too_little_for_one_expert_is_refused() -> None:
     with pytest.raises(UnderhillError, match=f"at least {WHOLE:,} bytes"):
         cache.set_capacity(WHOLE - 1)
     assert cache.capacity == WHOLE
+    smaller = LAYOUT.bytes_for(4)
+    cache.set_capacity(smaller, smaller)  # of experts that are never finer
+    with pytest.raises(UnderhillError, match="at least"):
+        cache.set_capacity(smaller, WHOLE)
+    assert (cache.capacity, cache.least) == (smaller, smaller)
 
 
 def test_a_lease_is_no_use_after_release() -> None:
     lease = load(make_cache(WHOLE), KEYS[0], 4)
-    with pytest.raises(ValueError, match="tier 8 needs 3 planes"):
-        lease.planes(8)
     lease.release()
-    with pytest.raises(RuntimeError, match="was released"):
-        lease.planes(4)
+    for use in (lambda: lease.parts, lambda: lease.held):
+        with pytest.raises(RuntimeError, match="was released"):
+            use()
 
 
 def test_refused_memory_is_told_and_nothing_is_lost() -> None:

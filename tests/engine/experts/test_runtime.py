@@ -64,7 +64,7 @@ def test_exact_output_is_the_same_at_every_capacity(opened: Open, kernel: str, p
     expected = conversation(full, source)
     assert full.snapshot().misses == everything
     x, ids, weights = source.routing(9, 3, 0)
-    oracle = moe_forward(x.double(), ids, weights, source.planes(0, dict.fromkeys(range(6), 8)), SPEC, SILU)
+    oracle = moe_forward(x.double(), ids, weights, source.parts(0, dict.fromkeys(range(6), 8)), SPEC, SILU)
     tolerance = 1e-5 if kernel == "torch" else 0.02  # native kernels meet activations of 8 bits
     assert (expected[0].double() - oracle).norm() <= tolerance * oracle.norm()
     for share in (0.5, 0.25, 1 / everything):  # the last holds a single expert: many rounds per layer
@@ -98,13 +98,13 @@ def test_lower_dials_run_what_the_scores_ask_for(opened: Open) -> None:
     ids, weights = torch.tensor([[4, 1, 0, 3]]), torch.tensor([[0.5, 0.3, 0.15, 0.05]])
     ours = runtime.moe(0, x, ids, weights)
     kept = torch.tensor([[0.5, 0.3, 0.15, 0.0]])  # skipped is dropped, the rest is not renormalized
-    expected = moe_forward(x, ids, kept, source.planes(0, {4: 8, 1: 8, 0: 2, 3: 8}), SPEC, SILU)
+    expected = moe_forward(x, ids, kept, source.parts(0, {4: 8, 1: 8, 0: 2, 3: 8}), SPEC, SILU)
     torch.testing.assert_close(ours, expected)
     seen = runtime.snapshot()
     assert seen.precision == {"8": 2, "2": 1, "skipped": 1}
     assert (seen.hits, seen.misses) == (0, 3)
     assert seen.residency[0] == (2, 8, 0, 0, 8, 0)
-    assert seen.bytes_read == 2 * SPEC.layout.nbytes + SPEC.layout.prefix_bytes(2)
+    assert seen.bytes_read == 2 * SPEC.layout.bytes_for(8) + SPEC.layout.bytes_for(2)
 
 
 def test_a_hit_uses_the_best_that_is_resident(opened: Open) -> None:
@@ -116,7 +116,7 @@ def test_a_hit_uses_the_best_that_is_resident(opened: Open) -> None:
     weights = torch.tensor([[0.5, 0.3, 0.15, 0.05]])
     ours = runtime.moe(0, x, ids, weights)
     torch.testing.assert_close(
-        ours, moe_forward(x, ids, weights, source.planes(0, dict.fromkeys(range(6), 8)), SPEC, SILU)
+        ours, moe_forward(x, ids, weights, source.parts(0, dict.fromkeys(range(6), 8)), SPEC, SILU)
     )
     assert runtime.snapshot().hits == 4
     assert runtime.snapshot().precision == {"8": 8}
@@ -129,8 +129,10 @@ def test_high_demand_reads_only_what_a_coarse_expert_lacks(opened: Open) -> None
     runtime.moe(0, x, ids, torch.tensor([[0.6, 0.4]]))
     runtime.set_thresholds(Thresholds())
     exact = runtime.moe(0, x, ids, torch.tensor([[0.6, 0.4]]))
-    assert sorted(source.reads) == [(ExpertKey(0, 0), 0, 3), (ExpertKey(0, 1), 0, 1), (ExpertKey(0, 1), 1, 2)]
-    expected = moe_forward(x, ids, torch.tensor([[0.6, 0.4]]), source.planes(0, {0: 8, 1: 8}), SPEC, SILU)
+    assert sorted(source.reads) == [
+        (ExpertKey(0, 0), (1, 2, 4, 5)), (ExpertKey(0, 1), (0, 1)), (ExpertKey(0, 1), (2, 4, 5)),
+    ]  # fmt: skip
+    expected = moe_forward(x, ids, torch.tensor([[0.6, 0.4]]), source.parts(0, {0: 8, 1: 8}), SPEC, SILU)
     assert torch.equal(exact, expected)
 
 
@@ -266,7 +268,7 @@ def test_raw_experts_run_too(opened: Open) -> None:
     source = MemorySource(ExpertSpec(33, 21, 16, 16, has_bias=True))
     x, ids, weights = source.routing(4, 2)
     ours = opened(source, 2, thresholds=Thresholds(0.5, 1.0)).moe(0, x, ids, weights)
-    oracle = moe_forward(x.double(), ids, weights, source.planes(0, dict.fromkeys(range(6), 16)), source.spec_, SILU)
+    oracle = moe_forward(x.double(), ids, weights, source.parts(0, dict.fromkeys(range(6), 16)), source.spec_, SILU)
     assert (ours.double() - oracle).norm() <= 1e-5 * oracle.norm()
 
 

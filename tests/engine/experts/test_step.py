@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.experts import runtime as runtimes
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
 from engine.experts.opening import DevicePool, open_runtime
@@ -72,8 +73,11 @@ def test_exact_steps_are_the_same_at_every_capacity(opened: Open, kernel: str, p
 @needs_native
 @pytest.mark.parametrize("policy", ["lru", "lru_layer"])
 @pytest.mark.parametrize("spec", [SPEC, ExpertSpec(48, 40, 4, 16), ExpertSpec(33, 21, 32, 16, has_bias=True)])
-def test_a_run_of_steps_leaves_what_the_long_way_leaves(opened: Open, policy: str, spec: ExpertSpec) -> None:
+def test_a_run_of_steps_leaves_what_the_long_way_leaves(
+    opened: Open, policy: str, spec: ExpertSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Bits, counters, and through the counters who was evicted; the dial, tier and capacity changing on the way."""
+    monkeypatch.setattr(runtimes, "READS_AHEAD", 1)  # or who is evicted for a raised expert hangs on the clock
     source = MemorySource(spec)
     long, short = (opened(source, 8, policy=policy) for _ in range(2))
     random = torch.Generator().manual_seed(1)

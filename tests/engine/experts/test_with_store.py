@@ -33,8 +33,8 @@ def path(source: MemorySource, tmp_path: Path) -> Path:
     """A store of the source's records."""
     layers = [LayerShape(layer, source.experts(layer), SPEC) for layer in source.layers]
     with StoreWriter(tmp_path / "store", "identity", layers, ()) as writer:
-        for (layer, expert), planes in source.records.items():
-            writer.write_record(layer, expert, torch.cat(planes).numpy(), {})
+        for (layer, expert), parts in source.records.items():
+            writer.write_record(layer, expert, torch.cat(list(parts.values())).numpy(), {})
         return writer.finish(Description(Source("", "", "", ()), "test", {}, (), ()))
 
 
@@ -44,9 +44,9 @@ def test_what_is_read_is_what_was_written(source: MemorySource, path: Path, dire
         runtime = open_runtime(store, Activation(), 2 * source.expert_bytes, kernel="torch", readers=2)
         for layer in source.layers:
             x, ids, weights = source.routing(6, 3, layer)
-            planes = source.planes(layer, dict.fromkeys(range(5), 8))
+            parts = source.parts(layer, dict.fromkeys(range(5), 8))
             ours = runtime.moe(layer, x, ids, weights)
-            assert torch.equal(ours, moe_forward(x, ids, weights, planes, SPEC, Activation()))
+            assert torch.equal(ours, moe_forward(x, ids, weights, parts, SPEC, Activation()))
         assert runtime.snapshot().bytes_read == 10 * source.expert_bytes
         runtime.close()
 

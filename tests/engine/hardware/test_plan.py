@@ -30,7 +30,7 @@ def laptop(ram_gb: float, disk: float = 3e9) -> Machine:
 def thirty_b() -> ModelFacts:
     """Qwen3-30B-A3B's shape at 8 bits on disk."""
     weights = 3 * 768 * 2048
-    per = {2: 2.5, 4: 5.0, 8: 9.5}
+    per = {2: 2.5, 4: 4.5, 8: 8.5}
     record = {t: int(weights * bits / 8) for t, bits in per.items()}
     return ModelFacts(
         name="Thirty",

@@ -48,8 +48,8 @@ def read(store: Store, layer: int, expert: int) -> mmap.mmap:
     """A whole record, in memory that direct I/O can write to."""
     layout = store.spec(layer, expert).layout
     record = mmap.mmap(-1, layout.nbytes)
-    views = [memoryview(record)[p.offset : p.offset + p.nbytes] for p in layout.planes]
-    store.read_planes(layer, expert, 0, views)
+    views = [memoryview(record)[p.offset : p.offset + p.nbytes] for p in layout.parts]
+    store.read_parts(layer, expert, range(len(views)), views)
     return record
 
 

@@ -281,6 +281,27 @@ def test_it_is_imported_again_when_its_store_is_damaged(home: Path, shipped: Pat
         assert store.layers == (0,)
 
 
+def of_an_older_version(store: Path) -> None:
+    manifest = json.loads((store / "manifest.json").read_text())
+    (store / "manifest.json").write_text(json.dumps({**manifest, "version": 1}))
+
+
+def test_it_is_imported_again_when_its_store_is_of_an_older_version(home: Path, shipped: Path) -> None:
+    path = library.prepare("builtin")
+    whole = contents(path)
+    of_an_older_version(path)
+    library.prepare("builtin")
+    assert contents(path)["manifest.json"] == whole["manifest.json"]
+
+
+def test_a_model_of_an_older_version_says_so_when_it_is_asked_for(home: Path, source: Path) -> None:
+    of_an_older_version(library.add(source, "good"))
+    assert names() == []
+    with pytest.raises(UnderhillError, match="made by an older version") as caught:
+        Store.open(library.prepare("good"))
+    assert caught.value.action == "Import it again."
+
+
 def test_a_store_that_only_looks_whole_can_be_made_anew(home: Path, shipped: Path) -> None:
     path = library.prepare("builtin")
     whole = contents(path)

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.activation import Activation
-from engine.kernels.call import Kernel, Planes, Work
+from engine.kernels.call import Kernel, Parts, Work
 from engine.kernels.native import EXPERT, NativeKernel, expert_layout
 from engine.kernels.reference import slots_by_expert
 from engine.store.layout import ExpertSpec
@@ -16,7 +16,7 @@ from engine.store.layout import ExpertSpec
 SILU = Activation()
 
 
-def run(kernel: Kernel, spec: ExpertSpec, experts: dict[int, Planes], x: Tensor, ids: Tensor,
+def run(kernel: Kernel, spec: ExpertSpec, experts: dict[int, Parts], x: Tensor, ids: Tensor,
         activation: Activation = SILU) -> Tensor:  # fmt: skip
     """The rows of all slots, [T * K, H]."""
     out = torch.full((ids.numel(), spec.hidden), float("nan"))
@@ -25,12 +25,10 @@ def run(kernel: Kernel, spec: ExpertSpec, experts: dict[int, Planes], x: Tensor,
     return out
 
 
-def run_one(kernel: NativeKernel, spec: ExpertSpec, experts: list[Planes], x: Tensor, weights: Tensor,
+def run_one(kernel: NativeKernel, spec: ExpertSpec, experts: list[Parts], x: Tensor, weights: Tensor,
             activation: Activation = SILU) -> Tensor:  # fmt: skip
     """One token through `experts`, weighted, by the combined call. x, weights: one-dimensional. Returns [H]."""
-    packed = b"".join(
-        EXPERT.pack(*(*e.addresses, 0, 0)[:3], len(e.addresses), rank, 1, 0) for rank, e in enumerate(experts)
-    )
+    packed = b"".join(EXPERT.pack(*e.addresses, e.planes, rank, 1, 0) for rank, e in enumerate(experts))
     buffer, y = ctypes.create_string_buffer(packed), torch.full((spec.hidden,), float("nan"))
     layout = ctypes.addressof(expert_layout(spec, activation))
     kernel.moe_one(layout, ctypes.addressof(buffer), len(experts), x.data_ptr(), weights.data_ptr(), y.data_ptr())

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.activation import Activation
-from engine.kernels.call import Planes
+from engine.kernels.call import Parts
 from engine.kernels.reference import UNITS_AT, decode_matrix
 from engine.store.layout import ExpertSpec
 
@@ -20,22 +20,23 @@ def in_8_bits(x: Tensor, group: int) -> Tensor:
     return back.view(len(x), -1)[:, : x.shape[1]]
 
 
-def forward_8_bits(spec: ExpertSpec, activation: Activation, expert: Planes, x: Tensor) -> Tensor:
+def forward_8_bits(spec: ExpertSpec, activation: Activation, expert: Parts, x: Tensor) -> Tensor:
     """One expert on x [N, H] float64, with x and h rounded to 8 bits. Raw experts round nothing."""
 
     def product(name: str, v: Tensor) -> Tensor:
         v = v if spec.raw else in_8_bits(v, spec.group)
         y = v @ decode_matrix(spec, expert, name, torch.float64).T
-        section = spec.layout.planes[0].biases.get(name)
+        head = spec.layout.head
+        section = head.biases.get(name)
         if section is not None:
-            y += expert.planes[0][section.offset :][: 4 * y.shape[1]].view(torch.float32)
+            y += expert.parts[head.index][section.offset :][: 4 * y.shape[1]].view(torch.float32)
         return y
 
     gate = product("gate", x) if spec.has_gate else None
     return product("down", activation.apply(gate, product("up", x)))
 
 
-def unit_of(spec: ExpertSpec, expert: Planes, name: str) -> float:
+def unit_of(spec: ExpertSpec, expert: Parts, name: str) -> float:
     """The unit of matrix `name`, out of the header."""
     index = [m.name for m in spec.matrices].index(name)
-    return float(expert.planes[0][UNITS_AT + 4 * index :][:4].view(torch.float32))
+    return float(expert.parts[spec.layout.head.index][UNITS_AT + 4 * index :][:4].view(torch.float32))

@@ -66,9 +66,9 @@ def test_every_count_of_tokens(make_kernel: MakeKernel, tier: int, group: int) -
 def test_the_largest_codes_meet_the_largest_activations(make_kernel: MakeKernel, tier: int, sign: float) -> None:
     """Sums of 16 bits would overflow here."""
     view, _, expert = matrix(48, 256, tier, 128)
-    for plane, tensor in zip(expert.spec.layout.planes, expert.planes):
-        codes = plane.codes["up"]
-        tensor[codes.offset : codes.offset + codes.nbytes] = 255
+    for part in expert.spec.layout.codes_for(tier):
+        codes = part.sections["up"]
+        expert.parts[part.index][codes.offset : codes.offset + codes.nbytes] = 255
     weights = decode_matrix(expert.spec, expert, "up", torch.float64)
     x = torch.full((9, 256), sign * 3.0)
     ours, oracle = make_kernel(exact=False).linear(view, x), x.double() @ weights.T

@@ -12,14 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
-from engine.kernels.call import Planes, Work
+from engine.kernels.call import Parts, Work
 from engine.kernels.dense import raw_view
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
 from engine.kernels.tape import Tape, TapeStep
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run
-from tests.engine.kernels.records import random_experts, random_planes
+from tests.engine.kernels.records import random_experts, random_parts
 
 MakeKernel = Callable[..., NativeKernel]
 
@@ -144,14 +144,14 @@ def test_extreme_inputs_give_what_the_reference_gives(make_kernel: MakeKernel) -
         torch.testing.assert_close(ours.double(), oracle, rtol=1e-4, atol=1e-6)
 
 
-def test_planes_may_lie_at_any_address_and_be_longer(make_kernel: MakeKernel) -> None:
+def test_parts_may_lie_at_any_address_and_be_longer(make_kernel: MakeKernel) -> None:
     spec = ExpertSpec(48, 32, 8, 16)
-    planes = random_planes(spec)
-    moved = tuple(torch.cat([torch.zeros(3, dtype=torch.uint8), p, p])[3:] for p in planes)
+    parts = random_parts(spec)
+    moved = {index: torch.cat([torch.zeros(3, dtype=torch.uint8), p, p])[3:] for index, p in parts.items()}
     x, ids = torch.randn(2, 48), torch.zeros(2, 1, dtype=torch.int64)
     for tier in spec.tiers:
-        here = run(make_kernel(), spec, {0: Planes(spec, planes, tier)}, x, ids)
-        there = run(make_kernel(), spec, {0: Planes(spec, moved, tier)}, x, ids)
+        here = run(make_kernel(), spec, {0: Parts(spec, parts, tier)}, x, ids)
+        there = run(make_kernel(), spec, {0: Parts(spec, moved, tier)}, x, ids)
         assert torch.equal(here, there)
 
 
@@ -197,15 +197,20 @@ def test_bad_calls_are_refused_before_any_address_is_used(make_kernel: MakeKerne
         kernel.combine(torch.empty(3, 32), torch.ones(2, 1))
 
 
-def test_planes_are_checked_when_they_are_named() -> None:
+def test_parts_are_checked_when_they_are_named() -> None:
     spec = ExpertSpec(32, 16, 8, 16)
-    planes = random_planes(spec)
-    for wrong in (planes[:2], (planes[0][:-1], *planes[1:]), (planes[0].int(), *planes[1:])):
-        with pytest.raises(ValueError, match="plane"):
-            Planes(spec, wrong, 8)
+    parts = random_parts(spec)
+    for index, wrong in ((1, parts[1][:-1]), (2, parts[2].int()), (5, parts[5][:-1]), (4, parts[4].to("meta"))):
+        with pytest.raises(ValueError, match=r"part (C0|C1|P8)|one device"):
+            Parts(spec, {**parts, index: wrong}, 8)
+    for index, tier in ((0, 2), (3, 4), (4, 8), (5, 8)):
+        with pytest.raises(ValueError, match=f"{spec.layout.parts[index].name}, which"):
+            Parts(spec, {i: p for i, p in parts.items() if i != index}, tier)
     with pytest.raises(ValueError, match="tier 16"):
-        Planes(spec, planes, 16)
-    assert len(Planes(spec, planes[:2], 4).addresses) == 2
+        Parts(spec, parts, 16)
+    four = Parts(spec, {i: parts[i] for i in (1, 2, 3, 5)}, 4)
+    assert (sorted(four.parts), four.planes) == ([1, 2, 3], 2)
+    assert four.addresses == (*(parts[i].data_ptr() for i in (1, 2)), 0, parts[3].data_ptr())
 
 
 def test_after_closing_every_call_is_refused_and_closing_again_is_not(native_library: Path) -> None:

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation
-from engine.kernels.call import Planes, Work
+from engine.kernels.call import Parts, Work
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import moe_forward, slots_by_expert
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run, run_one
 from tests.engine.kernels.oracle import forward_8_bits
-from tests.engine.kernels.records import random_experts, random_planes
+from tests.engine.kernels.records import random_experts, random_parts
 
 MakeKernel = Callable[..., NativeKernel]
 
@@ -99,14 +99,14 @@ def test_zeros_and_very_small_values_count_as_zero(make_kernel: MakeKernel) -> N
     assert torch.equal(run(make_kernel(exact=False), spec, experts, x, ids), torch.zeros(2, 64))
 
 
-def test_planes_may_lie_at_any_address(make_kernel: MakeKernel) -> None:
+def test_parts_may_lie_at_any_address(make_kernel: MakeKernel) -> None:
     spec = ExpertSpec(96, 80, 8, 32)
-    planes = random_planes(spec)
-    moved = tuple(torch.cat([torch.zeros(3, dtype=torch.uint8), p])[3:] for p in planes)
+    parts = random_parts(spec)
+    moved = {index: torch.cat([torch.zeros(3, dtype=torch.uint8), p])[3:] for index, p in parts.items()}
     x, ids, kernel = torch.randn(6, 96), torch.zeros(6, 1, dtype=torch.int64), make_kernel(exact=False)
     for tier in spec.tiers:
-        here = run(kernel, spec, {0: Planes(spec, planes, tier)}, x, ids)
-        assert torch.equal(here, run(kernel, spec, {0: Planes(spec, moved, tier)}, x, ids))
+        here = run(kernel, spec, {0: Parts(spec, parts, tier)}, x, ids)
+        assert torch.equal(here, run(kernel, spec, {0: Parts(spec, moved, tier)}, x, ids))
 
 
 @pytest.mark.parametrize("exact", [False, True])
@@ -127,6 +127,6 @@ def test_the_call_of_one_token_gives_the_bits_of_run_and_combine(
 
 def test_one_token_without_any_expert_is_zero(make_kernel: MakeKernel) -> None:
     spec = ExpertSpec(48, 32, 8, 16)
-    expert = Planes(spec, random_planes(spec), 8)
+    expert = Parts(spec, random_parts(spec), 8)
     for experts in ([], [expert]):
         assert torch.equal(run_one(make_kernel(), spec, experts, torch.randn(48), torch.zeros(1)), torch.zeros(48))

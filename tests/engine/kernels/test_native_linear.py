@@ -10,27 +10,26 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from engine.kernels.call import Planes
+from engine.kernels.call import Parts
 from engine.kernels.native import NativeKernel, View
 from engine.kernels.reference import decode_matrix
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.oracle import unit_of
-from tests.engine.kernels.records import random_planes
+from tests.engine.kernels.records import random_parts
 
 MakeKernel = Callable[..., NativeKernel]
 
 
-def matrix(rows: int, cols: int, tier: int, group: int, seed: int = 0) -> tuple[View, Tensor, Planes]:
+def matrix(rows: int, cols: int, tier: int, group: int, seed: int = 0) -> tuple[View, Tensor, Parts]:
     """The up matrix of a random expert: as the library takes it, in float64, and the memory that holds it."""
     spec = ExpertSpec(cols, rows, tier if tier > 8 else 8, group, has_gate=False)
-    expert = Planes(spec, random_planes(spec, seed), tier)
-    planes = spec.layout.planes_for(tier)
+    expert = Parts(spec, random_parts(spec, seed), tier)
     view = View(rows=rows, cols=cols, kind=tier, unit=1.0)
-    for i, (plane, address) in enumerate(zip(planes, expert.addresses)):
-        view.codes[i] = address + plane.codes["up"].offset
+    for i, part in enumerate(spec.layout.codes_for(tier)):
+        view.codes[i] = expert.addresses[i] + part.sections["up"].offset
     if tier <= 8:
-        view.params = expert.addresses[-1] + planes[-1].params["up"].offset
-        view.kind, view.unit, view.group = len(planes), unit_of(spec, expert, "up"), group
+        view.params = expert.addresses[3] + spec.layout.params_for(tier).sections["up"].offset
+        view.kind, view.unit, view.group = expert.planes, unit_of(spec, expert, "up"), group
         view.groups = -(-cols // group)
     return view, decode_matrix(spec, expert, "up", torch.float64), expert
 

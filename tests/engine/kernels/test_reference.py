@@ -9,43 +9,40 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
-from engine.kernels.call import Planes
+from engine.kernels.call import Parts
 from engine.kernels.reference import TorchKernel, decode_matrix, moe_forward
 from engine.quantization.planes import decode_expert, encode_expert
-from engine.store.layout import PLANE_BITS, ExpertSpec, Plane
-from tests.engine.kernels.records import random_experts, random_planes
+from engine.store.layout import PLANE_BITS, ExpertSpec
+from tests.engine.kernels.records import random_experts, random_parts
 
 
-def weight_by_the_book(
-    spec: ExpertSpec, planes: tuple[np.ndarray, ...], which: int, tier: int, r: int, c: int
-) -> float:
+def weight_by_the_book(spec: ExpertSpec, parts: dict[int, np.ndarray], which: int, tier: int, r: int, c: int) -> float:
     """One weight, read as the layout's docstring says, in plain arithmetic."""
     m = spec.matrices[which]
     _, cols = spec.padded(m)
     groups = cols // spec.group
     tile, row, column = r // 16 * groups + c // spec.group, r % 16, c % spec.group
-    code, used = 0, spec.layout.planes_for(tier)
-    for plane in used:
-        bits = PLANE_BITS[plane.index]
+    code = 0
+    for bits, part in zip(PLANE_BITS, spec.layout.codes_for(tier)):
         p = 8 // bits
         line, within = divmod(column, 4 * p)
         s, j = divmod(within, 4)
-        at = plane.codes[m.name].offset + tile * spec.group * 16 * bits // 8 + 64 * line + 4 * row + j
-        code = code << bits | int(planes[plane.index][at]) >> bits * s & (1 << bits) - 1
-    finest: Plane = used[-1]
-    start = finest.params[m.name].offset + 64 * tile
-    params = planes[finest.index][start : start + 64].view(np.float16)
-    unit = planes[0][16:64].view(np.float32)[which]
+        at = part.sections[m.name].offset + tile * spec.group * 16 * bits // 8 + 64 * line + 4 * row + j
+        code = code << bits | int(parts[part.index][at]) >> bits * s & (1 << bits) - 1
+    finest = spec.layout.params_for(tier)
+    start = finest.sections[m.name].offset + 64 * tile
+    params = parts[finest.index][start : start + 64].view(np.float16)
+    unit = parts[spec.layout.head.index][16:64].view(np.float32)[which]
     return float(unit) * (float(params[row]) * code + float(params[16 + row]))
 
 
 @pytest.mark.parametrize("spec", [ExpertSpec(40, 24, 8, 16), ExpertSpec(70, 33, 4, 32, has_gate=False)])
 def test_weights_lie_where_the_layout_says(spec: ExpertSpec) -> None:
-    planes = random_planes(spec)
-    arrays = tuple(p.numpy() for p in planes)
+    parts = random_parts(spec)
+    arrays = {index: p.numpy() for index, p in parts.items()}
     for tier in spec.tiers:
         for which, m in enumerate(spec.matrices):
-            decoded = decode_matrix(spec, Planes(spec, planes, tier), m.name, torch.float64)
+            decoded = decode_matrix(spec, Parts(spec, parts, tier), m.name, torch.float64)
             assert decoded.shape == (m.rows, m.cols)
             for r in range(0, m.rows, 5):
                 for c in range(0, m.cols, 3):
@@ -60,15 +57,15 @@ def test_decodes_what_the_importer_encodes(top: int) -> None:
     names = {m.name: torch.randn(m.rows, m.cols) for m in spec.matrices}
     biases = {f"{m.name}_bias": torch.randn(m.rows) for m in spec.matrices}
     record = torch.from_numpy(np.array(encode_expert({**names, **biases}, spec, 3, 7)))
-    planes = tuple(record[p.offset : p.offset + p.nbytes] for p in spec.layout.planes)
+    parts = {p.index: record[p.offset : p.offset + p.nbytes] for p in spec.layout.parts}
     for tier in spec.tiers:
         expected = decode_expert(record.numpy(), spec, tier)
         for m in spec.matrices:
-            ours = decode_matrix(spec, Planes(spec, planes, tier), m.name)
+            ours = decode_matrix(spec, Parts(spec, parts, tier), m.name)
             torch.testing.assert_close(ours, expected[m.name], rtol=1e-6, atol=1e-7)
 
 
-def dense_oracle(x: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor, experts: dict[int, Planes],
+def dense_oracle(x: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor, experts: dict[int, Parts],
                  spec: ExpertSpec, activation: Activation) -> torch.Tensor:  # fmt: skip
     """The layer in float64 from decoded weights, written out token by token."""
     y = torch.zeros(x.shape, dtype=torch.float64)
@@ -77,9 +74,10 @@ def dense_oracle(x: torch.Tensor, ids: torch.Tensor, weights: torch.Tensor, expe
             expert = experts[int(ids[t, k])]
             w = {m.name: decode_matrix(spec, expert, m.name, torch.float64) for m in spec.matrices}
             b = {name: torch.zeros(1, dtype=torch.float64) for name in w}
-            for name, section in spec.layout.planes[0].biases.items():
+            head = spec.layout.head
+            for name, section in head.biases.items():
                 rows = next(m.rows for m in spec.matrices if m.name == name)
-                b[name] = expert.planes[0][section.offset : section.offset + 4 * rows].view(torch.float32).double()
+                b[name] = expert.parts[head.index][section.offset :][: 4 * rows].view(torch.float32).double()
             projected = {n: w[n] @ x[t].double() + b[n] for n in w if n != "down"}
             h = activation.apply(projected.get("gate"), projected["up"])
             y[t] += weights[t, k].double() * (w["down"] @ h + b["down"])

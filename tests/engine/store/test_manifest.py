@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.store.manifest import dumps, loads
+from engine.store.manifest import VERSION, dumps, loads
 from tests.engine.store.tiny_store import make
 
 
@@ -55,11 +55,14 @@ def test_cut_short(cut: int, text: bytes) -> None:
     assert caught.value.kind is Kind.BROKEN_FILE
 
 
-def test_another_version_says_what_to_do(text: bytes) -> None:
-    with pytest.raises(UnderhillError, match="format 2") as caught:
-        loads(signed({**json.loads(text), "version": 2}))
+@pytest.mark.parametrize(
+    ("version", "made", "action"), [(VERSION + 1, "a newer", "Update"), (VERSION - 1, "an older", "Import it again")]
+)
+def test_another_version_says_what_to_do(version: int, made: str, action: str, text: bytes) -> None:
+    with pytest.raises(UnderhillError, match=f"made by {made} version of Underhill .store format {version}") as caught:
+        loads(signed({**json.loads(text), "version": version}))
     assert caught.value.kind is Kind.UNSUPPORTED_MODEL
-    assert "Update" in caught.value.action
+    assert caught.value.action.startswith(action)
 
 
 LIES: list[tuple[tuple[Any, ...], Any]] = [

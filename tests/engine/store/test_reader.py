@@ -34,15 +34,17 @@ def test_every_record_comes_back(direct: str, path: Path) -> None:
                 assert read(store, x.index, e) == record(x.index, e).tobytes()
 
 
-@pytest.mark.parametrize(("first", "count"), [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1)])
-def test_raising_the_tier_reads_only_the_rest(first: int, count: int, path: Path) -> None:
-    with Store.open(path) as store:
-        planes = SPEC.layout.planes[first : first + count]
-        want = record(3, 1).tobytes()[planes[0].offset : planes[-1].offset + planes[-1].nbytes]
-        assert read(store, 3, 1, first, count) == want
+# parts, and how many of them each read takes: of a tier, of what raises it, of some in any order
+READS = [((0, 1), [2]), ((1, 2, 3), [3]), ((1, 2, 4, 5), [2, 2]), ((2, 3), [2]), ((4, 5), [2]), ((3,), [1]),
+         ((5, 0, 1), [1, 2])]  # fmt: skip
 
 
-def test_one_read_call_per_expert(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("parts", "reads"), READS)
+def test_parts_that_follow_one_another_are_one_read(
+    parts: tuple[int, ...], reads: list[int], path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = record(3, 1).tobytes()
+    stored = [SPEC.layout.parts[index] for index in parts]
     with Store.open(path, "off") as store:
         calls = []
         preadv = disk.os.preadv
@@ -52,8 +54,26 @@ def test_one_read_call_per_expert(path: Path, monkeypatch: pytest.MonkeyPatch) -
             return preadv(fd, buffers, offset)
 
         monkeypatch.setattr(disk.os, "preadv", counting)
-        read(store, 1, 0)
-    assert calls == [3]
+        assert read(store, 3, 1, parts) == b"".join(whole[p.offset : p.offset + p.nbytes] for p in stored)
+        assert calls == reads
+        extents = store.extents(3, 1, parts)
+    assert [len(extent.parts) for extent in extents] == reads
+    assert [extent.nbytes for extent in extents] == [sum(SPEC.layout.parts[i].nbytes for i in e.parts) for e in extents]
+
+
+def test_what_was_read_by_other_means_can_be_checked(path: Path) -> None:
+    with Store.open(path, "off") as store:
+        for extent in store.extents(1, 2, (1, 2, 4, 5)):
+            bytes_ = bytearray(extent.nbytes)
+            assert extent.file.read(extent.offset, [memoryview(bytes_)]) == extent.nbytes
+            ends = np.cumsum([SPEC.layout.parts[index].nbytes for index in extent.parts])
+            views = [memoryview(bytes_)[end - SPEC.layout.parts[i].nbytes : end] for i, end in zip(extent.parts, ends)]
+            store.check(1, 2, extent.parts, views)
+            views[-1][7] ^= 1
+            name = SPEC.layout.parts[extent.parts[-1]].name
+            with pytest.raises(UnderhillError, match=f"expert 2 of layer 1 .part {name}.") as caught:
+                store.check(1, 2, extent.parts, views)
+            assert caught.value.kind is Kind.BROKEN_FILE
 
 
 def test_short_reads_are_continued(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,13 +111,14 @@ def test_many_threads_read_at_once(path: Path) -> None:
 def test_sizes(path: Path) -> None:
     with Store.open(path) as store:
         assert store.expert_bytes() == 5 * SPEC.layout.nbytes
-        assert store.expert_bytes(2) == 5 * SPEC.layout.prefix_bytes(2)
+        for tier in (2, 4, 8):
+            assert store.expert_bytes(tier) == 5 * SPEC.layout.bytes_for(tier)
         assert all(r.offset % ALIGN == 0 for layer in store.manifest.layers for r in layer.records)
 
 
 def test_buffers_of_the_wrong_length_are_refused(path: Path) -> None:
     with Store.open(path, "off") as store, pytest.raises(ValueError, match="buffers"):
-        store.read_planes(1, 0, 0, [memoryview(bytearray(100))])
+        store.read_parts(1, 0, [0], [memoryview(bytearray(100))])
 
 
 # ---- direct I/O ---------------------------------------------------------------------------------------------------
@@ -157,18 +178,19 @@ def flip(path: Path, offset: int) -> None:
     path.write_bytes(data)
 
 
-@pytest.mark.parametrize("plane", [0, 1, 2])
-def test_one_flipped_bit_in_a_plane_is_found_and_named(plane: int, path: Path) -> None:
+@pytest.mark.parametrize("part", range(6))
+def test_one_flipped_bit_in_a_part_is_found_and_named(part: int, path: Path) -> None:
     with Store.open(path) as store:
         offset = store.manifest.layers[1].records[1].offset
-    p = SPEC.layout.planes[plane]
-    flip(path / "experts-00003.safetensors", offset + p.offset + np.random.default_rng(plane).integers(p.nbytes))
+    p = SPEC.layout.parts[part]
+    flip(path / "experts-00003.safetensors", offset + p.offset + np.random.default_rng(part).integers(p.nbytes))
     with Store.open(path) as store:
-        with pytest.raises(UnderhillError, match=f"expert 1 of layer 3 .plane {plane}") as caught:
+        with pytest.raises(UnderhillError, match=f"expert 1 of layer 3 .part {p.name}.") as caught:
             read(store, 3, 1)
         assert caught.value.kind is Kind.BROKEN_FILE
         assert read(store, 3, 0) == record(3, 0).tobytes()
-        assert len(read(store, 3, 1, 0, plane)) == p.offset if plane else True
+        others = [index for index in range(6) if index != part]
+        assert len(read(store, 3, 1, others)) == SPEC.layout.nbytes - p.nbytes
 
 
 def test_a_damaged_dense_tensor_is_named(path: Path) -> None:
