@@ -19,18 +19,25 @@ from tests.benchmarks.shapes import Shape
 SEED = 20
 EMBEDDING = 10.0  # deviation of embeddings: well above what all layers add, or tokens, and their routes, grow alike
 TEMPLATE = "{% for m in messages %}{{ m['content'] }} {% endfor %}"
+FIRST_ONLY = "first_only"  # in the index's metadata: of every layer's experts only the first is written
 Tensors = list[tuple[str, tuple[int, ...], Callable[[], Tensor]]]  # name, shape, what makes it
 
 
-def write_checkpoint(shape: Shape, folder: Path) -> None:
-    """Write it, one shard per layer and one for the rest. The same shape always gives the same bytes."""
+def write_checkpoint(shape: Shape, folder: Path, *, first_only: bool = False) -> None:
+    """Write it, one shard per layer and one for the rest. The same shape always gives the same bytes.
+
+    first_only: leave out the experts that are the first one's rows in another order; whoever reads it moves them.
+    """
     folder.mkdir(parents=True, exist_ok=True)
+    experts = 1 if first_only else shape.experts
     index: dict[str, str] = {}
-    for number, tensors in enumerate([_outer(shape), *(_layer(shape, i) for i in range(shape.layers))]):
+    for number, tensors in enumerate([_outer(shape), *(_layer(shape, i, experts) for i in range(shape.layers))]):
         shard = f"model-{number + 1:05}-of-{shape.layers + 1:05}.safetensors"
         _write_shard(folder / shard, tensors)
         index |= dict.fromkeys((name for name, _, _ in tensors), shard)
-    (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {}, "weight_map": index}))
+    (folder / "model.safetensors.index.json").write_text(
+        json.dumps({"metadata": {FIRST_ONLY: first_only}, "weight_map": index})
+    )
     (folder / "config.json").write_text(json.dumps(shape.config(), indent=1))
     words = Tokenizer(models.WordLevel({f"w{i}": i for i in range(shape.vocabulary)}, unk_token="w0"))
     words.pre_tokenizer = pre_tokenizers.Whitespace()
@@ -48,7 +55,7 @@ def _outer(shape: Shape) -> Tensors:
     ]
 
 
-def _layer(shape: Shape, layer: int) -> Tensors:
+def _layer(shape: Shape, layer: int, experts: int) -> Tensors:
     prefix = f"model.layers.{layer}"
     tensors: Tensors = []
 
@@ -65,9 +72,7 @@ def _layer(shape: Shape, layer: int) -> Tensors:
     add(f"{shape.mlp}.gate", router, lambda: _random(f"{layer} router", router))
     for matrix, size in shape.matrices().items():
         rolls = _rolls(shape, layer, matrix)
-        tensors += (
-            (shape.expert_tensor(layer, expert, matrix), size, rolls.__next__) for expert in range(shape.experts)
-        )
+        tensors += ((shape.expert_tensor(layer, expert, matrix), size, rolls.__next__) for expert in range(experts))
     return tensors
 
 

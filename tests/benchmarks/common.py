@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -41,6 +42,32 @@ def options(description: str | None, **defaults: int) -> argparse.ArgumentParser
     return parser
 
 
+def limit_options(description: str | None) -> argparse.ArgumentParser:
+    """The options of all that runs a model under a memory limit."""
+    parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
+    parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
+    parser.add_argument("--layers", type=int, help="another cut of the model than that of 8 GB at 4 bits")
+    parser.add_argument("--limit", type=float, default=0.5, help="most memory, as a share of the model's bytes")
+    parser.add_argument("--stream", choices=("uniform", "zipf"), default="uniform", help="how tokens are drawn")
+    parser.add_argument("--dial", choices=("exact", "balanced", "fast"), default="exact")
+    parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of experts")
+    parser.add_argument("--set", type=_setting, action="append", default=[], metavar="NAME=VALUE",
+                        help="a setting of our engine; may be given several times")  # fmt: skip
+    parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
+    parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
+    parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
+    parser.add_argument("--keep-only", action="store_true", help="first remove the prepared models of other shapes")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    return parser
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value
+
+
 def kinds(args: argparse.Namespace) -> tuple[str, ...]:
     """The peer's types to compare with."""
     return KINDS[args.tier] if args.kinds is None else tuple(args.kinds.split(","))
@@ -75,6 +102,20 @@ def busy(count: int) -> Iterator[None]:
         for process in processes:
             process.kill()
             process.wait()
+
+
+@contextmanager
+def orderly() -> Iterator[None]:
+    """Asked by the system to end, a program goes through everything that cleans up after it."""
+
+    def leave(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def conditions(args: argparse.Namespace, **more: Any) -> dict[str, Any]:

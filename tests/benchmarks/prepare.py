@@ -20,8 +20,8 @@ from pathlib import Path
 import platformdirs
 
 from tests.benchmarks.checkpoint import write_checkpoint
-from tests.benchmarks.peer.client import ROOT
 from tests.benchmarks.peer.environment import peer_python
+from tests.benchmarks.pipe import ROOT
 from tests.benchmarks.rolled import import_rolled
 from tests.benchmarks.shapes import SHAPES, Shape
 
@@ -51,20 +51,21 @@ def prepare(shape: Shape, kinds: Sequence[str], folder: Path) -> Prepared:
     missing = {kind: path for kind, path in files.items() if not path.exists()}
     if missing or not store.is_dir():
         checkpoint = here / "checkpoint"
-        _say(f"Writing {checkpoint}")
+        say(f"Writing {checkpoint}")
         write_checkpoint(shape, checkpoint)
         if not store.is_dir():
-            _say(f"Importing it as {store}")
+            say(f"Importing it as {store}")
             import_rolled(shape, checkpoint, store, lambda phrase, done, total: None)
         for kind, path in missing.items():
-            _say(f"Converting it to {path}")
+            say(f"Converting it to {path}")
             arguments = [json.dumps(dataclasses.asdict(shape)), checkpoint, path, kind]
             subprocess.run([python, "-m", CONVERT, *arguments], cwd=ROOT, check=True, stdout=sys.stderr)
         shutil.rmtree(checkpoint)
     return Prepared(python, store, files)
 
 
-def _say(what: str) -> None:
+def say(what: str) -> None:
+    """To whoever waits, apart from the figures."""
     print(what, file=sys.stderr, flush=True)
 
 

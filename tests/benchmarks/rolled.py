@@ -34,11 +34,16 @@ class RolledEncoder:
                 recent = {i: known for i, known in self._first.items() if i >= layer - 1}  # a layer is large
                 self._first = {**recent, layer: (own, encode(own, spec, layer, 0))}
             originals, first = self._first[layer]
+        for m in spec.matrices:
+            if not torch.equal(matrices[m.name], originals[m.name].roll(self._shape.shift(m.name, expert), 0)):
+                raise ValueError(f"{m.name} of expert {expert} in layer {layer} is not expert 0's in another order")
+        return self.moved(first, spec, expert)
+
+    def moved(self, first: EncodedExpert, spec: ExpertSpec, expert: int) -> EncodedExpert:
+        """This expert of a layer, from its first."""
         record = first.record.copy()
         for m in spec.matrices:
             shift = self._shape.shift(m.name, expert)
-            if not torch.equal(matrices[m.name], originals[m.name].roll(shift, 0)):
-                raise ValueError(f"{m.name} of expert {expert} in layer {layer} is not expert 0's in another order")
             for part in spec.layout.parts:
                 section = part.sections[m.name]
                 found = record[part.offset + section.offset :][: section.nbytes]

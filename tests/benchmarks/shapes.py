@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 VOCABULARY = 32_000
@@ -118,3 +118,11 @@ SHAPES = {
         "block_sparse_moe", ("w1", "w3", "w2"),
     ),
 }  # fmt: skip
+LARGE = {"olmoe": {"layers": 18, "experts": 128}, "qwen3": {"layers": 24}, "mixtral": {"layers": 10}}
+
+
+def large(name: str, layers: int | None = None) -> Shape:
+    """The same widths with so many layers and experts that they take 8 GB or more at 4 bits; or with these layers."""
+    shape = replace(SHAPES[name], **LARGE[name])
+    shape = shape if layers is None else replace(shape, layers=layers)
+    return replace(shape, name=f"{name}-{shape.layers}x{shape.experts}")

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.benchmarks.cgroup import Group
+from tests.benchmarks.pipe import Child
+
 SERVER = "tests.benchmarks.peer.server"
 
 
@@ -20,66 +19,49 @@ def peer_environment() -> dict[str, str]:
 
 
 class Peer:
-    """One model, warm. repack: whether weights are rearranged for this processor when they are loaded."""
+    """One model. repack: whether weights are rearranged for this processor when loaded. group: limits its memory."""
 
-    def __init__(self, python: Path, model: Path, threads: int, context: int, *, repack: bool) -> None:
+    def __init__(
+        self, python: Path, model: Path, threads: int, context: int, *, repack: bool, group: Group | None = None
+    ) -> None:
         self.name = f"{model.stem}, {'repacked' if repack else 'as stored'}"
         arguments = {"model": str(model), "threads": threads, "context": context, "repack": repack}
-        command = [python, "-m", SERVER, json.dumps(arguments)]
-        # a pipe that nobody empties would stop it
-        self._said = tempfile.TemporaryFile("w+")  # noqa: SIM115
-        self._process = subprocess.Popen(
-            command,
-            cwd=ROOT,
-            env=peer_environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            text=True,
-        )
-        self.token_bytes = int(self._answer())  # that reading one token's weights takes
+        command = [str(python), "-m", SERVER, json.dumps(arguments)]
+        if group is not None:
+            command = group.command(*command)
+        self._child = Child("llama.cpp", command, peer_environment())
+        self.token_bytes = int(self._child.ready)  # that reading one token's weights takes
 
     def decode(self, tokens: Sequence[int]) -> float:
         """Seconds to read the tokens one by one, logits after each, going on where the last call ended."""
-        return float(self._ask(do="decode", tokens=list(tokens)))
+        return float(self._child.ask(do="decode", tokens=list(tokens)))
+
+    def turn(self, tokens: Sequence[int]) -> tuple[float, int]:
+        """The same, and bytes fetched from disks for it; between turns the process stands still."""
+        with self._child.awake():
+            before = self._child.bytes_read
+            seconds = self.decode(tokens)
+            return seconds, self._child.bytes_read - before
 
     def prefill(self, tokens: Sequence[int]) -> float:
         """Seconds to read the tokens as one prompt of a new sequence, logits after the last."""
-        return float(self._ask(do="prefill", tokens=list(tokens)))
+        return float(self._child.ask(do="prefill", tokens=list(tokens)))
 
     def logits(self, tokens: Sequence[int]) -> list[list[float]]:
         """Logits after each token of a new sequence."""
-        found: list[list[float]] = self._ask(do="logits", tokens=list(tokens))
+        found: list[list[float]] = self._child.ask(do="logits", tokens=list(tokens))
         return found
 
     def clear(self) -> None:
         """Forget the sequence."""
-        self._ask(do="clear")
+        self._child.ask(do="clear")
 
     def close(self) -> None:
         """End the process."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        self._process.wait(timeout=60)
-        self._said.close()
+        self._child.close()
 
     def __enter__(self) -> Peer:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _ask(self, **request: Any) -> Any:
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(request) + "\n")
-        self._process.stdin.flush()
-        return self._answer()
-
-    def _answer(self) -> Any:
-        assert self._process.stdout is not None
-        line = self._process.stdout.readline()
-        if not line:
-            self._process.wait()
-            self._said.seek(0)
-            raise RuntimeError(f"llama.cpp ended: {self._said.read()[-2000:]}")
-        return json.loads(line)

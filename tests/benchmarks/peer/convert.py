@@ -40,7 +40,9 @@ class Checkpoint:
     """The bf16 tensors of a checkpoint, as the bits they are stored as."""
 
     def __init__(self, folder: Path) -> None:
-        self._map: dict[str, str] = json.loads((folder / "model.safetensors.index.json").read_text())["weight_map"]
+        index = json.loads((folder / "model.safetensors.index.json").read_text())
+        self._map: dict[str, str] = index["weight_map"]
+        self.first_only = bool(index["metadata"].get("first_only"))  # see checkpoint.py
         self._folder = folder
         self._headers: dict[str, tuple[int, dict[str, Any]]] = {}
 
@@ -195,7 +197,8 @@ def _experts(shape: Shape, source: Checkpoint, layer: int, matrix: str, kind: An
     out = np.empty((shape.experts, *packed.shape), packed.dtype)
     for expert in range(shape.experts):
         shift = shape.shift(matrix, expert)
-        if not np.array_equal(source.bits(shape.expert_tensor(layer, expert, matrix)), np.roll(first, shift, 0)):
+        name = shape.expert_tensor(layer, expert, matrix)
+        if not source.first_only and not np.array_equal(source.bits(name), np.roll(first, shift, 0)):
             raise SystemExit(f"{matrix} of expert {expert} in layer {layer} is not expert 0's in another order")
         out[expert] = np.roll(packed, shift, 0)
     return out

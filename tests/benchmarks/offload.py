@@ -1,0 +1,228 @@
+"""Tokens per second of a model bigger than memory, beside llama.cpp on the same weights under the same memory limit.
+
+    python -m tests.benchmarks.offload --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf
+        --dial exact|balanced|fast [--json]
+
+Each is a process of its own in a control group that may take that share of the quantized model's bytes, everything
+counted. The peer maps its file, as it does by default (its two other ways, a copy in memory and repacked weights, are
+killed under such a limit), once with the common read-ahead of 128 KiB and once with this machine's own. Both read the
+same tokens in turns; who has no turn is stopped. Before each start the system's caches are emptied. Needs an
+administrator's rights on Linux. `ratio` is against 128 KiB, `ratio_default` against this machine's read-ahead. `floor`
+is the seconds a token takes at least: the greater of bytes missed by the disk's rate and bytes used by the memory's,
+both measured between turns (`roof`, GB/s); `of_floor` its share of the time taken.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.hardware.machine import GB
+from engine.store.reader import load_manifest
+from tests.benchmarks.blockdevice import DiskRoof, drop_caches, read_ahead, read_ahead_file
+from tests.benchmarks.cgroup import Group, limited
+from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
+from tests.benchmarks.large import Pair, prepare_pair
+from tests.benchmarks.ours import PREFERRED
+from tests.benchmarks.ours_client import OursAlone, Turn
+from tests.benchmarks.peer.client import Peer
+from tests.benchmarks.prepare import say
+from tests.benchmarks.roof import Roof
+from tests.benchmarks.shapes import large
+from tests.benchmarks.tokens import stream
+
+CONTEXT = 2048  # of ours; its memory is planned for
+PEER_CONTEXT = 512  # at least as many as it is fed; its memory counts too
+READ_AHEAD = 128  # KiB, what most systems have
+
+
+@dataclass(frozen=True)
+class Rates:
+    """Bytes per second of disk and memory just before a turn."""
+
+    disk: float
+    memory: float
+
+
+class Roofs:
+    """The disk under the records of a store, and memory, measured between turns."""
+
+    def __init__(self, store: Path, tier: int, threads: int) -> None:
+        manifest = load_manifest(store)
+        record = manifest.specs[0].layout.bytes_for(tier)
+        self._disk = DiskRoof([store / layer.file for layer in manifest.layers], record)
+        self._memory = Roof(threads)
+        self.taken: list[Rates] = []
+
+    def measure(self) -> None:
+        """Once more."""
+        self.taken.append(Rates(self._disk.measure(), self._memory.measure()))
+
+    @property
+    def isa(self) -> str:
+        """Instruction set that reads memory."""
+        return self._memory.isa
+
+    def close(self) -> None:
+        """Release everything."""
+        self._disk.close()
+        self._memory.close()
+
+
+@dataclass(frozen=True)
+class Round:
+    """Turns of both with one read-ahead. peer: seconds a token and bytes fetched for it; anonymous: its bytes."""
+
+    ours: tuple[Turn, ...]
+    peer: tuple[tuple[float, float], ...]
+    read_ahead: int
+    anonymous: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster ours is."""
+        return median([s for s, _ in self.peer]) / median([t.per_token for t in self.ours])
+
+
+class Contest:
+    """Our engine under its limit, warm, and turns against peers that come and go."""
+
+    def __init__(self, args: argparse.Namespace, pair: Pair, tokens: list[int], ours: OursAlone) -> None:
+        self._args, self._pair, self._tokens, self._ours = args, pair, tokens, ours
+        self.limit = limit_of(args, pair)
+        self.roofs = Roofs(pair.store, args.tier, args.threads)
+        self.quiet = Quiet(args.patience)
+        self.turns: list[Turn] = []
+        self._at = 0
+
+    def next(self, count: int) -> list[int]:
+        """The next tokens of the stream."""
+        self._at += count
+        return self._tokens[self._at - count : self._at]
+
+    def round(self, kib: int, device: Path, segment: int) -> Round:
+        """Turns against a peer that was started cold with this read-ahead. segment: tokens of its turns."""
+        args, theirs, first = self._args, [], len(self.turns)
+        with read_ahead(device, kib), limited("peer", self.limit) as group:
+            drop_caches()
+            say(f"Opening the peer with a read-ahead of {kib} KiB")
+            arguments = (self._pair.python, self._pair.file, args.threads, PEER_CONTEXT)
+            with Peer(*arguments, repack=False, group=group) as peer:
+                peer.turn(self._tokens[: min(args.peer_warm, 4 * segment)])
+                for number in range(args.repeats):
+                    say(f"Turn {number + 1} of {args.repeats}")
+                    tokens = self.next(args.segment)
+                    self.ours(tokens)
+                    seconds, nbytes = peer.turn(tokens[:segment])
+                    theirs.append((seconds / segment, nbytes / segment))
+                anonymous = group.anonymous()
+        return Round(tuple(self.turns[first:]), tuple(theirs), kib, anonymous)
+
+    def ours(self, tokens: Sequence[int]) -> None:
+        """One turn of ours, after a look at the roofs."""
+        self.quiet.wait()
+        self.roofs.measure()
+        self.turns.append(self._ours.turn(tokens))
+
+    def shares(self) -> list[float]:
+        """Of every turn of ours: the floor by the rates around it, as a share of the time taken."""
+        rates = [*self.roofs.taken, self.roofs.taken[-1]]
+        both = zip(self.turns, rates, rates[1:])
+        return [t.floor((a.disk + b.disk) / 2, (a.memory + b.memory) / 2) / t.per_token for t, a, b in both]
+
+
+def limit_of(args: argparse.Namespace, pair: Pair) -> int:
+    """Bytes that a process may take."""
+    return int(pair.nbytes * args.limit)
+
+
+def chosen(args: argparse.Namespace, limit: int) -> dict[str, Any]:
+    """Settings of our engine. Those given by hand come last."""
+    given = {
+        "dial": args.dial,
+        "tier": str(args.tier),
+        "dense": PREFERRED[args.tier],
+        "threads": args.threads,
+        "context_length": CONTEXT,
+        "memory_gb": limit / GB,
+    }
+    return {**given, **dict(args.set)}
+
+
+def measure(args: argparse.Namespace) -> dict[str, Any]:
+    """All figures."""
+    pair = prepare_pair(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
+    device = read_ahead_file(pair.file)
+    own = int(device.read_text())
+    tokens = stream(args.stream, pair.shape.vocabulary, args.warm + 2 * args.repeats * args.segment)
+    limit = limit_of(args, pair)
+    with orderly(), ExitStack() as stack:
+        group = stack.enter_context(limited("ours", limit))
+        drop_caches()
+        say("Opening and warming ours")
+        ours = stack.enter_context(OursAlone(pair.store, pair.shape, chosen(args, limit), group))
+        contest = Contest(args, pair, tokens, ours)
+        stack.callback(contest.roofs.close)
+        warm = ours.turn(contest.next(args.warm))
+        few = contest.round(READ_AHEAD, device, args.segment)
+        many = few if own == READ_AHEAD else contest.round(own, device, args.peer_segment)
+        memory = _memory(group)
+    turns, rates = contest.turns, contest.roofs.taken
+    count = sum(len(t.seconds) for t in turns)
+    disk, reading = median([r.disk for r in rates]), median([r.memory for r in rates])
+    floors = [t.floor(disk, reading) for t in turns]
+    return {
+        "ours": round(1 / median([t.per_token for t in turns]), 3),
+        "peer": round(1 / median([s for s, _ in few.peer]), 3),
+        "peer_default": round(1 / median([s for s, _ in many.peer]), 3),
+        "ratio": round(few.ratio, 3),
+        "ratio_default": round(many.ratio, 3),
+        "floor": median(floors),
+        "of_floor": round(median(contest.shares()), 3),
+        "roof": {"disk": round(disk / 1e9, 3), "memory": round(reading / 1e9, 2)},
+        "hit_rate": round(sum(t.hits for t in turns) / max(1, sum(t.hits + t.misses for t in turns)), 4),
+        "missed_bytes": sum(t.bytes_read for t in turns) // count,
+        "system_bytes": sum(t.system_bytes for t in turns) // count,
+        "used_bytes": sum(t.used_bytes for t in turns) // count,
+        "coarse": round(sum(t.coarse for t in turns) / max(1, sum(t.uses for t in turns)), 4),
+        "peer_bytes": {str(r.read_ahead): int(median([b for _, b in r.peer])) for r in (few, many)},
+        "memory": {"limit": limit, "model": pair.nbytes, **memory, "peer_anonymous": few.anonymous},
+        "seconds": {
+            "warm": [round(s, 3) for s in warm.seconds],
+            "ours": _spread([t.per_token for t in turns]),
+            "peer": _spread([s for s, _ in few.peer]),
+            "peer_default": _spread([s for s, _ in many.peer]),
+        },
+        "plan": ours.about,
+        "conditions": conditions(
+            args, read_ahead=own, isa=contest.roofs.isa, others=[round(x, 2) for x in contest.quiet.others]
+        ),
+    }  # fmt: skip
+
+
+def _memory(group: Group) -> dict[str, Any]:
+    return {"ours_most": group.most(), "ours_anonymous": group.anonymous(), "kills": group.kills()}
+
+
+def _spread(seconds: list[float]) -> list[float]:
+    return [round(1e3 * s, 2) for s in sorted(seconds)]
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = limit_options(__doc__)
+    parser.add_argument("--repeats", type=int, default=5, help="turns of each, with each read-ahead")
+    parser.add_argument("--segment", type=int, default=16, help="tokens in one turn")
+    parser.add_argument("--peer-segment", type=int, default=4, help="of the peer's with this machine's own read-ahead")
+    parser.add_argument("--warm", type=int, default=48, help="tokens of ours before the first turn")
+    parser.add_argument("--peer-warm", type=int, default=24, help="of the peer; at most as many as four of its turns")
+    args = parser.parse_args()
+    emit(measure(args), args.json)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""Our engine in a process of its own, asked over a pipe; its memory limited by a control group where one is given."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.benchmarks.cgroup import Group
+from tests.benchmarks.pipe import Child
+from tests.benchmarks.shapes import Shape
+
+SERVER = "tests.benchmarks.ours_server"
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Some tokens. seconds: of each. Bytes and experts are of all of them.
+
+    system_bytes: fetched from disks as the system counts them; bytes_read as the engine does. used_bytes: that had to
+    be read from memory. coarse: uses of experts below full precision, skipped ones too.
+    """
+
+    seconds: tuple[float, ...]
+    hits: int
+    misses: int
+    bytes_read: int
+    used_bytes: int
+    system_bytes: int
+    uses: int
+    coarse: int
+
+    @property
+    def per_token(self) -> float:
+        """Seconds."""
+        return sum(self.seconds) / len(self.seconds)
+
+    def floor(self, disk: float, memory: float) -> float:
+        """Seconds a token at least, at these bytes per second: what was missed from disk, what was used from memory."""
+        return max(self.bytes_read / disk, self.used_bytes / memory) / len(self.seconds)
+
+
+class OursAlone:
+    """One model. chosen: engine settings. shape: None where bytes used are not asked for."""
+
+    def __init__(
+        self, model: Path | str, shape: Shape | None, chosen: Mapping[str, Any], group: Group | None = None
+    ) -> None:
+        arguments = {
+            "model": str(model),
+            "chosen": dict(chosen),
+            "dense_weights": 0 if shape is None else shape.dense_weights(),
+            "routers": 0 if shape is None else shape.layers * shape.experts * shape.hidden,
+        }
+        command = [sys.executable, "-m", SERVER, json.dumps(arguments)]
+        if group is not None:
+            command = group.command(*command)
+        self._child = Child("Our engine", command)
+        self.about: dict[str, Any] = self._child.ready
+        self._child.pause()
+
+    def turn(self, tokens: Sequence[int]) -> Turn:
+        """Decode the tokens one by one, going on where the last call ended; between turns the process stands still."""
+        with self._child.awake():
+            before, system = self._counters(), self._child.bytes_read
+            seconds = self._child.ask(do="decode", tokens=list(tokens))
+            after, system = self._counters(), self._child.bytes_read - system
+        d = {name: after[name] - before[name] for name in after}
+        return Turn(
+            tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["used_bytes"], system, d["uses"], d["coarse"]
+        )
+
+    def digests(self, tokens: Sequence[int]) -> list[str]:
+        """Of the logits after each token, going on where the last call ended."""
+        with self._child.awake():
+            found: list[str] = self._child.ask(do="digests", tokens=list(tokens))
+            return found
+
+    def logits(self, tokens: Sequence[int]) -> list[list[float]]:
+        """After each token of a sequence of its own."""
+        with self._child.awake():
+            found: list[list[float]] = self._child.ask(do="logits", tokens=list(tokens))
+            return found
+
+    def clear(self) -> None:
+        """Forget the sequence."""
+        with self._child.awake():
+            self._child.ask(do="clear")
+
+    def rss(self) -> int:
+        """Resident bytes."""
+        with self._child.awake():
+            return int(self._child.ask(do="rss"))
+
+    def _counters(self) -> dict[str, int]:
+        found: dict[str, int] = self._child.ask(do="counters")
+        return found
+
+    def close(self) -> None:
+        """End the process."""
+        self._child.close()
+
+    def __enter__(self) -> OursAlone:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

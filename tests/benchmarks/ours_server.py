@@ -1,0 +1,109 @@
+"""Our engine in a process of its own, so that its memory can be limited: a JSON line in, one out.
+
+Opens the session named by its argument, answers with the plan, and then does what it is asked to until its input ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import time
+from typing import Any
+
+from engine import settings
+from engine.hardware import probe
+from engine.session import Session
+from tests.benchmarks.ours import BITS
+from tests.benchmarks.streams import read_bytes
+
+
+class Model:
+    """One session and one sequence. dense_bytes: of all that a token reads beside its experts."""
+
+    def __init__(self, model: str, chosen: dict[str, Any], dense_weights: int, routers: int) -> None:
+        self._session = Session.open(model, settings.validated(chosen, settings.ENGINE))
+        store, plan = self._session.store, self._session.plan
+        spec = store.spec(store.layers[0])
+        self._expert_bytes = {str(tier): read_bytes(spec, tier) for tier in spec.tiers}
+        self._dense_bytes = int(dense_weights * BITS[plan.dense] / 8) + 4 * routers
+        self._tokens = 0
+        self.about = {
+            "plan": self._session.card.plan,
+            "tier": plan.tier,
+            "dense": plan.dense,
+            "cache_bytes": plan.cache_bytes,
+            "cache_share": plan.cache_bytes / store.expert_bytes(plan.tier),
+            "context": self._session.context.limit,
+        }
+
+    def decode(self, tokens: list[int]) -> list[float]:
+        """Seconds of each token, read one by one with logits after each, going on where the last call ended."""
+        step, taken = self._session.context.step, []
+        self._tokens += len(tokens)
+        for token in tokens:
+            start = time.perf_counter()
+            step(token)
+            taken.append(time.perf_counter() - start)
+        return taken
+
+    def digests(self, tokens: list[int]) -> list[str]:
+        """Of the logits after each token, to the last bit."""
+        step, found = self._session.context.step, []
+        self._tokens += len(tokens)
+        for token in tokens:
+            logits = step(token)
+            assert logits is not None
+            found.append(hashlib.blake2b(logits.contiguous().numpy().data, digest_size=8).hexdigest())
+        return found
+
+    def logits(self, tokens: list[int]) -> list[list[float]]:
+        """After each token of a sequence of its own."""
+        rows: list[list[float]] = self._session.logits(tokens, one_by_one=True).tolist()
+        return rows
+
+    def clear(self) -> None:
+        """Forget the sequence."""
+        self._session.context.clear()
+
+    def counters(self) -> dict[str, int]:
+        """Since the model was opened. used_bytes: that the tokens decoded had to read from memory."""
+        now = self._session.counters()
+        experts = sum(self._expert_bytes[tier] * n for tier, n in now.precision.items() if tier != "skipped")
+        return {
+            "tokens": self._tokens,
+            "hits": now.hits,
+            "misses": now.misses,
+            "bytes_read": now.bytes_read,
+            "reads": now.reads,
+            "used_bytes": experts + self._tokens * self._dense_bytes,
+            "uses": sum(now.precision.values()),
+            "coarse": sum(n for tier, n in now.precision.items() if tier != str(self.about["tier"])),
+        }
+
+    def rss(self) -> int:
+        """Resident bytes now."""
+        return probe.rss()
+
+    def close(self) -> None:
+        """Release everything."""
+        self._session.close()
+
+
+def main() -> None:
+    """Serve until the input ends."""
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # whatever a library prints
+    model = Model(**json.loads(sys.argv[1]))
+    print(json.dumps(model.about), file=answers, flush=True)
+    try:
+        for line in sys.stdin:
+            request = json.loads(line)
+            print(json.dumps(getattr(model, request.pop("do"))(**request)), file=answers, flush=True)
+    finally:
+        model.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,168 @@
+"""Models bigger than memory: what is written without a checkpoint is what importing one gives, and ours runs in it."""
+
+from __future__ import annotations
+
+import dataclasses
+import filecmp
+import json
+import os
+import subprocess
+from argparse import Namespace
+from pathlib import Path
+
+import pytest
+
+from engine.store.reader import Store
+from engine.store.verify import verify
+from tests.benchmarks.checkpoint import write_checkpoint
+from tests.benchmarks.common import limit_options
+from tests.benchmarks.large import prepare_pair
+from tests.benchmarks.offload import chosen
+from tests.benchmarks.ours_client import OursAlone, Turn
+from tests.benchmarks.peer.client import Peer
+from tests.benchmarks.peer.environment import PEER, peer_python
+from tests.benchmarks.pipe import ROOT
+from tests.benchmarks.prepare import CONVERT
+from tests.benchmarks.quantized import write_store
+from tests.benchmarks.rolled import import_rolled
+from tests.benchmarks.shapes import SHAPES, Shape, large
+from tests.benchmarks.tokens import stream
+
+with_peer = pytest.mark.skipif(not os.environ.get(PEER), reason=f"{PEER} names no environment with llama.cpp")
+
+
+def small(name: str) -> Shape:
+    return dataclasses.replace(
+        SHAPES[name], layers=2, hidden=256, intermediate=256, experts=8, top_k=2,
+        heads=8, kv_heads=8 if name == "olmoe" else 4, head_dim=32, vocabulary=512,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("large")
+    write_checkpoint(small("qwen3"), folder / "seed", first_only=True)
+    return write_store(small("qwen3"), folder / "seed", folder / "store", 8, lambda what: None)
+
+
+def test_every_large_shape_takes_8_gb_at_4_bits() -> None:
+    for name in SHAPES:
+        shape = large(name)
+        weights = shape.layers * shape.experts * sum(r * c for r, c in shape.matrices().values())
+        weights += shape.dense_weights() + shape.vocabulary * shape.hidden
+        assert 8e9 < weights * 4.5 / 8 < 9e9
+        assert shape.top_k == SHAPES[name].top_k
+    assert large("mixtral", 3).layers == 3
+    assert large("mixtral", 3).name != large("mixtral").name
+
+
+def test_a_store_from_first_experts_is_the_one_that_importing_all_gives(store: Path, tmp_path: Path) -> None:
+    shape = small("qwen3")
+    write_checkpoint(shape, tmp_path / "checkpoint")
+    import_rolled(shape, tmp_path / "checkpoint", tmp_path / "imported", lambda phrase, done, total: None)
+    names = sorted(p.name for p in store.glob("*.safetensors"))
+    assert len(names) == 1 + shape.layers
+    assert filecmp.cmpfiles(store, tmp_path / "imported", names, shallow=False) == (names, [], [])
+    assert verify(store) == ()
+
+
+def test_a_store_that_was_begun_is_continued(tmp_path: Path) -> None:
+    shape = small("olmoe")
+    write_checkpoint(shape, tmp_path / "seed", first_only=True)
+
+    class Enough(Exception):
+        pass
+
+    def stop_at_second(what: str) -> None:
+        if what.startswith("Layer 2"):
+            raise Enough
+
+    with pytest.raises(Enough):
+        write_store(shape, tmp_path / "seed", tmp_path / "store", 4, stop_at_second)
+    said: list[str] = []
+    write_store(shape, tmp_path / "seed", tmp_path / "store", 4, said.append)
+    assert said == ["Layer 2 of 2"]
+    assert verify(tmp_path / "store") == ()
+
+
+def test_ours_in_a_process_of_its_own_counts_what_it_does(store: Path) -> None:
+    shape = small("qwen3")
+    options = ["--shape", "qwen3", "--tier", "8", "--threads", "1", "--set", "cache_fraction=0.5", "--set", "dense=f32"]
+    args = limit_options("x").parse_args(options)
+    tokens = stream("uniform", shape.vocabulary, 48)
+    with Store.open(store, "off") as opened:
+        record = opened.spec(0).layout.bytes_for(8)
+    with OursAlone(store, shape, chosen(args, 4_000_000_000)) as ours:
+        assert ours.about["tier"] == 8
+        assert 0.4 < ours.about["cache_share"] < 0.6
+        turn = ours.turn(tokens[:24])
+        again = ours.turn(tokens[24:])
+        ours.clear()
+        first = ours.digests(tokens[:4])
+        ours.clear()
+        assert ours.digests(tokens[:4]) == first
+    for t in (turn, again):
+        assert len(t.seconds) == 24
+        assert t.uses == t.hits + t.misses == 24 * shape.layers * shape.top_k
+        assert t.coarse == 0
+        assert 0 < t.misses < t.uses
+        assert t.bytes_read == t.misses * record
+        rest = 4 * (shape.dense_weights() + shape.layers * shape.experts * shape.hidden)
+        assert t.used_bytes == 24 * (rest + shape.layers * shape.top_k * 3 * 256 * 256 * 8.5 / 8)
+
+
+def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
+    turn = Turn((0.5, 0.5), 1, 1, bytes_read=1000, used_bytes=3000, system_bytes=0, uses=2, coarse=0)
+    assert turn.per_token == 0.5
+    assert turn.floor(disk=1000, memory=10_000) == 0.5
+    assert turn.floor(disk=1e9, memory=10_000) == 0.15
+
+
+def test_settings_given_by_hand_come_last() -> None:
+    args = limit_options("x").parse_args(["--shape", "olmoe", "--set", "policy=lru", "--set", "memory_gb=3"])
+    assert isinstance(args, Namespace)
+    assert chosen(args, 10**9) | {"threads": 0} == {
+        "dial": "exact", "tier": "4", "dense": "int4", "threads": 0, "context_length": 2048, "memory_gb": "3",
+        "policy": "lru",
+    }  # fmt: skip
+    with pytest.raises(SystemExit):
+        limit_options("x").parse_args(["--shape", "olmoe", "--set", "policy"])
+
+
+@with_peer
+@pytest.mark.slow
+def test_the_peers_file_is_the_one_that_the_whole_checkpoint_gives(tmp_path: Path) -> None:
+    shape = small("mixtral")
+    pair = prepare_pair(shape, 8, tmp_path)
+    write_checkpoint(shape, tmp_path / "checkpoint")
+    whole = tmp_path / "whole.gguf"
+    arguments = [json.dumps(dataclasses.asdict(shape)), str(tmp_path / "checkpoint"), str(whole), "Q8_0"]
+    subprocess.run([peer_python(tmp_path), "-m", CONVERT, *arguments], cwd=ROOT, check=True, capture_output=True)
+    assert filecmp.cmp(pair.file, whole, shallow=False)
+    tokens = stream("uniform", shape.vocabulary, 8)
+    with (
+        Peer(pair.python, pair.file, 1, 64, repack=False) as peer,
+        OursAlone(pair.store, shape, {"threads": 1}) as ours,
+    ):
+        theirs, mine = peer.logits(tokens), ours.logits(tokens)
+        seconds, nbytes = peer.turn(tokens)
+    assert seconds > 0
+    assert nbytes >= 0
+    for a, b in zip(theirs, mine, strict=True):
+        gap = sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) / sum(x * x for x in a)
+        assert gap < 0.05**2
+
+
+@with_peer
+def test_other_pairs_are_removed_only_when_asked(tmp_path: Path) -> None:
+    other = tmp_path / "large" / "other"
+    other.mkdir(parents=True)
+    shape = small("olmoe")
+    here = tmp_path / "large" / shape.name
+    (here / "store-4").mkdir(parents=True)
+    (here / f"{shape.name}-Q4_0.gguf").write_bytes(b"1234")
+    assert prepare_pair(shape, 4, tmp_path).nbytes == 4
+    assert other.exists()
+    prepare_pair(shape, 4, tmp_path, keep_only=True)
+    assert not other.exists()
+    assert here.exists()
