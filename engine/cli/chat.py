@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -19,6 +20,7 @@ from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
 from engine.tracing.recorder import Recorder
+from engine.tracing.timeline import Timeline
 
 HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
 
@@ -75,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
         bar.close()
         system = [Message("system", args.system)] if args.system else []
         work = _converse if args.prompt is None else _once
-        with _recording(session, args.trace):
+        with _recording(session, args.trace), _timed(session, args.timeline):
             return work(session, args, system, Sampling(**sampling))  # type: ignore[arg-type]
 
 
@@ -88,11 +90,33 @@ def _recording(session: Session, file: str | None) -> Iterator[None]:
     recorder = Recorder(session.store.layers, session.card.experts)
     with session.listening(recorder):
         yield
-    try:
-        recorder.trace().save(Path(file))
-    except OSError as e:
-        raise UnderhillError(Kind.DISK_ERROR, f"The trace cannot be written to {file}.", "Check the folder.") from e
+    _save(recorder.trace().save, file, "trace")
     say(f"Routing recorded in {file}.")
+
+
+@contextmanager
+def _timed(session: Session, file: str | None) -> Iterator[None]:
+    """Record what happens when inside, and write it at the end."""
+    if file is None:
+        yield
+        return
+    timeline = Timeline()
+    with session.observing(timeline):
+        yield
+    _save(timeline.save, file, "timeline")
+    say(f"Timeline written to {file}; chrome://tracing and ui.perfetto.dev open it.")
+
+
+def _save(save: Callable[[Path], None], file: str, what: str) -> None:
+    try:
+        save(Path(file))
+    except OSError as e:
+        full = e.errno == errno.ENOSPC
+        raise UnderhillError(
+            Kind.DISK_FULL if full else Kind.DISK_ERROR,
+            f"The {what} cannot be written to {file} ({e.strerror or e}).",
+            "Free some space and record it anew." if full else "Check the folder.",
+        ) from e
 
 
 def _once(session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling) -> int:

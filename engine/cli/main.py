@@ -100,6 +100,7 @@ def _chat(p: argparse.ArgumentParser) -> None:
     p.add_argument("--system", metavar="TEXT", help="system prompt")
     p.add_argument("--greedy", action="store_true", help="always the likeliest token (temperature 0)")
     p.add_argument("--trace", metavar="FILE", help="record which experts were used, for `underhill-cli trace`")
+    p.add_argument("--timeline", metavar="FILE", help="record what was read and computed when, for ui.perfetto.dev")
     p.add_argument("--stop", metavar="TEXT", action="append", default=[], help="stop at this text; may be repeated")
     _settings(p, settings.SAMPLING)
     _settings(p, settings.ENGINE)

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from engine.experts.precision import full_tier
 from engine.store.layout import ExpertSpec
+from engine.store.reader import Extent
 
 
 class ExpertKey(NamedTuple):
@@ -29,8 +30,11 @@ class ExpertSource(Protocol):
     def spec(self, layer: int, expert: int = 0) -> ExpertSpec:
         """Shape, encoding and layout of an expert."""
 
-    def read_parts(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
-        """Fill the buffers with these parts, verified; raises UnderhillError."""
+    def extents(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[Extent]:
+        """Where these parts lie: runs of bytes in files, to be read from any thread."""
+
+    def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
+        """Raises UnderhillError when these parts, as they were read, are not what was written."""
 
 
 def keys_of(source: ExpertSource) -> list[ExpertKey]:

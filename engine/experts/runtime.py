@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
@@ -13,8 +15,10 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
 from engine.experts.entry import Lease
 from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
-from engine.experts.loader import Loader, Request
+from engine.experts.loader import Loader
+from engine.experts.observer import UNSEEN, Observer, seen
 from engine.experts.precision import EXACT, Demand, Thresholds, demands, tiers_of
+from engine.experts.request import Request
 from engine.experts.residents import Residents
 from engine.experts.telemetry import Snapshot, Telemetry
 from engine.experts.two_level import Arrival, TieredCache
@@ -71,6 +75,7 @@ class ExpertRuntime:
         self._source = source
         self._activation = activation
         self._loader = loader
+        self._observer: Observer | None = None
         self._room: Tensor | None = None
         self._kernels = tuple(kernels)
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
@@ -94,7 +99,8 @@ class ExpertRuntime:
             raise UnderhillError(Kind.CANCELLED, "Stopped.")
         if self.route_listener is not None:
             self.route_listener(layer, ids, weights)
-        return self._moe(layer, x, ids, weights)
+        with self._seen(layer, ids.shape[0]):
+            return self._moe(layer, x, ids, weights)
 
     def _moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
         tokens, k = ids.shape
@@ -130,11 +136,20 @@ class ExpertRuntime:
         """See Stepper.moe_step. Raises what `moe` raises."""
         if self.route_listener is not None:
             self.route_listener(layer, step.ids.clone(), step.weights.clone())  # the step's own are written over
-        ran = None if self._residents is None else self._residents.play(layer, step)
-        if ran is None:
-            step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
-        else:
-            self.cache.counts[0].hits += ran
+        with self._seen(layer, 1):
+            ran = None if self._residents is None else self._residents.play(layer, step)
+            if ran is None:
+                step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
+            else:
+                self.cache.counts[0].hits += ran
+
+    def observe(self, observer: Observer | None) -> None:
+        """Tell it of everything from now on; None ends that."""
+        self._observer = observer
+        self._loader.listener = None if observer is None else observer.chunk
+
+    def _seen(self, layer: int, tokens: int) -> AbstractContextManager[None]:
+        return UNSEEN if self._observer is None else seen(self._observer, layer, tokens)
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
@@ -206,7 +221,7 @@ class ExpertRuntime:
         if not misses:
             self._run(call, hits)
             return skipped
-        arrivals = _Arrivals(self.cache, self._loader, self.telemetry)
+        arrivals = _Arrivals(self.cache, self._loader, self.telemetry, self._observer)
         try:
             misses = arrivals.request(misses)
             taken, hits = hits, []
@@ -229,7 +244,10 @@ class ExpertRuntime:
                 work.append(Work(lease.parts, want.slots))
                 self.telemetry.precision[lease.tier] += len(want.slots)
             for (level, _), (spec, work) in groups.items():
+                start = 0.0 if self._observer is None else time.perf_counter()
                 self._kernels[level].run(spec, self._activation, work, call.x, call.k, call.out)
+                if self._observer is not None:
+                    self._observer.computed(found[0][0].key.layer, len(work), start, time.perf_counter())
         finally:
             for _, lease in found:
                 lease.release()
@@ -238,10 +256,11 @@ class ExpertRuntime:
 class _Arrivals:
     """The reads of one layer call: a window of them under way, so that a call may need more than fits at once."""
 
-    def __init__(self, cache: TieredCache, loader: Loader, telemetry: Telemetry) -> None:
+    def __init__(self, cache: TieredCache, loader: Loader, telemetry: Telemetry, observer: Observer | None) -> None:
         self._cache = cache
         self._loader = loader
         self._telemetry = telemetry
+        self._observer = observer
         self._ended: SimpleQueue[Request] = SimpleQueue()
         self._open: dict[Request, tuple[Want, Arrival]] = {}
 
@@ -267,7 +286,7 @@ class _Arrivals:
         """Wait for one read and take all that have ended. Raises the UnderhillError of one that failed."""
         if not self._open:
             raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
-        ended = [self._ended.get()]
+        ended = [self._wait() if self._ended.empty() else self._ended.get()]
         while len(ended) < len(self._open):
             try:
                 ended.append(self._ended.get_nowait())
@@ -292,11 +311,19 @@ class _Arrivals:
             raise
         return taken
 
+    def _wait(self) -> Request:
+        start = 0.0 if self._observer is None else time.perf_counter()
+        request = self._ended.get()
+        if self._observer is not None:
+            self._observer.waited(request.key.layer, start, time.perf_counter())
+        return request
+
     def abandon(self) -> None:
         """End what is still open, after an error: cancel, or wait for the reader and keep what it brought."""
+        for request in self._open:
+            self._loader.cancel(request)
         for request, (_, arrival) in self._open.items():
-            if not self._loader.cancel(request):
-                request.wait()
+            request.wait()  # chunks under way still write to its views
             if request.error is None:
                 self._telemetry.read(request.nbytes, request.seconds)
                 self._cache.commit(arrival).release()

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
+from engine.experts.observer import Observer
 from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import RouteListener
@@ -288,6 +289,15 @@ class Session:
             yield
         finally:
             self.runtime.route_listener = before
+
+    @contextmanager
+    def observing(self, observer: Observer) -> Iterator[None]:
+        """Tell `observer` what happens when while this lasts."""
+        self.runtime.observe(observer)
+        try:
+            yield
+        finally:
+            self.runtime.observe(None)
 
     @contextmanager
     def exactly(self) -> Iterator[None]:

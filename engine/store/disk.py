@@ -16,10 +16,15 @@ IOV_MAX = 1024
 
 
 class DataFile(Protocol):
-    """An open, read-only data file. read() may be called from many threads at once."""
+    """An open, read-only data file. read() may be called from many threads at once.
+
+    stride: lengths that are multiples of it are read fastest. scatters: one read fills several buffers as fast as one.
+    """
 
     size: int
     direct: bool
+    stride: int
+    scatters: bool
 
     def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
         """Fill the buffers in turn with the bytes from `offset` on; returns how many there were.
@@ -33,6 +38,9 @@ class DataFile(Protocol):
 
 class PosixFile:
     """preadv on one descriptor; O_DIRECT when `direct`."""
+
+    stride = ALIGN
+    scatters = True
 
     def __init__(self, path: Path, direct: bool) -> None:
         """Raises OSError; with `direct`, errno EINVAL when the file system does not do direct I/O."""

@@ -18,6 +18,7 @@ from engine.store.layout import aligned
 
 STRIDE = 65536  # lengths of unbuffered reads are multiples of this
 LONGEST = 1 << 30  # bytes in one ReadFile, whose length is 32 bits
+SCATTERS = False  # what is read for several buffers is copied there
 
 GENERIC_READ = 0x80000000
 SHARE_READ_DELETE = 0x1 | 0x4
@@ -91,6 +92,9 @@ if sys.platform == "win32":
 
     class WindowsFile:
         """CreateFile, past the cache when `direct`, and overlapped ReadFile, so that threads may share the handle."""
+
+        stride = STRIDE
+        scatters = SCATTERS
 
         def __init__(self, path: Path, direct: bool) -> None:
             self.direct = direct

@@ -287,6 +287,19 @@ def test_routing_is_recorded_and_replayed(home: Path, capsys: pytest.CaptureFixt
     assert run(capsys, "chat", "--prompt", "x", "--max-tokens", "2", "--trace", "/no/such/folder/t")[0] == 1
 
 
+def test_a_timeline_is_recorded(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "timeline.json"
+    said = chat(capsys, "--timeline", str(file), "--cache-fraction", "0.25")
+    events = [e for e in json.loads(file.read_text(encoding="utf-8"))["traceEvents"] if e["ph"] == "X"]
+    read = sum(e["args"]["bytes"] for e in events if e["cat"] == "reads")
+    assert read == said["stats"]["bytes_read"] > 0
+    assert {e["cat"] for e in events} == {"attention and router", "experts", "reads", "waits for the disk"}
+    command = ("chat", "--prompt", "x", "--max-tokens", "2", "--timeline", str(tmp_path / "no" / "folder"))
+    code, _, err = run(capsys, *command)
+    assert code == 1
+    assert "The timeline cannot be written" in err
+
+
 def test_verify_names_what_is_damaged(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert found(capsys, "verify", "builtin") == {"damaged": []}
     store = tmp_path / "store"

@@ -5,14 +5,29 @@ from __future__ import annotations
 import threading
 import zlib
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
 from engine.kernels.call import Parts
-from engine.store.layout import ExpertSpec
+from engine.store.layout import ALIGN, ExpertSpec
+from engine.store.reader import Extent
 from tests.engine.kernels.records import random_parts
+
+
+class _File:
+    direct = True
+    stride = ALIGN
+    scatters = True
+
+    def __init__(self, source: MemorySource, key: ExpertKey, parts: tuple[int, ...]) -> None:
+        self.size = sum(source.spec_.layout.parts[index].nbytes for index in parts)
+        self.read = partial(source.read, key, parts)
+
+    def close(self) -> None:
+        pass
 
 
 class MemorySource:
@@ -46,19 +61,34 @@ class MemorySource:
         """Of one expert at its finest."""
         return self.spec_.layout.bytes_for(self.spec_.top)
 
-    def read_parts(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
+    def extents(self, layer: int, expert: int, parts: Sequence[int]) -> list[Extent]:
+        """As if they all lay in a row, in a file of their own."""
+        nbytes = sum(self.spec_.layout.parts[index].nbytes for index in parts)
+        return [Extent(_File(self, ExpertKey(layer, expert), tuple(parts)), 0, nbytes, tuple(parts))]
+
+    def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
         key = ExpertKey(layer, expert)
-        with self._lock:
-            self.reads.append((key, tuple(parts)))
-        self.started.release()
-        self.gate.wait()
         if key in self.failing:
-            buffers[0][:] = bytes(len(buffers[0]))
             raise self.failing[key]
         for index, buffer in zip(parts, buffers, strict=True):
-            buffer[:] = memoryview(self.records[key][index].numpy())
             if zlib.crc32(buffer) != self.checksums[key][index]:
                 raise UnderhillError(Kind.BROKEN_FILE, f"expert {expert} of layer {layer} does not match its checksum.")
+
+    def read(self, key: ExpertKey, parts: tuple[int, ...], offset: int, buffers: Sequence[memoryview]) -> int:
+        """What a file does, from byte `offset` of these parts on."""
+        with self._lock:
+            if not offset:
+                self.reads.append((key, parts))
+        self.started.release()
+        self.gate.wait()
+        stored = b"".join(self.records[key][index].numpy().tobytes() for index in parts)
+        if key in self.failing:
+            stored = bytes(len(stored))
+        done = 0
+        for buffer in buffers:
+            buffer[:] = stored[offset + done : offset + done + buffer.nbytes]
+            done += buffer.nbytes
+        return done
 
     def parts(self, layer: int, tiers: dict[int, int]) -> dict[int, Parts]:
         """Experts of a layer for the reference, each at its tier."""

@@ -1,0 +1,42 @@
+"""Whoever wants to see what happens when: told of every layer's experts, every wait and every read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Protocol
+
+from engine.experts.request import Request, Urgency
+
+
+class Observer(Protocol):
+    """Times are by time.perf_counter. All but `chunk` are called on the thread that runs the model; none may block."""
+
+    def entered(self, layer: int, tokens: int, now: float) -> None:
+        """A layer asks for its experts: its router has spoken."""
+
+    def left(self, layer: int, now: float) -> None:
+        """The layer has its answer, or an error."""
+
+    def computed(self, layer: int, experts: int, start: float, end: float) -> None:
+        """The kernels ran so many experts of the layer that was entered."""
+
+    def waited(self, layer: int, start: float, end: float) -> None:
+        """The thread did nothing, for the want of an expert."""
+
+    def chunk(self, reader: int, request: Request, urgency: Urgency, nbytes: int, start: float, end: float) -> None:
+        """A reader read a piece of a request, or failed to; called on the reader's thread."""
+
+
+UNSEEN: AbstractContextManager[None] = nullcontext()
+
+
+@contextmanager
+def seen(observer: Observer, layer: int, tokens: int) -> Iterator[None]:
+    """Tell it of entering a layer and of leaving it."""
+    observer.entered(layer, tokens, time.perf_counter())
+    try:
+        yield
+    finally:
+        observer.left(layer, time.perf_counter())

@@ -1,0 +1,268 @@
+"""The loader against the disk itself: how much of its rate comes through, at rest and while the kernels compute.
+
+    python -m tests.benchmarks.loader [--gb 2] [--expert-mb 2.66] [--readers 2,4] [--chunk-kb 1024] [--json]
+
+Writes a file of random bytes into `--folder`, and removes it. Both sides read whole experts at random places, past the
+system's cache, in turns within this process.
+
+peer: bytes per second of as many plain threads as there are readers, each reading one expert after the other with a
+single preadv, nothing checked. ours: the loader with checksums, eight requests queued, waited for one by one.
+ratio: the medians' ratio. Both with nothing else to do (rest), and while this thread multiplies matrices with all
+cores (busy), where `compute` is what is left of its rate. us_per_request: processor time of the thread that asks, in
+microseconds a request. first: seconds until the first of four requests is there, as a share of the time for all four.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import random
+import tempfile
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import torch
+
+from engine.experts.keys import ExpertKey
+from engine.experts.loader import Loader
+from engine.experts.request import Request
+from engine.kernels.crc32 import crc32
+from engine.kernels.memory import huge
+from engine.kernels.native import NativeKernel
+from engine.kernels.view import View
+from engine.store.disk import DataFile, open_file
+from engine.store.layout import ExpertSpec, aligned
+from engine.store.reader import Extent
+from tests.benchmarks.common import emit, median
+from tests.benchmarks.prepare import default_folder
+
+WINDOW = 8  # requests queued
+PIECE = 8 << 20
+
+
+class Experts:
+    """A file full of experts of three parts, as a source."""
+
+    layers = (0,)
+
+    def __init__(self, path: Path, count: int, nbytes: int) -> None:
+        codes = aligned(nbytes * 4 // 9)
+        self.parts = (codes, codes, aligned(nbytes) - 2 * codes)
+        self.nbytes = sum(self.parts)
+        self.count = count
+        self._crcs = _write(path, count, self.parts)
+        self.file: DataFile = open_file(path, direct=True)
+
+    def experts(self, layer: int) -> int:
+        return self.count
+
+    def spec(self, layer: int, expert: int = 0) -> ExpertSpec:
+        return ExpertSpec(2048, 768, 4)
+
+    def extents(self, layer: int, expert: int, parts: Sequence[int]) -> list[Extent]:
+        return [Extent(self.file, expert * self.nbytes, self.nbytes, (0, 1, 2))]
+
+    def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
+        assert tuple(map(crc32, buffers)) == self._crcs[expert]
+
+
+def _write(path: Path, count: int, parts: Sequence[int]) -> list[tuple[int, ...]]:
+    """Random experts; their checksums."""
+    crcs = []
+    with path.open("wb", buffering=0) as file:
+        for expert in range(count):
+            pieces = [random.Random(expert).randbytes(4096) * (n // 4096) for n in parts]
+            crcs.append(tuple(zlib.crc32(piece) for piece in pieces))
+            file.write(b"".join(pieces))
+        os.fsync(file.fileno())
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return crcs
+
+
+class Slots:
+    """Room for the requests under way, as the cache holds experts."""
+
+    def __init__(self, experts: Experts, count: int) -> None:
+        self._memory = [[huge(n).fill_(1) for n in experts.parts] for _ in range(count)]
+        self.views = [[memoryview(t.numpy()) for t in tensors] for tensors in self._memory]
+
+
+class Compute:
+    """What a busy model's thread does: matrices that come from memory, in pieces of about a tenth of a millisecond."""
+
+    def __init__(self) -> None:
+        self._kernel = NativeKernel()
+        self._weights = huge(256 << 20).fill_(1)
+        self._x, self._y = torch.zeros(1, 1024), torch.zeros(1, 512)
+        self._at = 0
+
+    def step(self) -> None:
+        """2 MB of weights."""
+        view = View()
+        view.codes[0] = self._weights.data_ptr() + self._at * (2 << 20)
+        view.rows, view.cols, view.kind, view.unit = 512, 1024, 32, 1.0
+        self._at = (self._at + 1) % 128
+        self._kernel.linear(view, self._x, self._y)
+
+    def close(self) -> None:
+        self._kernel.close()
+
+
+def plain(experts: Experts, readers: int, seconds: float, work: Callable[[], None] | None) -> dict[str, float]:
+    """Threads that read and do nothing else."""
+    slots, stop, read = Slots(experts, readers), threading.Event(), [0] * readers
+
+    def serve(number: int) -> None:
+        pick = random.Random(number)
+        while not stop.is_set():
+            read[number] += experts.file.read(pick.randrange(experts.count) * experts.nbytes, slots.views[number])
+
+    threads = [threading.Thread(target=serve, args=(number,)) for number in range(readers)]
+    start = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    steps = 0
+    while time.perf_counter() - start < seconds:
+        if work is None:
+            time.sleep(0.01)
+        else:
+            work()
+            steps += 1
+    took, total = time.perf_counter() - start, sum(read)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    return {"rate": total / took, "steps": steps / took}
+
+
+def loaded(
+    experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], None] | None
+) -> dict[str, float]:
+    """The loader, asked by this thread."""
+    slots, ended = Slots(experts, WINDOW), SimpleQueue[Request]()
+    pick, loader = random.Random(99), Loader(experts, readers, chunk)
+    free, owner = list(range(WINDOW)), {}
+    requests = steps = 0
+    asking = 0.0
+    start = time.perf_counter()
+    while (now := time.perf_counter()) - start < seconds:
+        if work is not None:
+            work()
+            steps += 1
+        elif owner:
+            request = ended.get()
+            free.append(owner.pop(request))
+            assert request.error is None
+            requests += 1
+        began = time.thread_time()
+        while not ended.empty():
+            request = ended.get()
+            assert request.error is None
+            free.append(owner.pop(request))
+            requests += 1
+        while free:
+            slot = free.pop()
+            key = ExpertKey(0, pick.randrange(experts.count))
+            owner[loader.submit(key, (0, 1, 2), slots.views[slot], ended.put)] = slot
+        asking += time.thread_time() - began
+    took = time.perf_counter() - start
+    loader.close()
+    assert now
+    return {
+        "rate": requests * experts.nbytes / took,
+        "steps": steps / took,
+        "us": 1e6 * asking / max(1, requests),
+    }
+
+
+def first_share(experts: Experts, readers: int, chunk: int) -> float:
+    """Four requests at once: when the first is there, as a share of when the last is."""
+    slots, ended = Slots(experts, 4), SimpleQueue[float]()
+    loader = Loader(experts, readers, chunk)
+    shares = []
+    for turn in range(30):
+        start = time.perf_counter()
+        for slot in range(4):
+            key = ExpertKey(0, random.Random(4 * turn + slot).randrange(experts.count))
+            loader.submit(key, (0, 1, 2), slots.views[slot], lambda _: ended.put(time.perf_counter()))
+        times = [ended.get() - start for _ in range(4)]
+        shares.append(times[0] / times[3])
+    loader.close()
+    return median(shares)
+
+
+@contextlib.contextmanager
+def prepared(folder: Path, nbytes: int, expert: int) -> Iterator[Experts]:
+    """The file, for as long as this lasts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder) as inside:
+        experts = Experts(Path(inside) / "experts", nbytes // aligned(expert), expert)
+        try:
+            yield experts
+        finally:
+            experts.file.close()
+
+
+def run(args: argparse.Namespace) -> dict[str, Any]:
+    """All of it, in turns."""
+    found: dict[str, list[dict[str, float]]] = {}
+    compute = Compute()
+    readers = [int(n) for n in args.readers.split(",")]
+    chunks = [int(n) << 10 for n in args.chunk_kb.split(",")]
+    with prepared(args.folder, int(args.gb * 1e9), int(args.expert_mb * 1e6)) as experts:
+        for _ in range(args.repeats):
+            found.setdefault("compute", []).append(plain(experts, 0, args.seconds, compute.step))
+            for n in readers:
+                for work, name in ((None, "rest"), (compute.step, "busy")):
+                    found.setdefault(f"peer {n} {name}", []).append(plain(experts, n, args.seconds, work))
+                    for chunk in chunks:
+                        turn = loaded(experts, n, chunk, args.seconds, work)
+                        found.setdefault(f"ours {n} {name} {chunk >> 10}", []).append(turn)
+        firsts = {f"{n} {chunk >> 10}": first_share(experts, n, chunk) for n in readers for chunk in chunks}
+    compute.close()
+    alone = median([turn["steps"] for turn in found.pop("compute")])
+    table: dict[str, Any] = {}
+    for name, turns in found.items():
+        side, n, when, *_ = name.split()
+        row = {"gb_s": round(median([t["rate"] for t in turns]) / 1e9, 3)}
+        if side == "ours":
+            row["ratio"] = round(row["gb_s"] / table[f"peer {n} {when}"]["gb_s"], 3)
+            row["us_per_request"] = round(median([t["us"] for t in turns]), 1)
+        if when == "busy":
+            row["compute"] = round(median([t["steps"] for t in turns]) / alone, 3)
+        table[name] = row
+    best = max((name for name in table if name.startswith("ours") and "rest" in name), key=lambda m: table[m]["gb_s"])
+    peer = max(row["gb_s"] for name, row in table.items() if name.startswith("peer") and "rest" in name)
+    return {
+        "ours": table[best]["gb_s"],
+        "peer": peer,
+        "ratio": round(table[best]["gb_s"] / peer, 3),
+        "first": {name: round(share, 2) for name, share in firsts.items()},
+        "table": table,
+        "conditions": {k: v for k, v in vars(args).items() if k not in ("json", "folder")},
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--gb", type=float, default=2.0, help="size of the file")
+    parser.add_argument("--expert-mb", type=float, default=2.66, help="size of an expert")
+    parser.add_argument("--readers", default="2,4", help="how many readers, several separated by commas")
+    parser.add_argument("--chunk-kb", default="1024", help="sizes of chunks, separated by commas")
+    parser.add_argument("--seconds", type=float, default=0.2, help="of a turn")
+    parser.add_argument("--repeats", type=int, default=9, help="turns of each")
+    parser.add_argument("--folder", type=Path, default=default_folder(), help="where the file is written")
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    args = parser.parse_args()
+    emit(run(args), args.json)
+
+
+if __name__ == "__main__":
+    main()
