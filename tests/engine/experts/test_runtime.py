@@ -159,6 +159,44 @@ def test_a_lower_full_tier_is_exact_too(opened: Open, tier: int) -> None:
         warm.set_tier(16)
 
 
+@pytest.mark.parametrize("tier", [2, 4, 8])
+def test_every_tier_reads_and_keeps_its_own_bytes_alone(opened: Open, tier: int) -> None:
+    source = MemorySource(SPEC)
+    runtime = opened(source, 12, tier=tier, thresholds=Thresholds(0.3, 0.9))
+    conversation(runtime, source)  # leaves coarse ones, and raises some of them
+    runtime.set_thresholds(Thresholds())
+    conversation(runtime, source)
+    assert {key: sorted(source.spec_.layout.parts_for(tier)) for key in source.records} == {
+        key: sorted(entry.held) for key in source.records if (entry := runtime.cache.levels[0].entry(key))
+    }
+    cold = opened(source, 12, tier=tier)
+    conversation(cold, source)
+    assert cold.snapshot().bytes_read == cold.cache.nbytes == 12 * SPEC.layout.bytes_for(tier)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_least_capacity_is_an_expert_of_the_tier_in_use(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    least, whole = SPEC.layout.bytes_for(4), SPEC.layout.bytes_for(8)
+    assert least < whole
+    with pytest.raises(UnderhillError, match=f"at least {least:,} bytes"):
+        open_runtime(source, SILU, least - 1, kernel=kernel, tier=4)
+    runtime = opened(source, (least + 0.5) / source.expert_bytes, kernel=kernel, tier=4)
+    assert runtime.cache.capacity == least
+    expected = conversation(opened(source, 12, kernel=kernel, tier=4), source)
+    runtime.set_thresholds(Thresholds(0.3, 0.9))
+    conversation(runtime, source)  # raised within its own room
+    runtime.set_thresholds(Thresholds())
+    for ours, theirs in zip(conversation(runtime, source), expected, strict=True):
+        assert torch.equal(ours, theirs)
+    with pytest.raises(UnderhillError, match=f"at least {whole:,} bytes"):
+        runtime.set_tier(8)
+    assert all(torch.equal(*both) for both in zip(conversation(runtime, source), expected, strict=True))
+    runtime.set_tier(8, whole)
+    runtime.set_tier(4, least)
+    assert runtime.cache.capacity == least
+
+
 @pytest.mark.parametrize("tokens", [1, 8])
 def test_a_failed_read_fails_the_call_and_nothing_else(opened: Open, tokens: int) -> None:
     source = MemorySource(SPEC)
