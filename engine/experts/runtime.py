@@ -29,6 +29,7 @@ from engine.kernels.reference import slots_by_expert
 from engine.store.layout import ExpertSpec
 
 RouteListener = Callable[[int, Tensor, Tensor], None]
+GivenListener = Callable[[int, Tensor], None]
 READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
 
 
@@ -52,7 +53,8 @@ class ExpertRuntime:
     """The ExpertBackend over a store: cache, loader and kernels. One thread runs the model.
 
     kernels: one per level of the cache. tier: bits of full precision; None is the finest stored. The setters take
-    effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call. interrupted is
+    effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call, given_listener
+    (layer, x [T, H]) of every call with many tokens, x being written over after that. interrupted is
     asked before every layer of a prompt, which may take seconds; True ends it with an UnderhillError(CANCELLED).
     """
 
@@ -71,6 +73,7 @@ class ExpertRuntime:
         self.cache = cache
         self.telemetry = Telemetry(source)
         self.route_listener: RouteListener | None = None
+        self.given_listener: GivenListener | None = None
         self.interrupted: Callable[[], bool] | None = None
         self._source = source
         self._activation = activation
@@ -99,6 +102,8 @@ class ExpertRuntime:
             raise UnderhillError(Kind.CANCELLED, "Stopped.")
         if self.route_listener is not None:
             self.route_listener(layer, ids, weights)
+        if self.given_listener is not None:
+            self.given_listener(layer, x)
         with self._seen(layer, ids.shape[0]):
             return self._moe(layer, x, ids, weights)
 

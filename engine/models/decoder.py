@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal
 
 import torch
@@ -24,7 +24,11 @@ from engine.models.weights import Linear, Weights, fetch
 
 
 class Decoder:
-    """A causal language model. The residual stream is float32 whatever the weights are held as."""
+    """A causal language model. The residual stream is float32 whatever the weights are held as.
+
+    passed: told of every layer with experts that is through: its own index and the residual stream [T, H] behind it,
+    which is neither to be changed nor kept.
+    """
 
     def __init__(
         self,
@@ -40,6 +44,7 @@ class Decoder:
         Raises UnderhillError: BROKEN_FILE for weights of other shapes than the spec's, and what `fetch` raises.
         """
         self.spec = spec
+        self.passed: Callable[[int, Tensor], None] | None = None
         self.kv_dtype = kv_dtype
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
@@ -116,11 +121,13 @@ class Decoder:
         make = self._per_layer_inputs
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         if self._player is not None and span.length == 1:
-            return self._player.forward(x, inputs, state, span.horizon, want != "none")
+            return self._player.forward(x, inputs, state, span.horizon, want != "none", self.passed)
         state.begin()
         try:
             for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
                 x = layer.forward(x, span, layer_state, own)
+                if self.passed is not None and layer.feed_forward.router is not None:
+                    self.passed(layer.index, x)
         except BaseException:
             state.rollback(span.start)
             raise

@@ -20,6 +20,7 @@ class Layer:
     """One decoder layer: see LayerSpec for the formula."""
 
     def __init__(self, spec: LayerSpec, weights: Weights, hidden: int, dense: Holding, experts: ExpertBackend) -> None:
+        self.index = spec.index
         self.mixer = build_mixer(spec.mixer, weights, hidden, dense)
         self.feed_forward = build_feed_forward(spec.mlp, weights, hidden, dense, spec.index, experts)
         self.before_mixer = build_norm(spec.before_mixer, weights, hidden)

@@ -77,7 +77,8 @@ class Session:
         try:
             self._apply_dial()
             report("Loading the model", 0, 0)
-            self.context = Context(Threaded(self._decoder(spec), threads), self.plan.context)
+            self.decoder = self._decoder(spec)
+            self.context = Context(Threaded(self.decoder, threads), self.plan.context)
         except BaseException:
             self.runtime.close()
             raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -32,13 +32,14 @@ def record(
     inputs = None if own is None else to.floats("inputs", len(layers) * own.dim).view(len(layers), own.dim)
     for at, layer in enumerate(layers):
         _record_layer(to, layer, at, None if inputs is None else inputs[at])
-    rest = to.end()
+        to.end_layer()
+    to.end_layers()
     logits = to.linear(head, to.norm(norm, to.x, "h"), "logits")
     if spec.logit_multiplier != 1.0:
         to.record(tape.scale(logits, spec.logit_multiplier))
     if spec.logit_softcap is not None:
         to.record(tape.softcap(logits, spec.logit_softcap))
-    return Player(kernel, experts, to, rest, to.end(), inputs, logits)
+    return Player(kernel, experts, to, to.end(), inputs, logits)
 
 
 def _record_layer(to: Recorder, layer: Layer, at: int, inputs: Tensor | None) -> None:
@@ -53,14 +54,13 @@ def _record_layer(to: Recorder, layer: Layer, at: int, inputs: Tensor | None) ->
 
 
 class Player:
-    """A recorded decoder. rest: ops after the last experts; head: from the residual stream to the logits."""
+    """A recorded decoder. head: from the residual stream to the logits."""
 
     def __init__(
         self,
         kernel: NativeKernel,
         experts: Stepper,
         recorded: Recorder,
-        rest: tape.Tape,
         head: tape.Tape,
         inputs: Tensor | None,
         logits: Tensor,
@@ -70,14 +70,23 @@ class Player:
         self._segments = tuple(recorded.segments)
         self._turnings = tuple(recorded.turnings.values())
         self._angles = tape.Tape([tape.rope(t.frequencies, t.cosines, t.sines) for t in self._turnings])
-        self._rest, self._head = rest, head
+        self._head = head
+        self._x = recorded.x[None]
         self._inputs, self._logits = inputs, logits
         self._step: TapeStep | None = None
 
     def forward(
-        self, x: Tensor, inputs: Sequence[Tensor | None], state: SequenceState, horizon: int, wanted: bool
+        self,
+        x: Tensor,
+        inputs: Sequence[Tensor | None],
+        state: SequenceState,
+        horizon: int,
+        wanted: bool,
+        passed: Callable[[int, Tensor], None] | None = None,
     ) -> Tensor | None:
         """x: [1, H], the embedded token. inputs: of every layer [1, dim]. Returns logits [1, V] if wanted.
+
+        passed: see Decoder.
 
         What is raised leaves `state` as Decoder.forward says.
         """
@@ -94,10 +103,14 @@ class Player:
             step.set(start, state.prepared())
             play(self._angles, step)
             for segment in self._segments:
-                play(segment.tape, step)
+                if passed is None or segment.ending is None or segment.going_on is None:
+                    play(segment.tape, step)
+                else:
+                    play(segment.ending, step)
+                    passed(segment.ended, self._x)
+                    play(segment.going_on, step)
                 if segment.step is not None:
                     ask(segment.layer, segment.step)
-            play(self._rest, step)
         except BaseException:
             state.rollback(start)
             raise

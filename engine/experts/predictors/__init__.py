@@ -1,0 +1,30 @@
+"""Which experts will be needed soon: predictors behind one interface, for live prefetch and for replay."""
+
+from engine.experts.predictors.blend import Blend, fit_weights
+from engine.experts.predictors.coactivation import Coactivation
+from engine.experts.predictors.eam import Eam
+from engine.experts.predictors.fit_gates import fitted
+from engine.experts.predictors.gates import Gate, StackedGates, stacked
+from engine.experts.predictors.observed import Observed, walk
+from engine.experts.predictors.paths import Paths
+from engine.experts.predictors.predictor import UNKNOWN, Predictor, Shape, Sight
+from engine.experts.predictors.tokens import TokenTable
+
+__all__ = [
+    "UNKNOWN",
+    "Blend",
+    "Coactivation",
+    "Eam",
+    "Gate",
+    "Observed",
+    "Paths",
+    "Predictor",
+    "Shape",
+    "Sight",
+    "StackedGates",
+    "TokenTable",
+    "fit_weights",
+    "fitted",
+    "stacked",
+    "walk",
+]

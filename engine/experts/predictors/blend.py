@@ -1,0 +1,124 @@
+"""The best of several predictors: their scores added with weights that were fitted on a recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.experts.predictors.fit_gates import own_scores
+from engine.experts.predictors.gates import Gate
+from engine.experts.predictors.observed import Observed, walk
+from engine.experts.predictors.predictor import Floats, Predictor, Sight
+
+LEAST = 0.001  # of the spread of what is to be found: a predictor that adds less is left out
+
+
+class Blend:
+    """sum of weights[ahead - 1, predictor] * scores; before the first row, weights[-1].
+
+    Predictors whose weight is 0 are not asked. Learns through its parts.
+    """
+
+    def __init__(self, parts: Sequence[Predictor], weights: Floats) -> None:
+        """weights: [depth + 1, parts] float32."""
+        self.name = "blend"
+        self.parts = tuple(parts)
+        self.weights = weights
+        self._lists = weights.tolist()
+
+    def begin_sequence(self) -> None:
+        """See Predictor.begin_sequence."""
+        for part in self.parts:
+            part.begin_sequence()
+
+    def scores(self, sight: Sight, row: int) -> Floats | None:
+        """See Predictor.scores."""
+        ahead = row - sight.row
+        if sight.row < 0:
+            weights = self._lists[-1]
+        elif ahead < len(self._lists):
+            weights = self._lists[ahead - 1]
+        else:
+            return None
+        total: Floats | None = None
+        for part, weight in zip(self.parts, weights):
+            if weight:
+                found = part.scores(sight, row)
+                if found is not None:
+                    found = found * np.float32(weight)
+                    total = found if total is None else np.add(total, found, out=total)
+        return total
+
+    def learn(self, sight: Sight) -> None:
+        """See Predictor.learn."""
+        for part in self.parts:
+            part.learn(sight)
+
+
+def fit_weights(run: Observed, parts: Sequence[Predictor], depth: int, gates: Sequence[Gate] | None) -> Floats:
+    """Weights [depth + 1, parts] by least squares; the parts go on learning as they are walked over the run.
+
+    What they shall add up to is what the routers ranked by (as far as it differs between experts); where no gates are
+    known, 1 for what was chosen and 0 else. Ranks near the cut count most, since only there is anything decided.
+    run: not what the parts were fitted on, or those that know it by heart win.
+    """
+    rows, experts, k = run.shape.rows, run.shape.experts, run.shape.k
+    wanted = [_wanted(run, gates, row) for row in range(rows)]
+    counts = [_importance(one, k) for one in wanted]
+    gram = np.zeros((depth + 1, len(parts), len(parts)))
+    right = np.zeros((depth + 1, len(parts)))
+    spread = np.zeros(depth + 1)
+    found = np.zeros((len(parts), experts), np.float32)
+    token = -1
+    for sight in walk(run, parts):
+        token += sight.row < 0
+        first = sight.row < 0
+        for row in range(sight.row + 1, min(sight.row + depth, rows - 1) + 1):
+            for index, part in enumerate(parts):
+                scores = part.scores(sight, row)
+                found[index] = 0 if scores is None else scores - scores.mean()
+            target, weight = wanted[row][token], counts[row][token]
+            at = depth if first else row - sight.row - 1
+            weighed = found * weight
+            gram[at] += weighed @ found.T
+            right[at] += weighed @ target
+            spread[at] += weight @ np.square(target)
+    return np.stack([_solved(*one) for one in zip(gram, right, spread)])
+
+
+def _wanted(run: Observed, gates: Sequence[Gate] | None, row: int) -> Floats:
+    if gates is None or run.gating is None:
+        scores = np.zeros((run.ids.shape[1], run.experts), np.float32)
+        np.put_along_axis(scores, run.ids[row].astype(np.int64), 1, 1)
+    else:
+        scores = gates[row].ranking(own_scores(run, gates[row], row))
+    return scores - scores.mean(1, keepdims=True)
+
+
+def _importance(wanted: Floats, k: int) -> Floats:
+    """[N, E]: falls with the distance from what parts the chosen from the others, in spreads of the scores."""
+    if wanted.shape[1] <= k:
+        return np.ones_like(wanted)
+    near = np.partition(wanted, [-k - 1, -k], axis=1)
+    cut = (near[:, -k - 1] + near[:, -k])[:, None] / 2
+    return np.asarray(np.exp(-np.abs(wanted - cut) / (wanted.std(1, keepdims=True) + 1e-6)), np.float32)
+
+
+def _solved(gram: np.ndarray, right: np.ndarray, spread: float) -> Floats:
+    """Least squares without negative weights, the least useful left out one after the other."""
+    kept = [index for index in range(len(right)) if gram[index, index] > 0]
+    weights = np.zeros(len(right), np.float32)
+    while kept:
+        own = gram[np.ix_(kept, kept)]
+        solved = np.linalg.solve(own + 1e-6 * np.trace(own) * np.eye(len(kept)), right[kept])
+        # what the others cannot make good of what this one explains: its weight squared over its own of the inverse
+        loss = np.square(solved) / np.diag(np.linalg.inv(own + 1e-9 * np.trace(own) * np.eye(len(kept))))
+        worst = int(np.where(solved <= 0, -1, loss).argmin())
+        if solved[worst] > 0 and loss[worst] >= LEAST * spread:
+            weights[kept] = solved
+            return weights
+        if len(kept) == 1:
+            return weights
+        del kept[worst]
+    return weights

@@ -1,0 +1,38 @@
+"""Which experts follow which: counts of pairs between a row and the rows after it, for the same token."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.experts.predictors.counts import log_shares
+from engine.experts.predictors.predictor import Floats, Shape, Sight
+
+
+class Coactivation:
+    """P(expert of the coming row | experts of this row), averaged over this row's."""
+
+    def __init__(self, shape: Shape, depth: int) -> None:
+        """depth: how many rows ahead it speaks for."""
+        self.name = "coactivation"
+        self._depth = depth
+        # by distance - 1, row, expert there: how often each expert followed
+        self.counts = np.zeros((depth, shape.rows, shape.experts, shape.experts), np.float32)
+
+    def begin_sequence(self) -> None:
+        """It spans sequences."""
+
+    def scores(self, sight: Sight, row: int) -> Floats | None:
+        """See Predictor.scores."""
+        ahead = row - sight.row
+        if sight.row < 0 or ahead > self._depth:
+            return None
+        seen = self.counts[ahead - 1, sight.row].take(sight.chosen[-1], 0)
+        of_each = seen.sum(1)
+        return log_shares((1 / np.maximum(of_each, 1)) @ seen)
+
+    def learn(self, sight: Sight) -> None:
+        """See Predictor.learn."""
+        now = np.asarray(sight.chosen[-1])
+        for ahead in range(1, min(self._depth, sight.row) + 1):
+            before = np.asarray(sight.chosen[sight.row - ahead])
+            self.counts[ahead - 1, sight.row - ahead, before[:, None], now] += 1

@@ -1,0 +1,71 @@
+"""A recorded run as predictors see it, and how it is walked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What the routers of a run chose and what they saw.
+
+    tokens: [N] ids. starts: where sequences begin. ids: [rows, N, K], best first. gating, after: [rows, N, H] of any
+    float type, see Sight; None where they were not recorded. experts: of the row that has most.
+    """
+
+    tokens: NDArray[np.integer]
+    starts: frozenset[int]
+    ids: NDArray[np.integer]
+    experts: int
+    gating: NDArray[np.floating] | None = None
+    after: NDArray[np.floating] | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """Of the model that ran."""
+        return Shape(self.ids.shape[0], self.experts, self.ids.shape[2])
+
+    def part(self, first: int, end: int) -> Observed:
+        """Some of the tokens, in order. A sequence that is cut begins anew."""
+        kept = {start - first for start in self.starts if first <= start < end}
+        return Observed(
+            self.tokens[first:end],
+            frozenset(kept | {0}),
+            self.ids[:, first:end],
+            self.experts,
+            None if self.gating is None else self.gating[:, first:end],
+            None if self.after is None else self.after[:, first:end],
+        )
+
+
+def walk(run: Observed, predictors: Sequence[Predictor], learn: bool = True) -> Iterator[Sight]:
+    """Every moment at which a prediction can be made, in order: before the first row, and when a row has been routed.
+
+    learn: tell the predictors what was chosen, before each moment is shown.
+    """
+    sight = Sight()
+    rows = run.ids.shape[0]
+    for at in range(run.ids.shape[1]):
+        if at in run.starts:
+            for predictor in predictors:
+                predictor.begin_sequence()
+        sight.begin(int(run.tokens[at]))
+        yield sight
+        chosen = run.ids[:, at].tolist()
+        for row in range(rows):
+            sight.routed(chosen[row], _vector(run.gating, row, at))
+            sight.after = _vector(run.after, row, at)
+            if learn:
+                for predictor in predictors:
+                    predictor.learn(sight)
+            yield sight
+
+
+def _vector(recorded: NDArray[np.floating] | None, row: int, at: int) -> Floats | None:
+    return None if recorded is None else np.ascontiguousarray(recorded[row, at], dtype=np.float32)

@@ -1,0 +1,83 @@
+"""Weights are found by what helps; what does not help is not even asked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.experts.predictors import Blend, Observed, Shape, Sight, TokenTable, fit_weights, walk
+from engine.experts.predictors.fit_gates import own_scores
+from engine.experts.predictors.predictor import Floats
+from tests.engine.experts.predictors.runs import EXPERTS, K, by_rule, moving, random_gates
+
+
+class Oracle:
+    """Knows the scores, as far as noise lets it."""
+
+    def __init__(self, run: Observed, noise: float, seed: int, name: str = "oracle") -> None:
+        gates = random_gates(run.shape.rows)
+        random = np.random.default_rng(seed)
+        true = np.stack([own_scores(run, gate, row) for row, gate in enumerate(gates)])
+        self.name, self.asked = name, 0
+        self._scores = (true + noise * random.standard_normal(true.shape) * true.std()).astype(np.float32)
+        self._token = -1
+
+    def begin_sequence(self) -> None: ...
+
+    def scores(self, sight: Sight, row: int) -> Floats | None:
+        self.asked += 1
+        return None if sight.row < 0 else self._scores[row, self._token]
+
+    def learn(self, sight: Sight) -> None:
+        self._token += sight.row == 0
+
+
+def hits(run: Observed, blend: Blend | Oracle) -> float:
+    token, found, asked = -1, 0, 0
+    for sight in walk(run, [blend]):
+        token += sight.row < 0
+        if 0 <= sight.row < run.shape.rows - 1:
+            scores = blend.scores(sight, sight.row + 1)
+            assert scores is not None
+            found += len(set(np.argsort(-scores)[:K].tolist()) & set(run.ids[sight.row + 1, token].tolist()))
+            asked += K
+    return found / asked
+
+
+def test_two_that_err_apart_are_better_together_and_noise_is_left_out() -> None:
+    gates = random_gates(3)
+    run = moving(gates, 300, 0.1)
+
+    def parts() -> list[Oracle]:
+        return [Oracle(run, 0.5, 1, "a"), Oracle(run, 0.5, 2, "b"), Oracle(run, 1e3, 3, "noise")]
+
+    weights = fit_weights(run, parts(), 2, gates)
+    assert weights.shape == (3, 3)
+    assert (weights[:2, :2] > 0.2).all()
+    assert not weights[:2, 2].any()
+    assert not weights[2].any()  # before the first row nobody spoke
+    asked = parts()
+    blend = Blend(asked, weights)
+    assert hits(run, blend) > hits(run, asked[0].__class__(run, 0.5, 1)) + 0.02
+    assert asked[2].asked == 0
+
+
+def test_without_gates_it_is_fitted_to_what_was_chosen() -> None:
+    random = np.random.default_rng(3)
+    run = by_rule(random.integers(0, 4, 60), 3)
+    table = TokenTable(Shape(3, EXPERTS, K))
+    for _ in walk(run, [table]):
+        pass
+    weights = fit_weights(run, [table], 2, None)
+    assert (weights[:, 0] > 0).all()
+
+
+def test_farther_than_it_was_fitted_for_it_says_nothing() -> None:
+    table = TokenTable(Shape(3, EXPERTS, K))
+    table.add(4, np.zeros((3, K), np.int64))
+    blend = Blend([table], np.ones((2, 1), np.float32))
+    sight = Sight()
+    sight.begin(4)
+    assert blend.scores(sight, 2) is not None
+    sight.routed([0, 1, 2], None)
+    assert blend.scores(sight, 1) is not None
+    assert blend.scores(sight, 2) is None

@@ -1,0 +1,108 @@
+"""Stacked gates: folded norms, native product, and what ridge regression adds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from engine.experts.predictors import Gate, Observed, Predictor, StackedGates, fitted, stacked, walk
+from engine.kernels.choice import available
+from engine.kernels.native import NativeKernel
+from tests.engine.experts.predictors.runs import EXPERTS, HIDDEN, K, moving, random_gates
+
+
+def recall(run: Observed, predictor: Predictor, ahead: int) -> float:
+    token, found, asked = -1, 0, 0
+    for sight in walk(run, [predictor]):
+        token += sight.row < 0
+        row = sight.row + ahead
+        if sight.row < 0 or row >= run.shape.rows:
+            continue
+        scores = predictor.scores(sight, row)
+        assert scores is not None
+        found += len(set(np.argsort(-scores)[:K].tolist()) & set(run.ids[row, token].tolist()))
+        asked += K
+    return found / asked
+
+
+@pytest.mark.parametrize("on", ["gating", "after"])
+def test_where_nothing_lies_between_the_folded_gates_are_right(on: Literal["gating", "after"]) -> None:
+    gates = random_gates(4)
+    run = moving(gates, 50, drift=0.0)
+    for ahead in (1, 2, 3):
+        assert recall(run, StackedGates(gates, stacked(gates, 3, on), on), ahead) > 0.99
+
+
+def test_without_folding_they_would_not_be() -> None:
+    gates = random_gates(4)
+    run = moving(gates, 50, drift=0.0)
+    unfolded = [replace(gate, given_scale=None) for gate in gates]
+    assert recall(run, StackedGates(gates, stacked(unfolded, 1)), 1) < 0.9
+
+
+def test_a_norm_that_shifts_and_one_that_silences_a_channel_are_folded_too() -> None:
+    random = np.random.default_rng(5)
+    scale, shift = np.exp(random.standard_normal(HIDDEN)).astype(np.float32), np.full(HIDDEN, 0.3, np.float32)
+    scale[3] = 0
+    first = Gate(random_gates(1)[0].weight, None, scale, shift, scale, shift)
+    second = Gate(random_gates(1, 7)[0].weight, None, np.where(scale, 2 / np.maximum(scale, 0.1), 0), 2 * shift)
+    x = random.standard_normal(HIDDEN).astype(np.float32)
+    [[linear], []] = stacked([first, second], 1)
+    assert second.scale is not None
+    assert second.shift is not None
+    expected = second.weight @ (x * second.scale + second.shift)
+    np.testing.assert_allclose(linear.weight @ (x * scale + shift) + linear.bias, expected, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("tokens", [HIDDEN - 4, 400])
+@pytest.mark.parametrize("on", ["gating", "after"])
+def test_taught_gates_know_what_lies_between(on: Literal["gating", "after"], tokens: int) -> None:
+    """Also where there are fewer tokens than channels, which is solved in the other way."""
+    gates = random_gates(4)
+    run, other = moving(gates, tokens, 0.2), moving(gates, 200, 0.2, seed=9)
+    plain = StackedGates(gates, stacked(gates, 2, on), on)
+    taught = StackedGates(gates, fitted(run, gates, 2, on), on)
+    for ahead in (1, 2):
+        before, now = recall(other, plain, ahead), recall(other, taught, ahead)
+        assert now > before + 0.25 * (1 - before) if tokens > HIDDEN else now > before
+
+
+def test_a_bias_on_the_choice_decides_the_rank() -> None:
+    plain = random_gates(2)
+    biases = np.linspace(-2, 2, EXPERTS, dtype=np.float32)
+    gates = [replace(gate, choice=biases) for gate in plain]
+    run = moving(gates, 40, drift=0.0)
+    assert recall(run, StackedGates(gates, stacked(gates, 1)), 1) > 0.99
+    assert recall(run, StackedGates(plain, stacked(plain, 1)), 1) < 0.9
+
+
+def test_native_code_gives_nearly_the_same_scores() -> None:
+    if not available().native:
+        pytest.skip(available().reason)
+    gates = random_gates(3)
+    kernel = NativeKernel(threads=1)
+    try:
+        native = StackedGates(gates, stacked(gates, 2), kernel=kernel)
+        torch = StackedGates(gates, stacked(gates, 2))
+        for sight in walk(moving(gates, 10, 0.1), []):
+            for row in range(sight.row + 1, min(sight.row + 3, 3)):
+                ours, theirs = native.scores(sight, row), torch.scores(sight, row)
+                if theirs is None:
+                    assert ours is None
+                    continue
+                assert ours is not None
+                assert np.linalg.norm(ours - theirs) < 0.1 * np.linalg.norm(theirs)
+    finally:
+        kernel.close()
+
+
+def test_beyond_its_depth_and_before_the_first_row_it_says_nothing() -> None:
+    gates = random_gates(3)
+    predictor = StackedGates(gates, stacked(gates, 1))
+    for sight in walk(moving(gates, 1, 0.1), []):
+        assert (predictor.scores(sight, 2) is None) == (sight.row != 1)
+        if sight.row == 1:
+            break
