@@ -23,7 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return NO_DISPLAY
     if sys.platform == "win32":
         # torch finds its c10.dll there only if it is loaded before Qt's DLLs. Everywhere else the engine's own thread
-        # loads it at first need, so that the window is there at once.
+        # loads it at first need, so that the window is there at once. The engine's root sets how torch's threads wait.
+        import engine.api  # noqa: F401, I001
         import torch  # noqa: F401
     return _run(options.model)
 

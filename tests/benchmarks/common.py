@@ -94,8 +94,12 @@ class Quiet:
 
 @contextmanager
 def busy(count: int) -> Iterator[None]:
-    """So many processes that do nothing but keep a core busy."""
-    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    """So many processes that do nothing but keep a core busy.
+
+    Of sessions of their own, as another program is: the system may share the cores out among sessions.
+    """
+    command = [sys.executable, "-c", "while True: pass"]
+    processes = [subprocess.Popen(command, start_new_session=True) for _ in range(count)]
     try:
         yield
     finally:

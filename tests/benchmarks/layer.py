@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import statistics
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
@@ -33,6 +31,7 @@ from engine.models.decoder import Decoder
 from engine.models.families import read_spec
 from engine.models.holding import Holding
 from engine.store.layout import ExpertSpec
+from tests.benchmarks.common import busy
 from tests.engine.experts.sources import MemorySource
 from tests.engine.models.compat.checkpoint import Dense, random_model
 from tests.engine.models.compat.sweep import quiet
@@ -96,26 +95,6 @@ def measure(layers: int, tokens: int, context: int) -> dict[str, list[float]]:
     return times
 
 
-def _spin() -> None:
-    while True:
-        pass
-
-
-@contextmanager
-def busy(wanted: bool) -> Iterator[None]:
-    """Another process that computes all the time, if wanted."""
-    if not wanted:
-        yield
-        return
-    process = multiprocessing.get_context("spawn").Process(target=_spin, daemon=True)
-    process.start()
-    try:
-        yield
-    finally:
-        process.kill()
-        process.join()
-
-
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -127,7 +106,7 @@ def main() -> None:
     args = parser.parse_args()
     quiet()
     torch.set_num_threads(1)
-    with busy(args.busy):
+    with busy(int(args.busy)):
         times = measure(args.layers, args.tokens, args.context)
     ours, peer = (statistics.median(times[name]) for name in ("native", "torch"))
     if args.json:
