@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+from array import array
 from collections.abc import Mapping, Sequence
+
+import torch
 
 from engine.experts.backend import Step
 from engine.experts.cache import ExpertCache
@@ -12,17 +15,20 @@ from engine.experts.keys import ExpertKey
 from engine.experts.precision import Demand, Thresholds
 from engine.experts.telemetry import Telemetry
 from engine.kernels.activation import Activation
-from engine.kernels.native import EXPERT, NativeKernel, ResidentLayer, expert_layout
+from engine.kernels.native import EXPERT, SKIPPED, NativeKernel, ResidentLayer, expert_layout
 from engine.store.layout import ExpertSpec
 
+MOST = 64  # experts per token that native code takes
 
-class _Layer:
-    """One layer whose experts are all of one spec."""
+
+class ResidentExperts:
+    """One layer whose experts are all of one spec. full: the finest tier that an expert runs at."""
 
     def __init__(self, layer: int, spec: ExpertSpec, n: int, activation: Activation, telemetry: Telemetry) -> None:
+        self.layer = layer
         self.spec = spec
         self.keys = [ExpertKey(layer, expert) for expert in range(n)]
-        self.full = 0  # the finest tier that an expert runs at
+        self.full = 0
         self.table = (ctypes.c_char * (EXPERT.size * n))()
         self._layout = expert_layout(spec, activation)
         self.native = ResidentLayer(
@@ -38,9 +44,10 @@ class _Layer:
 
 
 class Residents:
-    """The short way of one token through the experts of a layer, where all it needs is in ordinary memory.
+    """The experts of one level of memory, for one token at a time.
 
-    Follows one cache: nothing here may be used but under its lock, which keeps every address valid.
+    Follows one cache. `run` may be used but under its lock, `run_some` on what is leased, which keeps addresses valid.
+    needed: after MISSING, what each of the token's experts lacks; see NativeKernel.moe_resident.
     """
 
     def __init__(
@@ -54,8 +61,11 @@ class Residents:
         self._cache = cache
         self._kernel = kernel
         self._telemetry = telemetry  # owns the counters
+        self.needed = array("i", [0] * MOST)
+        self._ranks = array("i", [0] * MOST)
+        self._out = self._kept = torch.empty(0)
         self._layers = {
-            layer: _Layer(layer, own[0], len(own), activation, telemetry)
+            layer: ResidentExperts(layer, own[0], len(own), activation, telemetry)
             for layer, own in specs.items()
             if all(spec == own[0] for spec in own)
         }
@@ -79,20 +89,46 @@ class Residents:
                     if entry is not None and entry.held:
                         self._changed(entry, True)
 
-    def play(self, layer: int, step: Step) -> int | None:
-        """Fill step.y; returns how many experts ran, all of them hits. None: one is missing, and nothing was done."""
+    def experts(self, layer: int, step: Step) -> ResidentExperts | None:
+        """Those of a layer, where native code can look them up for this step."""
         found = self._layers.get(layer)
-        if found is None or found.spec.hidden != step.hidden:
-            return None
+        return found if found is not None and found.spec.hidden == step.hidden and step.k <= MOST else None
+
+    def run(self, experts: ResidentExperts, step: Step) -> int:
+        """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was done."""
         x, ids, weights, y = step.addresses
-        with self._cache.lock:
-            ran = self._kernel.moe_resident(found.address, ids, step.k, x, weights, y)
-            if ran is not None:
-                used = [found.keys[expert] for expert in step.chosen.tolist()]
-                if ran < step.k:
-                    used = [key for key in used if self._cache.tier(key, found.full)]
-                self._cache.used(used)
+        ran = self._kernel.moe_resident(
+            experts.address, ids, step.k, x, weights, y, self.needed.buffer_info()[0]
+        )  # fmt: skip
+        if ran >= 0:
+            used = [experts.keys[expert] for expert in step.chosen.tolist()]
+            if ran < step.k:
+                used = [key for key in used if self._cache.tier(key, experts.full)]
+            self._cache.used(used)
         return ran
+
+    def run_some(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
+        """Compute the experts of these ranks, all of them leased, for `combine`."""
+        for at, rank in enumerate(ranks):
+            self._ranks[at] = rank
+        x, ids, _, _ = step.addresses
+        if self._out.numel() < step.k * step.hidden:
+            with torch.inference_mode(False):
+                self._out, self._kept = torch.empty(step.k * step.hidden), torch.empty(1, MOST)
+        self._kernel.moe_some(
+            experts.address, ids, self._ranks.buffer_info()[0], len(ranks), step.k, x, self._out.data_ptr()
+        )
+
+    def combine(self, step: Step) -> None:
+        """step.y, from all that was run since MISSING; what was skipped is left out."""
+        _, _, weights, y = step.addresses
+        needed = self.needed[: step.k].tolist()
+        if SKIPPED in needed:
+            kept = self._kept[:, : step.k]
+            kept.copy_(step.weights)
+            kept[0, [rank for rank, planes in enumerate(needed) if planes == SKIPPED]] = 0.0
+            weights = self._kept.data_ptr()
+        self._kernel.combine_one(weights, self._out.data_ptr(), y, step.k, step.hidden)
 
     def _changed(self, entry: Entry, there: bool) -> None:
         layer = self._layers.get(entry.key.layer)

@@ -27,7 +27,7 @@ from engine.store.layout import ExpertSpec
 ABI = 4  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
-_NOT_RESIDENT = -2  # as in the C enum
+SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
 _MATRICES = ("gate", "up", "down")
 EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first, count, 0
 
@@ -123,7 +123,8 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
         pointer, ctypes.POINTER(_Layout), ctypes.c_char_p, i32, pointer, i32, i32, pointer, i32, pointer,
     )  # fmt: skip
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
-    library.uh_moe_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
+    library.uh_moe_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer, pointer)
+    library.uh_moe_some.argtypes = (pointer, pointer, pointer, pointer, i32, i32, pointer, pointer)
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
     library.uh_peak.argtypes, library.uh_peak.restype = (pointer, pointer, i32, ctypes.c_int64), ctypes.c_float
     library.uh_pack.argtypes = (pointer, ctypes.POINTER(View), i32, i32, pointer, i32)
@@ -222,19 +223,37 @@ class NativeKernel:
         if failed:
             raise _no_memory()
 
-    def moe_resident(self, layer: int, ids: int, k: int, x: int, weights: int, y: int) -> int | None:
-        """`moe_one` on the experts chosen, if none has to be fetched: then how many ran, else None and nothing is done.
+    def moe_resident(self, layer: int, ids: int, k: int, x: int, weights: int, y: int, needed: int) -> int:
+        """`moe_one` on the experts chosen, if none of them has to be fetched: then how many ran.
 
+        Else nothing is done: MISSING tells in `needed` (int32 [k]) what each lacks: the planes that it has to be
+        fetched to, 0 if it is there, SKIPPED if it is not and need not be. UNDECIDED is a call for the long way.
         layer: the address of a ResidentLayer. The others are addresses, too: ids int64 [k], x float32 [H], weights
         float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
         """
         with self._lock:
-            ran: int = self._library.uh_moe_resident(self._context, layer, ids, k, x, weights, y)
-        if ran >= 0:
-            return ran
-        if ran == _NOT_RESIDENT:
-            return None
-        raise _no_memory()
+            ran: int = self._library.uh_moe_resident(self._context, layer, ids, k, x, weights, y, needed)
+        if ran == -1:
+            raise _no_memory()
+        return ran
+
+    def moe_some(self, layer: int, ids: int, ranks: int, n: int, k: int, x: int, out: int) -> None:
+        """Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x), float32 [k, H].
+
+        Arguments as of `moe_resident`, all addresses; ranks: int32 [n], below k. Raises UnderhillError(OUT_OF_MEMORY),
+        RuntimeError when one is not there.
+        """
+        with self._lock:
+            failed: int = self._library.uh_moe_some(self._context, layer, ids, ranks, n, k, x, out)
+        if failed == -1:
+            raise _no_memory()
+        if failed:
+            raise RuntimeError("an expert that was to run is not in memory")
+
+    def combine_one(self, weights: int, out: int, y: int, k: int, hidden: int) -> None:
+        """See Kernel.combine, for one token: y [hidden] = sum of weights[rank] * out[rank]. All are addresses."""
+        with self._lock:
+            self._library.uh_combine(self._context, weights, out, y, 1, k, hidden)
 
     def linear(self, view: View, x: Tensor, y: Tensor | None = None) -> Tensor:
         """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None makes one.

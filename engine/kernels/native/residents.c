@@ -28,26 +28,52 @@ static int needed_planes(const uh_residents *layer, const float *weights, int32_
     return 1;
 }
 
-int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
-                    const float *weights, float *y) {
-    uh_expert asked[MOST];
-    int32_t needed[MOST], hits = 0;
+/* Among k different experts, what each lacks: planes to be fetched, 0: it is there, UH_SKIPPED: it is neither there nor
+ * to be fetched. Returns how many are to be fetched; UH_NOT_DECIDED. */
+static int lacking(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed) {
     const int exact = layer->t1 >= 1.0;
-    if (k > MOST || (!exact && !needed_planes(layer, weights, k, needed))) return UH_NOT_RESIDENT;
+    int missing = 0;
+    if (k > MOST || (!exact && !needed_planes(layer, weights, k, needed))) return UH_NOT_DECIDED;
     for (int32_t i = 0; i < k; i++) {
-        if (ids[i] < 0 || ids[i] >= layer->n) return UH_NOT_RESIDENT;
+        if (ids[i] < 0 || ids[i] >= layer->n) return UH_NOT_DECIDED;
         for (int32_t j = 0; j < i; j++)
-            if (ids[j] == ids[i]) return UH_NOT_RESIDENT;
-        const uh_expert *expert = &layer->experts[ids[i]];
-        if (expert->planes < (exact ? layer->high : needed[i])) return UH_NOT_RESIDENT;
-        if (!expert->planes) continue;
-        asked[hits] = *expert;
-        asked[hits++].first = i;
+            if (ids[j] == ids[i]) return UH_NOT_DECIDED;
     }
+    for (int32_t i = 0; i < k; i++) {
+        const int32_t wanted = exact ? layer->high : needed[i], there = layer->experts[ids[i]].planes;
+        needed[i] = there < wanted ? wanted : there ? 0 : UH_SKIPPED;
+        missing += there < wanted;
+    }
+    return missing;
+}
+
+int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
+                    const float *weights, float *y, int32_t *needed) {
+    uh_expert asked[MOST];
+    int32_t hits = 0;
+    const int missing = lacking(layer, ids, k, weights, needed);
+    if (missing) return missing < 0 ? missing : UH_NOT_RESIDENT;
     for (int32_t i = 0; i < k; i++) {
         layer->uses[ids[i]]++;
         layer->ran[layer->tiers[layer->experts[ids[i]].planes]]++;
+        if (needed[i] == UH_SKIPPED) continue;
+        asked[hits] = layer->experts[ids[i]];
+        asked[hits++].first = i;
     }
     *layer->hits += hits;
     return uh_moe_one(context, layer->layout, asked, hits, x, weights, y) ? -1 : hits;
+}
+
+int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
+                int32_t k, const float *x, float *out) {
+    uh_expert asked[MOST];
+    if (n > MOST) return UH_NOT_DECIDED;
+    for (int32_t i = 0; i < n; i++) {
+        asked[i] = layer->experts[ids[ranks[i]]];
+        asked[i].first = i;
+        asked[i].count = 1;
+        if (!asked[i].planes) return UH_NOT_RESIDENT;
+    }
+    for (int32_t i = 0; i < n; i++) layer->ran[layer->tiers[asked[i].planes]]++;
+    return uh_run(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
 }

@@ -138,12 +138,19 @@ typedef struct {
     int32_t tiers[4];  /* by planes; 0 planes: 0 */
 } uh_residents;
 
-enum { UH_NOT_RESIDENT = -2 };
+/* NOT_RESIDENT: something has to be fetched. NOT_DECIDED: a call that these functions do not take. */
+enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3 };
 
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
- * is. Returns how many ran; UH_NOT_RESIDENT: nothing was done or counted; -1: out of memory. */
+ * is. Returns how many ran; -1: out of memory; below: nothing was done or counted. needed [k], of UH_NOT_RESIDENT: planes
+ * that each has to be fetched to, 0 if it is there, UH_SKIPPED if it is skipped. */
 UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
-                           const float *weights, float *y);
+                           const float *weights, float *y, int32_t *needed);
+
+/* Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x) for the n `ranks` below k. out
+ * [k, hidden], for uh_combine. Counts in `ran` alone. 0: done; -1: out of memory; below: nothing was done. */
+UH_API int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
+                       int32_t k, const float *x, float *out);
 
 /* Reads n bytes once with all threads, but for less than 256 of each of 64 parts, as fast as it goes: the roof the kernels
  * are measured against. */

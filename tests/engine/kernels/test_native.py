@@ -223,7 +223,9 @@ def test_after_closing_every_call_is_refused_and_closing_again_is_not(native_lib
         lambda: kernel.combine(torch.ones(2, 16), torch.ones(1, 2)),
         lambda: kernel.play(Tape([]), TapeStep(0)),
         lambda: kernel.moe_one(0, 0, 0, 0, 0, 0),
-        lambda: kernel.moe_resident(0, 0, 0, 0, 0, 0),
+        lambda: kernel.moe_resident(0, 0, 0, 0, 0, 0, 0),
+        lambda: kernel.moe_some(0, 0, 0, 0, 0, 0, 0),
+        lambda: kernel.combine_one(0, 0, 0, 0, 0),
     ]
     for call in calls:
         with pytest.raises(RuntimeError, match="closed"):

@@ -1,0 +1,153 @@
+"""Reads under way, by expert: whoever asked for one, whoever needs it takes it over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterable, Sequence
+from queue import Empty, SimpleQueue
+from typing import NamedTuple
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.entry import Lease
+from engine.experts.keys import ExpertKey
+from engine.experts.loader import Loader
+from engine.experts.observer import Observer
+from engine.experts.request import Request, Urgency
+from engine.experts.telemetry import Telemetry
+from engine.experts.two_level import Arrival, TieredCache
+
+
+class Coming(NamedTuple):
+    """One expert on its way. tier: what it will be."""
+
+    key: ExpertKey
+    tier: int
+    arrival: Arrival
+    request: Request
+
+
+class Arrivals:
+    """At most one read per expert, from the reservation of its room to its place in the cache.
+
+    For the thread that runs the model: readers only report here that a read has ended, and nothing becomes of it
+    before somebody asks (`take`, `settle`).
+    """
+
+    def __init__(self, cache: TieredCache, loader: Loader, telemetry: Telemetry) -> None:
+        self._cache = cache
+        self._loader = loader
+        self._telemetry = telemetry
+        self._ended: SimpleQueue[Request] = SimpleQueue()
+        self._open: dict[ExpertKey, Coming] = {}
+        self.observer: Observer | None = None
+
+    def coming(self, key: ExpertKey) -> int:
+        """The tier at which an expert is on its way; 0: it is not."""
+        found = self._open.get(key)
+        return 0 if found is None else found.tier
+
+    def demand(self, key: ExpertKey, tier: int) -> bool:
+        """Somebody waits for this expert, which is not there at this tier; False: there is no room for it now.
+
+        What is on its way already is taken over, even if it is coarser: then it has to be demanded again afterwards.
+        """
+        coming = self._open.get(key)
+        if coming is not None:
+            self._loader.demand(coming.request)
+            return True
+        return self._start(key, tier, Urgency.DEMAND)
+
+    def expect(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:
+        """Somebody may need this expert, which is not there at this tier; False: it is on its way, or there is no room.
+
+        Room is made as for what is demanded, by letting others go. Whoever demands it later takes the read over, and a
+        read that fails is forgotten: it fails again for whoever needs it.
+        """
+        return key not in self._open and self._start(key, tier, urgency)
+
+    def _start(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
+        arrival = self._cache.reserve(key, tier)
+        if arrival is None:
+            return False
+        request = self._loader.submit(key, arrival.reservation.parts, arrival.views, self._ended.put, urgency)
+        self._open[key] = Coming(key, tier, arrival, request)
+        return True
+
+    def make_way(self) -> bool:
+        """Cancel all that is on its way, for whoever waits has no room; False: there is nothing."""
+        if not self._open:
+            return False
+        self.abandon(tuple(self._open))
+        return True
+
+    def take(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
+        """Wait until one of these has ended, and take all of them that have; what else has ended is settled.
+
+        None instead of a lease: the read was cancelled. Raises the UnderhillError of one that failed.
+        """
+        if not any(key in self._open for key in awaited):
+            raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
+        while True:
+            ended = self._wait()
+            taken = self._end(ended, awaited)
+            if taken:
+                return taken
+
+    def settle(self) -> None:
+        """Put what has ended in its place, without waiting."""
+        if self._open and not self._ended.empty():
+            self._end(self._wait(), ())
+
+    def abandon(self, keys: Iterable[ExpertKey]) -> None:
+        """Nobody needs these any more: cancel them; what a reader had in hand comes in all the same."""
+        left = [self._open[key] for key in keys if key in self._open]
+        for coming in left:
+            self._loader.cancel(coming.request)
+        while any(coming.key in self._open for coming in left):
+            self._end(self._wait(), ())
+
+    def _wait(self) -> list[Coming]:
+        """Wait for one read to end; all that have."""
+        ended = [self._ended.get() if self.observer is None else self._observed(self.observer)]
+        while len(ended) < len(self._open):
+            try:
+                ended.append(self._ended.get_nowait())
+            except Empty:
+                break
+        return [self._open.pop(request.key) for request in ended]
+
+    def _observed(self, observer: Observer) -> Request:
+        start, waited = time.perf_counter(), self._ended.empty()
+        request = self._ended.get()
+        if waited:
+            observer.waited(request.key.layer, start, time.perf_counter())
+        return request
+
+    def _end(self, ended: Sequence[Coming], awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
+        """Each gets its place in the cache, or gives its room back. Returns those awaited; raises as `take` does."""
+        taken: list[tuple[ExpertKey, Lease | None]] = []
+        failure: UnderhillError | None = None
+        for coming in ended:
+            lease: Lease | None = None
+            try:
+                lease = self._placed(coming)
+            except UnderhillError as error:
+                if coming.key in awaited and error.kind is not Kind.CANCELLED:
+                    failure = failure or error
+            if coming.key in awaited:
+                taken.append((coming.key, lease))
+            elif lease is not None:
+                lease.release()
+        if failure is not None:
+            for _, lease in taken:
+                if lease is not None:
+                    lease.release()
+            raise failure
+        return taken
+
+    def _placed(self, coming: Coming) -> Lease:
+        if coming.request.error is not None:
+            self._cache.abandon(coming.arrival)
+            raise coming.request.error
+        self._telemetry.read(coming.request.nbytes, coming.request.seconds)
+        return self._cache.commit(coming.arrival)

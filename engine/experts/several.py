@@ -1,0 +1,92 @@
+"""Several tokens at once, or several kinds of memory: hits are computed while misses load."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from torch import Tensor
+
+from engine.experts.arrivals import Arrivals
+from engine.experts.demands import Demands
+from engine.experts.entry import Lease
+from engine.experts.observer import Observer
+from engine.experts.telemetry import Telemetry
+from engine.experts.two_level import TieredCache
+from engine.experts.wants import Want
+from engine.kernels.activation import Activation
+from engine.kernels.call import Kernel, Work
+from engine.store.layout import ExpertSpec
+
+
+class Call(NamedTuple):
+    """One layer call. x: [T, H]. out: [T * k, H], a row per slot: added up in order at the end, whoever came first."""
+
+    x: Tensor
+    k: int
+    out: Tensor
+
+
+class Several:
+    """Fills the slots of a call, expert by expert, in the order in which they come.
+
+    kernels: one per level of the cache. window: reads that may be under way or queued at a time, for many tokens.
+    """
+
+    def __init__(
+        self,
+        cache: TieredCache,
+        arrivals: Arrivals,
+        kernels: Sequence[Kernel],
+        activation: Activation,
+        telemetry: Telemetry,
+        window: int,
+    ) -> None:
+        self._cache, self._arrivals, self._kernels = cache, arrivals, kernels
+        self._activation, self._telemetry, self._window = activation, telemetry, window
+        self.observer: Observer | None = None
+
+    def serve(self, call: Call, wants: Sequence[Want]) -> list[int]:
+        """Fill the slots of every want; returns those that were skipped.
+
+        Raises the UnderhillError of an expert that cannot be had; nothing is leased or on its way for the call then.
+        """
+        self._arrivals.settle()
+        leases = self._cache.lookup((want.key, want.tier, want.full) for want in wants)
+        hits = [(want, leases[want.key]) for want in wants if want.key in leases]
+        missing = {want.key: want for want in wants if want.tier and want.key not in leases}
+        window = self._window if len(call.x) > 1 else len(missing)  # one token's experts are soon all there
+        demands = Demands(self._arrivals, {key: want.tier for key, want in missing.items()}, window)
+        try:
+            demands.start()
+            self._telemetry.hit(len(hits))
+            self._telemetry.misses += len(missing)
+            skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]
+            self._telemetry.precision[0] += len(skipped)
+            taken, hits = hits, []
+            self._run(call, taken)
+            while demands:
+                self._run(call, [(missing[lease.key], lease) for lease in demands.take()])
+            return skipped
+        finally:
+            for _, lease in hits:
+                lease.release()
+            demands.abandon()
+
+    def _run(self, call: Call, found: Sequence[tuple[Want, Lease]]) -> None:
+        """Compute these experts and release them."""
+        try:
+            groups: dict[tuple[int, int], tuple[ExpertSpec, list[Work]]] = {}  # by level and identity of the spec
+            for want, lease in found:
+                _, work = groups.setdefault((lease.level, id(want.spec)), (want.spec, []))
+                work.append(Work(lease.parts, want.slots))
+                self._telemetry.precision[lease.tier] += len(want.slots)
+            for (level, _), (spec, work) in groups.items():
+                start = 0.0 if self.observer is None else time.perf_counter()
+                self._kernels[level].run(spec, self._activation, work, call.x, call.k, call.out)
+                if self.observer is not None:
+                    self.observer.computed(found[0][0].key.layer, len(work), start, time.perf_counter())
+        finally:
+            for _, lease in found:
+                lease.release()

@@ -1,0 +1,146 @@
+"""Reads under way: taken over by whoever needs them, out of the way when room is short, silent when nobody cares."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.backend import Step
+from engine.experts.keys import ExpertKey
+from engine.experts.opening import open_runtime
+from engine.experts.request import Urgency
+from engine.experts.runtime import ExpertRuntime
+from engine.kernels.activation import Activation
+from engine.kernels.choice import available
+from engine.store.layout import ExpertSpec
+from tests.engine.experts.sources import MemorySource
+
+SPEC = ExpertSpec(48, 40, 8, 16)
+Open = Callable[..., ExpertRuntime]
+KERNELS = [
+    "torch",
+    pytest.param("native", marks=pytest.mark.skipif(not available().native, reason="no native library")),
+]
+
+
+@pytest.fixture
+def opened() -> Iterator[Open]:
+    """Opens runtimes whose capacity is given in whole experts."""
+    made: list[tuple[ExpertRuntime, MemorySource]] = []
+
+    def make(source: MemorySource, experts: float, kernel: str = "torch", readers: int = 1) -> ExpertRuntime:
+        capacity = int(experts * source.expert_bytes)
+        made.append((open_runtime(source, Activation(), capacity, kernel=kernel, readers=readers), source))
+        return made[-1][0]
+
+    yield make
+    for runtime, source in made:
+        source.gate.set()
+        runtime.close()
+
+
+def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
+    step = Step(x.clone(), ids.clone(), weights.clone(), torch.full_like(x, float("nan")))
+    runtime.moe_step(layer, step)
+    return step.y
+
+
+def later(source: MemorySource) -> None:
+    """Reads go on once whoever is about to wait for them surely waits."""
+    threading.Timer(0.05, source.gate.set).start()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_is_on_its_way_is_taken_over_not_read_again(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    runtime, routing = opened(source, 12, kernel), source.routing(1, 3)
+    expected = stepped(opened(source, 12, kernel), 0, *routing)
+    source.reads.clear()
+    source.gate.clear()
+    for expert in routing[1][0].tolist():
+        assert runtime.arrivals.expect(ExpertKey(0, expert), 8)
+        assert not runtime.arrivals.expect(ExpertKey(0, expert), 8)
+    later(source)
+    assert torch.equal(stepped(runtime, 0, *routing), expected)
+    assert len(source.reads) == 3
+    assert (runtime.snapshot().hits, runtime.snapshot().misses) == (0, 3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_has_come_in_advance_is_a_hit(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    runtime, routing = opened(source, 12, kernel), source.routing(1, 3)
+    expected = stepped(opened(source, 12, kernel), 0, *routing)
+    for expert in routing[1][0].tolist():
+        runtime.arrivals.expect(ExpertKey(0, expert), 8)
+    assert torch.equal(stepped(runtime, 2, *routing), stepped(opened(source, 12, kernel), 2, *routing))
+    assert torch.equal(stepped(runtime, 0, *routing), expected)
+    assert (runtime.snapshot().hits, runtime.snapshot().misses) == (3, 3)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_coarser_one_on_its_way_is_completed(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    runtime, routing = opened(source, 12, kernel), source.routing(1, 3)
+    expected = stepped(opened(source, 12, kernel), 0, *routing)
+    source.reads.clear()
+    source.gate.clear()
+    key = ExpertKey(0, int(routing[1][0, 1]))
+    runtime.arrivals.expect(key, 2)
+    later(source)
+    assert torch.equal(stepped(runtime, 0, *routing), expected)
+    fine = SPEC.layout.parts_for(8)
+    assert sorted(parts for found, parts in source.reads if found == key) == [
+        SPEC.layout.parts_for(2), tuple(p for p in fine if p not in SPEC.layout.parts_for(2)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("tokens", [1, 4])
+def test_room_that_only_hopes_hold_goes_to_whoever_needs_it(opened: Open, kernel: str, tokens: int) -> None:
+    source = MemorySource(SPEC)
+    runtime, routing = opened(source, 2, kernel), source.routing(tokens, 3)
+    expected = opened(source, 12, kernel).moe(0, *routing)
+    source.gate.clear()
+    for expert in range(2):
+        assert runtime.arrivals.expect(ExpertKey(2, expert), 8)
+    assert not runtime.arrivals.expect(ExpertKey(2, 3), 8)
+    later(source)
+    assert torch.equal(runtime.moe(0, *routing), expected)
+    assert runtime.cache.nbytes <= runtime.cache.capacity
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_hope_that_fails_is_silent_and_its_room_comes_back(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    runtime, routing = opened(source, 3, kernel), source.routing(1, 3)
+    expected = stepped(opened(source, 12, kernel), 2, *routing)
+    source.failing[ExpertKey(0, 1)] = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
+    runtime.arrivals.expect(ExpertKey(0, 1), 8, Urgency.REPAIR)
+    assert torch.equal(stepped(runtime, 2, *routing), expected)
+    with pytest.raises(UnderhillError, match="said no"):
+        stepped(runtime, 0, routing[0], torch.tensor([[1, 2, 3]]), routing[2])
+    source.failing.clear()
+    assert stepped(runtime, 0, routing[0], torch.tensor([[1, 2, 3]]), routing[2]).isfinite().all()
+    runtime.set_capacity(source.expert_bytes)  # possible only when no room is held
+    assert runtime.cache.nbytes <= source.expert_bytes
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_failed_one_that_was_taken_over_fails_the_answer(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    runtime, routing = opened(source, 12, kernel, readers=2), source.routing(1, 3)
+    key = ExpertKey(0, int(routing[1][0, 2]))
+    source.failing[key] = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
+    source.gate.clear()
+    runtime.arrivals.expect(key, 8)
+    later(source)
+    with pytest.raises(UnderhillError, match="said no"):
+        stepped(runtime, 0, *routing)
+    source.failing.clear()
+    assert torch.equal(stepped(runtime, 0, *routing), stepped(opened(source, 12, kernel), 0, *routing))
