@@ -112,8 +112,9 @@ ENGINE = (
             "Share of the model's expert bytes kept in memory; empty lets Underhill choose.", "memory", 0.0, 1.0,
             optional=True),
     Setting("memory_gb", "float", None, "Memory ceiling (GB)",
-            "Most memory Underhill may use; empty takes what is free, less a margin.", "memory", 0.5, 4096.0,
-            optional=True, live=False),
+            "Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty "
+            "takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.",
+            "memory", 0.25, 4096.0, optional=True),
     Setting("policy", "choice", "lru_layer", "Cache policy", "Which expert leaves when room is needed.", "speed",
             choices=("lru_layer", "lru"), live=False, advanced=True),
     Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,

@@ -38,14 +38,14 @@ def run(args: argparse.Namespace) -> int:
 
 def _computer() -> dict[str, Any]:
     kernels = available()
-    limit, free = probe.memory()
+    memory = probe.memory()
     return {
         "underhill": _version(),
         "torch": metadata.version("torch"),
         "kernels": asdict(kernels),
         "cores": probe.cores(),
-        "ram_limit": limit,
-        "ram_free": free,
+        "ram_limit": memory.limit,
+        "ram_free": memory.available,
         "gpus": [asdict(gpu) for gpu in probe.gpus()],
         "library": str(library.home()),
     }

@@ -45,6 +45,16 @@ class Context:
         self.limit = limit
         self._state = model.new_state()
         self.tokens: list[int] = []
+        self._due = 0  # tokens of the prompt that is being read
+
+    @property
+    def needed(self) -> int:
+        """Tokens that are here, or will be once the prompt that is being read is through."""
+        return max(len(self.tokens), self._due)
+
+    def bound(self, limit: int, chunk: int) -> None:
+        """Change both figures; what the state has seen stays, also beyond a lower limit."""
+        self.limit, self._chunk = limit, chunk
 
     @property
     def room(self) -> int:
@@ -87,6 +97,20 @@ class Context:
         snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it).
         """
         reused = self.reuse(ids)
+        self._due = len(ids)
+        try:
+            return self._read(ids, reused, marks, progress, cancelled)
+        finally:
+            self._due = 0
+
+    def _read(
+        self,
+        ids: Sequence[int],
+        reused: int,
+        marks: Sequence[int],
+        progress: Callable[[int, int], None],
+        cancelled: Callable[[], bool],
+    ) -> Tensor | None:
         stops = sorted({m for m in (*marks, len(ids) - 1, len(ids)) if reused < m <= len(ids)})
         logits: Tensor | None = None
         for stop in stops:

@@ -3,110 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.machine import GB, Machine
+from engine.hardware.budget import BASE, cache_within, ceiling, held_by, size
+from engine.hardware.facts import ModelFacts
+from engine.hardware.machine import Machine
+from engine.hardware.speed import expected_speed, speed_sentence
 
-MARGIN = 2 * GB  # left to the rest of the computer
-WORKSPACE = 300_000_000  # activations, prompt chunks, reader buffers
 SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
 SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
-# Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md).
-NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
-# Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
-TORCH_WEIGHT = 5e-9
-PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales and offsets of groups of 64
+CHUNKS = (512, 256, 128, 64, 32)  # tokens of a prompt that are computed at once
+WORKING_SHARE = 8  # larger chunks than the smallest take at most this part of what the experts could have
 
 
 @dataclass(frozen=True)
-class ModelFacts:
-    """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
+class Opened:
+    """A model that is open already, for which only some can still be chosen.
 
-    dense_bytes: everything else, by those kinds of KINDS that can be had, as held. looked_up_bytes: of these, tables of
-    which a token reads one row. kv_bytes: per token of context in bf16, twice that where the rest is held as f32.
-    state_bytes: of recurrent layers, snapshots included, however long the context is. native: native kernels compute.
-    lean: the layers are the lean decoder's, not the compatibility backend's.
+    dense: how the other weights are held. context: tokens that were planned for. tokens: of these, those that are in
+    use. kv_bytes: what their rows take.
     """
 
-    name: str
-    expert_bytes: Mapping[int, int]
-    record_bytes: Mapping[int, int]
-    dense_bytes: Mapping[str, int]
+    dense: str
+    context: int
+    tokens: int
     kv_bytes: int
-    moe_layers: int
-    experts: int
-    experts_per_token: int
-    context_length: int
-    state_bytes: int = 0
-    looked_up_bytes: Mapping[str, int] = field(default_factory=dict)
-    native: bool = True
-    lean: bool = True
-
-    @property
-    def layer_seconds(self) -> float:
-        """What a token costs per layer beside its bytes."""
-        if not self.lean:
-            return COMPAT_LAYER
-        return NATIVE_LAYER if self.native else TORCH_LAYER
-
-    def per_token(self, dense: str) -> int:
-        """Bytes that a token of context leaves behind."""
-        return self.kv_bytes * (2 if dense == "f32" else 1)
-
-    @property
-    def tiers(self) -> tuple[int, ...]:
-        """Tiers stored, coarse first."""
-        return tuple(sorted(self.expert_bytes))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be done. speed: expected decode tokens per second, (with near-uniform routing, with usual reuse)."""
+    """What will be done. Bytes, tokens; speed: expected decode tokens per second, (near-uniform routing, usual reuse).
+
+    cache_bytes: of expert records; smallest_cache: below which it must not be. chunk: tokens of a prompt computed at
+    once. workspace: reserved for computing. ceiling: of the whole process. least: the lowest one that would do.
+    """
 
     mode: str  # 'cpu' until a device pool is planned for
     tier: int
     dense: str
     cache_bytes: int
+    smallest_cache: int
     context: int
+    chunk: int
+    workspace: int
     threads: int
     ceiling: int
+    least: int
     speed: tuple[float, float]
     limit: str  # 'memory' or 'disk'
     sentences: tuple[str, ...]
 
 
-def make_plan(machine: Machine, model: ModelFacts, settings: Mapping[str, object], in_use: int = 0) -> Plan:
+def make_plan(
+    machine: Machine, model: ModelFacts, settings: Mapping[str, object], in_use: int = 0, opened: Opened | None = None
+) -> Plan:
     """The plan for this model here. in_use: bytes this process holds already and that count against a ceiling.
 
+    opened: it is loaded already and keeps what cannot change; its bytes are not in in_use, and count as free.
     Raises UnderhillError(OUT_OF_MEMORY) with the figures where it cannot hold, BAD_REQUEST for a tier not stored.
     """
     why: list[str] = []
     tier = _tier(model, str(settings["tier"]))
-    ceiling = _ceiling(machine, settings["memory_gb"], in_use, why)
-    # A token's experts of one layer and one more.
-    smallest = min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
-    fixed = in_use + WORKSPACE + model.state_bytes
-    room = ceiling - fixed - smallest - SMALLEST_CONTEXT * model.kv_bytes
-    dense = _dense(model, str(settings["dense"]), room, why)
-    fixed += model.dense_bytes[dense]
-    for_model = ceiling - fixed
+    most = ceiling(machine.memory, settings["memory_gb"], in_use, why)
+    smallest = _smallest_cache(model, tier)
+    entries = min(model.record_bytes.values()), model.experts * model.moe_layers
+    for_experts = held_by(smallest, *entries)
+    fixed = in_use + model.state_bytes
+    workspace = _workspace(model, CHUNKS[-1])
+    wanted = opened.context if opened is not None else _wanted_context(model, settings["context_length"])
+    tokens = max(min(wanted, SMALLEST_CONTEXT), 0 if opened is None else opened.tokens)
+    if opened is None:
+        room = most - fixed - workspace - for_experts - tokens * model.kv_bytes
+        opening = most - in_use - model.opening_bytes.get("int8", 0)  # experts and context come after the weights
+        dense = _dense(model, str(settings["dense"]), min(room, opening), why)
+    else:
+        dense = opened.dense
     per_token = model.per_token(dense)
-    context = _context(model, settings["context_length"], for_model - smallest, per_token, why)
-    room = for_model - context * per_token
-    if room < smallest:
-        need = fixed + SMALLEST_CONTEXT * per_token + smallest
-        raise UnderhillError(
-            Kind.OUT_OF_MEMORY,
-            f"{model.name} needs {_size(need)} of memory at the least, and {_size(ceiling)} may be used.",
-            "Close other programs, raise the memory ceiling, or choose a smaller model.",
-        )
-    cache = _cache(model, tier, room, smallest, settings["cache_fraction"], why)
+    fixed += model.dense_bytes[dense]
+    rows = max(tokens * per_token, 0 if opened is None else opened.kv_bytes)
+    least = fixed + workspace + rows + for_experts
+    if opened is None:
+        least = max(least, in_use + model.dense_bytes[dense] + model.opening_bytes.get(dense, 0))
+    if least > most:
+        raise _too_little(model, least, most, asked=settings["memory_gb"] is not None)
+    chunk = _chunk(model, most - fixed - rows - for_experts)
+    workspace = _workspace(model, chunk)
+    room = most - fixed - workspace
+    context = _context(wanted, tokens, room - for_experts, per_token, why)
+    room -= max(context * per_token, rows)
+    cache = _cache(model, tier, cache_within(room, *entries), smallest, settings["cache_fraction"], why)
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
-    speed, limit = _speed(machine, model, tier, dense, cache)
-    why.append(_speed_sentence(speed, limit, all_in_memory=cache >= model.expert_bytes[tier]))
-    return Plan("cpu", tier, dense, cache, context, threads, ceiling, speed, limit, tuple(why))
+    speed, limit = expected_speed(machine, model, tier, dense, cache)
+    why.append(speed_sentence(speed, limit, all_in_memory=cache >= model.expert_bytes[tier]))
+    return Plan(
+        "cpu", tier, dense, cache, smallest, context, chunk, workspace, threads, most, least, speed, limit, tuple(why)
+    )
 
 
 def _tier(model: ModelFacts, wanted: str) -> int:
@@ -119,6 +112,30 @@ def _tier(model: ModelFacts, wanted: str) -> int:
     return tier
 
 
+def _smallest_cache(model: ModelFacts, tier: int) -> int:
+    """A token's experts of one layer and one more."""
+    return min(model.expert_bytes[tier], model.record_bytes[tier] * (model.experts_per_token + 1))
+
+
+def _workspace(model: ModelFacts, chunk: int) -> int:
+    return BASE + model.working_bytes + chunk * model.token_bytes
+
+
+def _chunk(model: ModelFacts, room: int) -> int:
+    """The largest chunk whose workspace leaves experts and context most of `room` bytes; else the smallest."""
+    fit = (chunk for chunk in CHUNKS[:-1] if chunk * model.token_bytes <= (room - BASE) // WORKING_SHARE)
+    return next(fit, CHUNKS[-1])
+
+
+def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> UnderhillError:
+    raised = f"Raise the memory ceiling to {size(least)} or more, " if asked else "Close other programs, "
+    return UnderhillError(
+        Kind.OUT_OF_MEMORY,
+        f"{model.name} needs {size(least)} of memory at the least, and {size(most)} may be used.",
+        f"{raised}or choose a smaller model.",
+    )
+
+
 def _dense(model: ModelFacts, wanted: str, room: int, why: list[str]) -> str:
     """The kind that is asked for, or the next finer one that this model can have here; a sentence says so.
 
@@ -129,7 +146,7 @@ def _dense(model: ModelFacts, wanted: str, room: int, why: list[str]) -> str:
             return "f32"
         if "int4" not in model.dense_bytes:
             return "bf16"
-        if model.dense_bytes["int8"] <= room or model.dense_bytes["int4"] > room:
+        if model.dense_bytes["int8"] <= room:
             return "int8"
         why.append("The other weights are held at 4 bits, which costs some precision, so that the model fits.")
         return "int4"
@@ -142,28 +159,13 @@ def _dense(model: ModelFacts, wanted: str, room: int, why: list[str]) -> str:
     return possible
 
 
-def _ceiling(machine: Machine, asked_gb: object, in_use: int, why: list[str]) -> int:
-    """Most bytes for the whole process: what was asked, but never beyond what is free less the margin."""
-    free = machine.ram_free + in_use
-    safe = free - min(MARGIN, free // 4)
-    if asked_gb is None:
-        why.append(
-            f"{_size(machine.ram_free)} of memory are free; Underhill may use {_size(safe)} in all "
-            "and leaves the rest to other programs."
-        )
-        return safe
-    asked = int(float(str(asked_gb)) * GB)
-    if asked > safe:
-        why.append(f"The ceiling of {_size(asked)} is lowered to {_size(safe)}: no more is safely free.")
-        return safe
-    why.append(f"The memory ceiling is {_size(asked)}.")
-    return asked
+def _wanted_context(model: ModelFacts, asked: object) -> int:
+    return min(model.context_length, int(str(asked)) if asked else model.context_length)
 
 
-def _context(model: ModelFacts, asked: object, room: int, per_token: int, why: list[str]) -> int:
-    """Tokens of context: what is asked or the model's own, at most half of the room, at least SMALLEST_CONTEXT."""
-    wanted = min(model.context_length, int(str(asked)) if asked else model.context_length)
-    possible = max(SMALLEST_CONTEXT, room // 2 // max(1, per_token))
+def _context(wanted: int, least: int, room: int, per_token: int, why: list[str]) -> int:
+    """Tokens of context: what is wanted, at most half of the room, no fewer than `least`."""
+    possible = max(least, room // 2 // max(1, per_token))
     if wanted > possible:
         why.append(f"The context is {possible:,} tokens instead of {wanted:,}, so that experts have room too.")
         return possible
@@ -173,42 +175,14 @@ def _context(model: ModelFacts, asked: object, room: int, per_token: int, why: l
 def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: object, why: list[str]) -> int:
     whole = model.expert_bytes[tier]
     wanted = whole if fraction is None else max(smallest, int(whole * float(str(fraction))))
-    cache = min(wanted, room)
+    cache = max(smallest, min(wanted, room))
     if cache >= whole:
         why.append(
-            f"All {_size(whole)} of experts fit in memory, so every one runs at {tier} bits whatever the dial says."
+            f"All {size(whole)} of experts fit in memory, so every one runs at {tier} bits whatever the dial says."
         )
     else:
         why.append(
-            f"{_size(cache)} of {_size(whole)} of experts ({100 * cache / whole:.0f} %) are kept in memory at "
+            f"{size(cache)} of {size(whole)} of experts ({100 * cache / whole:.0f} %) are kept in memory at "
             f"{tier} bits; the rest is read from disk when needed."
         )
     return cache
-
-
-def _speed(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int) -> tuple[tuple[float, float], str]:
-    """Tokens per second if a token costs its bytes (all active ones from memory, the missed ones from disk too), what
-    whoever computes takes for a layer, and the decoding of experts where torch does that.
-
-    The slow end takes uniform routing, where a cache of a share s misses 1 - s. The fast end takes half those misses.
-    """
-    active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
-    others = model.dense_bytes[dense] - model.looked_up_bytes.get(dense, 0)
-    from_memory = (active + others) / machine.memory_rate + model.layer_seconds * model.moe_layers
-    if not model.native and tier < 16:
-        from_memory += TORCH_WEIGHT * active * 8 / (tier + PARAMETER_BITS)
-    share = min(1.0, cache / model.expert_bytes[tier])
-    missed = active * (1 - share) / machine.disk_rate
-    slow, fast = 1 / (from_memory + missed), 1 / (from_memory + missed / 2)
-    return (slow, fast), "disk" if missed > from_memory else "memory"
-
-
-def _speed_sentence(speed: tuple[float, float], limit: str, *, all_in_memory: bool) -> str:
-    what = "reading experts from disk" if limit == "disk" else "computing from memory"
-    low, high = (f"{s:.0f}" if s >= 10 else f"{s:.1f}" for s in speed)
-    figure = f"up to {high}" if all_in_memory else f"about {low} to {high}"
-    return f"Expect {figure} tokens a second; {what} sets the pace."
-
-
-def _size(n: int) -> str:
-    return f"{n / GB:.1f} GB" if n >= GB else f"{n / 1e6:.0f} MB"

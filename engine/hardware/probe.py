@@ -13,11 +13,11 @@ from pathlib import Path
 
 import psutil
 
-from engine.hardware.machine import Gpu, Machine
+from engine.hardware import control_groups
+from engine.hardware.machine import Gpu, Machine, Memory
 from engine.store.disk import open_file
 
 _BLOCK = 1 << 20
-_CGROUP = Path("/sys/fs/cgroup")
 
 
 def probe(disk: Path, *, isa: str, memory_rate: float | None = None, disk_rate: float | None = None) -> Machine:
@@ -25,11 +25,9 @@ def probe(disk: Path, *, isa: str, memory_rate: float | None = None, disk_rate: 
 
     Rates not given are measured (about 0.1 s for memory, up to 0.3 s for the disk, where `disk` is a file).
     """
-    limit, free = memory()
     return Machine(
         cores=cores(),
-        ram_limit=limit,
-        ram_free=free,
+        memory=memory(),
         memory_rate=memory_rate or measure_memory(),
         disk_rate=disk_rate or measure_disk(disk),
         disk_free=shutil.disk_usage(disk).free,
@@ -47,15 +45,12 @@ def cores() -> int:
     return physical
 
 
-def memory() -> tuple[int, int]:
-    """(limit, free now) in bytes, both within the control group (v1 and v2) where there is one."""
+def memory() -> Memory:
+    """What there is and what is free, within the control groups (v1 and v2) too; the smallest of all wins."""
     machine = psutil.virtual_memory()
-    limit, free = int(machine.total), int(machine.available)
-    for maximum, used, cache in _cgroups():
-        if maximum < limit:
-            limit = maximum
-        free = min(free, max(0, maximum - used + cache))
-    return limit, min(free, limit)
+    groups = control_groups.groups()
+    limit = min([int(machine.total), *(group.limit for group in groups)])
+    return Memory(limit, int(machine.available), min((group.free for group in groups), default=None))
 
 
 def rss() -> int:
@@ -71,53 +66,6 @@ def peak_rss() -> int:
 
     kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(kib if sys.platform == "darwin" else kib * 1024)
-
-
-def _cgroups() -> list[tuple[int, int, int]]:
-    """(limit, used, reclaimable page cache) of this process's control group and those around it."""
-    found = []
-    for path, files in _cgroup_folders():
-        maximum = _number(path / files[0])
-        used = _number(path / files[1])
-        if maximum is not None and used is not None and maximum < 1 << 60:
-            found.append((maximum, used, _page_cache(path)))
-    return found
-
-
-def _cgroup_folders() -> list[tuple[Path, tuple[str, str]]]:
-    v1, v2 = ("memory.limit_in_bytes", "memory.usage_in_bytes"), ("memory.max", "memory.current")
-    try:
-        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return []
-    folders = []
-    for line in lines:
-        number, controllers, path = line.split(":", 2)
-        if number == "0" and not controllers:
-            root, files = _CGROUP, v2
-        elif "memory" in controllers.split(","):
-            root, files = _CGROUP / "memory", v1
-        else:
-            continue
-        at = root / path.lstrip("/")
-        folders += [(p, files) for p in (at, *at.parents) if p == root or root in p.parents]
-    return folders
-
-
-def _number(path: Path) -> int | None:
-    try:
-        return int(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # no such file, or the word "max": no limit here
-        return None
-
-
-def _page_cache(folder: Path) -> int:
-    try:
-        lines = (folder / "memory.stat").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return 0
-    stat = dict(line.split() for line in lines if len(line.split()) == 2)
-    return int(stat.get("inactive_file", stat.get("total_inactive_file", "0")))
 
 
 def gpus() -> tuple[Gpu, ...]:

@@ -18,6 +18,8 @@ from torch import Tensor
 PAGE = 4096  # what direct I/O reads to
 HUGE = 2 << 20  # bytes of a huge page
 SLAB = 256 << 20  # of address space, which costs nothing until it is written to
+OWN_MAPPING = 1 << 20  # bytes of a block that leaves the heap alone
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
 LINUX = sys.platform == "linux"
 
 
@@ -36,6 +38,19 @@ def huge(nbytes: int) -> Tensor:
     _advise(mapping, "MADV_HUGEPAGE", start, whole - start)
     _advise(mapping, "MADV_NOHUGEPAGE", whole, len(mapping) - whole)
     return torch.frombuffer(mapping, dtype=torch.uint8, count=nbytes, offset=start)
+
+
+def keep_heap_small() -> None:
+    """From now on, blocks of 1 MiB or more are mappings of their own, which go back to the system when they are freed.
+
+    glibc puts blocks of up to 32 MB on the heap once some were freed, and cannot use the holes of those that ask for an
+    alignment, as torch's do: a prompt of 1500 tokens left 260 MB in them (measured). Other libraries need no telling.
+    """
+    if LINUX:
+        with contextlib.suppress(AttributeError, OSError):  # there is no mallopt but in glibc
+            libc = ctypes.CDLL(None)
+            libc.mallopt(M_MMAP_THRESHOLD, OWN_MAPPING)
+            libc.mallopt(M_TRIM_THRESHOLD, OWN_MAPPING)
 
 
 class Arena:

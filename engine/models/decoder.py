@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Literal
 
@@ -28,6 +29,7 @@ class Decoder:
 
     passed: told of every layer with experts that is through: its own index and the residual stream [T, H] behind it,
     which is neither to be changed nor kept.
+    most_tokens: that a new sequence makes room for ahead of need (see ChunkedRows.most).
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Decoder:
         self.spec = spec
         self.passed: Callable[[int, Tensor], None] | None = None
         self.kv_dtype = kv_dtype
+        self.most_tokens = sys.maxsize
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
         table = None if shared else Linear(fetch(weights, f"{spec.embedding}.weight"), None, dense.for_table)
@@ -87,7 +90,8 @@ class Decoder:
 
     def new_state(self) -> SequenceState:
         """An empty sequence."""
-        return SequenceState([layer.mixer.new_state(self.kv_dtype) for layer in self.layers])
+        layers = [layer.mixer.new_state(self.kv_dtype) for layer in self.layers]
+        return SequenceState(layers, most_tokens=self.most_tokens)
 
     def continues(self, state: SequenceState, horizon: int) -> bool:
         """Whether what `state` holds can go on to `horizon` tokens.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,10 +18,14 @@ SNAPSHOT_BYTES = 512 << 20  # and the most they may take together
 
 
 class ChunkedRows:
-    """Rows [heads, length, dim] in chunks that are never moved; each doubles the capacity, up to LARGEST_CHUNK rows."""
+    """Rows [heads, length, dim] in chunks that are never moved; each doubles the capacity, up to LARGEST_CHUNK rows.
+
+    most: rows beyond which no room is made before it is needed, so that a sequence takes what was planned for it.
+    """
 
     def __init__(self, heads: int, dim: int, dtype: torch.dtype = torch.float32) -> None:
         self.heads, self.dim, self.dtype = heads, dim, dtype
+        self.most = sys.maxsize
         self.length = 0
         self.capacity = 0
         self._chunks: list[Tensor] = []  # each [heads, capacity_i, dim]
@@ -57,7 +62,7 @@ class ChunkedRows:
         return self._table.address
 
     def _grow(self, wanted: int) -> None:
-        size = max(min(max(self.capacity, FIRST_CHUNK), LARGEST_CHUNK), wanted)
+        size = max(min(max(self.capacity, FIRST_CHUNK), LARGEST_CHUNK, self.most - self.capacity), wanted)
         self._chunks.append(torch.empty(self.heads, size, self.dim, dtype=self.dtype))
         self.capacity += size
         self._table = None
@@ -174,10 +179,15 @@ class SequenceState:
 
     A forward pass runs between begin() and commit(); one that does not come to its end must be followed by rollback().
     Snapshots (only taken where a layer is recurrent) are bounded in number and bytes; the oldest leaves first.
+    most_tokens: see ChunkedRows.most.
     """
 
     def __init__(
-        self, layers: Sequence[LayerState], max_snapshots: int = SNAPSHOTS, max_snapshot_bytes: int = SNAPSHOT_BYTES
+        self,
+        layers: Sequence[LayerState],
+        max_snapshots: int = SNAPSHOTS,
+        max_snapshot_bytes: int = SNAPSHOT_BYTES,
+        most_tokens: int = sys.maxsize,
     ) -> None:
         self.layers = tuple(layers)
         self.length = 0
@@ -185,6 +195,9 @@ class SequenceState:
         self.max_snapshots = max_snapshots
         self.max_snapshot_bytes = max_snapshot_bytes
         self._rows = [layer for layer in self.layers if isinstance(layer, RowsState)]
+        for rows in self._rows:
+            for buffer in rows.buffers:
+                buffer.most = most_tokens
         self._recurrent = {at: layer for at, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
         self._snapshots: list[_Snapshot] = []  # in order of length
         self._partial = False

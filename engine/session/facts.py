@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from engine.hardware.plan import ModelFacts
+from engine.hardware.facts import ModelFacts
 from engine.hub.card import ModelCard
 from engine.hub.routed import routed_experts
 from engine.hub.skeleton import build_skeleton
@@ -19,6 +19,8 @@ from engine.models.holding import KINDS, TORCH_KINDS, holding
 from engine.models.shapes import disagreement
 from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MlaSpec, ShortConvSpec
 from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
+from engine.models.working import opening_bytes, token_bytes, working_bytes
+from engine.store import dtypes
 from engine.store.reader import Store
 
 CONTEXT = 4096  # tokens, where a config does not say
@@ -72,6 +74,9 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         experts_per_token=card.experts_per_token,
         context_length=card.context_length or CONTEXT,
         state_bytes=0 if spec is None else _state_bytes(spec),
+        opening_bytes=_opening_bytes(store, spec, native),
+        token_bytes=_compat_token_bytes(card) if spec is None else token_bytes(spec),
+        working_bytes=0 if spec is None else working_bytes(spec, native),
         native=native,
         lean=spec is not None,
     )
@@ -86,9 +91,7 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> tuple[
     small = sum(
         4 * math.prod(entry.shape) for entry in entries if len(entry.shape) != 2
     )  # norms, biases, short filters
-    own = spec.per_layer_inputs
-    own_vocab = 0 if own is None else store.dense.entry(f"{own.embedding}.weight").shape[0]
-    found = tuple(matrices(spec, own_vocab))
+    found = tuple(matrices(spec, _own_vocab(store, spec)))
     held: dict[str, int] = {}
     looked_up: dict[str, int] = {}
     for kind in KINDS if native else TORCH_KINDS:
@@ -96,6 +99,29 @@ def _dense_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> tuple[
         held[kind] = small + sum(size for _, size in sizes)
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
     return held, looked_up
+
+
+def _opening_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> dict[str, int]:
+    """By how it is held: most that is there beside it while it is being opened."""
+    entries = [store.dense.entry(name) for name in store.dense]
+    if spec is None:  # a tensor as it is stored, and once more as it is wanted
+        largest = max((math.prod(entry.shape) for entry in entries), default=0)
+        return {"f32": 8 * largest, "bf16": 6 * largest}
+    float8 = any(entry.dtype.startswith("F8") for entry in entries)  # multiplied out in float32, scales laid out
+    item = 14 if float8 else max(dtypes.TORCH[entry.dtype].itemsize for entry in entries)
+    own_vocab = _own_vocab(store, spec)
+    kinds = KINDS if native else TORCH_KINDS
+    return {kind: opening_bytes(spec, holding(kind, native=native), native, item, own_vocab) for kind in kinds}
+
+
+def _own_vocab(store: Store, spec: DecoderSpec) -> int:
+    own = spec.per_layer_inputs
+    return 0 if own is None else store.dense.entry(f"{own.embedding}.weight").shape[0]
+
+
+def _compat_token_bytes(card: ModelCard) -> int:
+    """Not known without building the model: attention and experts of usual widths, in float32."""
+    return 4 * 64 * 1024 + 4 * 16 * 1024 * max(1, card.experts_per_token // 4)
 
 
 def _state_bytes(spec: DecoderSpec) -> int:

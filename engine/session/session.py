@@ -29,6 +29,7 @@ from engine.hardware.machine import Machine
 from engine.hub import library
 from engine.hub.cards import BUILTIN, TOY
 from engine.kernels.choice import available, in_use
+from engine.kernels.memory import keep_heap_small
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
@@ -37,6 +38,7 @@ from engine.session.snapshot import Watcher
 from engine.session.threads import Threaded, torch_threads
 from engine.store.reader import Store
 
+SPARE_TOKENS = 256  # of context beyond those in use that a lower ceiling leaves, for an answer to come to its end
 Report = Callable[[str, int, int], None]
 
 
@@ -52,13 +54,17 @@ class Session:
         report("Measuring this computer", 0, 0)
         self.store = store
         self.settings = dict(chosen)
+        self._notes: list[str] = []  # sentences beside those of the plan
         self.machine = measure(store)
         spec = spec_of(store)
         self.card = library.card(store.path)
         native = runs_natively(chosen)
         self._facts = model_facts(store, self.card, spec, native)
-        self.plan = planning.make_plan(self.machine, self._facts, chosen, probe.rss())
         self.chat = ChatFormat(store.path)
+        keep_heap_small()
+        self._base = probe.rss()  # all that is there before the model itself
+        self.plan = planning.make_plan(self.machine, self._facts, chosen, self._base)
+        self._context_planned = self.plan.context
         self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
         dense_bytes = self._facts.dense_bytes[self.plan.dense]
         threads = torch_threads(self.plan.threads, dense_bytes, native and spec is not None)
@@ -78,7 +84,7 @@ class Session:
             self._apply_dial()
             report("Loading the model", 0, 0)
             self.decoder = self._decoder(spec)
-            self.context = Context(Threaded(self.decoder, threads), self.plan.context)
+            self.context = Context(Threaded(self.decoder, threads), self.plan.context, self.plan.chunk)
         except BaseException:
             self.runtime.close()
             raise
@@ -138,6 +144,7 @@ class Session:
             self._add_sentence("T1 and T2 are those published for Mixtral; `calibrate` finds this model's own.")
 
     def _add_sentence(self, sentence: str) -> None:
+        self._notes.append(sentence)
         self.card = dataclasses.replace(self.card, plan=(*self.card.plan, sentence))
 
     def _decoder(self, spec: DecoderSpec | None) -> Model:
@@ -155,6 +162,7 @@ class Session:
             holding(dense, self.runtime.native),  # type: ignore[arg-type]
             torch.float32 if dense == "f32" else torch.bfloat16,
         )
+        decoder.most_tokens = self.plan.context
         if self.runtime.native is not None and not decoder.native_layers:
             self._add_sentence(decoder.why_not_native)
         return decoder
@@ -227,7 +235,10 @@ class Session:
         return self.plan.cache_bytes >= self._facts.expert_bytes[self.plan.tier]
 
     def update(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Change live settings; returns all in force. Raises UnderhillError(BAD_REQUEST), then nothing is changed."""
+        """Change live settings, between two tokens if need be; returns all in force.
+
+        Raises UnderhillError, then nothing is changed: BAD_REQUEST, OUT_OF_MEMORY for a ceiling that cannot hold.
+        """
         wanted = settings.validated({**self.settings, **changes}, settings.ENGINE)
         for s in settings.ENGINE:
             if not s.live and wanted[s.name] != self.settings[s.name]:
@@ -235,21 +246,29 @@ class Session:
                     Kind.BAD_REQUEST, f"{s.label} takes effect when the model is loaded.", "Load it again."
                 )
         thresholds = self._thresholds_for(wanted)
-        held = self._held()
-        machine = self._with_memory_now(held)
-        plan = planning.make_plan(machine, self._facts, wanted, max(0, probe.rss() - held))
+        plan = self._new_plan(wanted)
+        self.context.bound(plan.context, plan.chunk)
         self.runtime.set_tier(plan.tier, plan.cache_bytes)
-        self.settings, self.plan = wanted, dataclasses.replace(plan, context=self.context.limit)
+        self.settings, self.plan = wanted, plan
+        self.card = dataclasses.replace(self.card, plan=(*plan.sentences, *self._notes))
         self._set_thresholds(thresholds)
         return dict(self.settings)
+
+    def _new_plan(self, wanted: Mapping[str, Any]) -> planning.Plan:
+        """For what is open now. Bytes that this model holds are given out again; those for computing may lie in the
+        allocator's hands, which counts as theirs.
+        """
+        held = self._held()
+        others = probe.rss() - held
+        in_use = max(0, min(others, max(self._base, others - self.plan.workspace)))
+        machine = dataclasses.replace(self.machine, memory=probe.memory().plus(held + others - in_use))
+        tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
+        opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)
+        return planning.make_plan(machine, self._facts, wanted, in_use, opened)
 
     def _held(self) -> int:
         """Bytes that this model holds now and that a new plan for it gives out again."""
         return self.runtime.cache.nbytes + self._facts.dense_bytes[self.plan.dense] + self.context.nbytes
-
-    def _with_memory_now(self, held: int) -> Machine:
-        limit, free = probe.memory()
-        return dataclasses.replace(self.machine, ram_limit=limit, ram_free=free + held)
 
     def _thresholds_for(self, chosen: Mapping[str, Any]) -> Thresholds:
         """T1 and T2 of the dial, or those chosen by hand. Under Exact there are none to choose."""

@@ -75,6 +75,11 @@ class PosixFile:
                 wanted[0] = wanted[0][n:]
         return done
 
+    def forget(self, offset: int, nbytes: int) -> None:
+        """What was read there is not read again soon: the system need not keep a copy, which would be charged to us."""
+        if not self.direct and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._fd, offset, nbytes, os.POSIX_FADV_DONTNEED)
+
     def close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)

@@ -51,13 +51,13 @@ def test_live_settings_go_to_the_engine_and_to_disk(
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
-    type_into(qtbot, dialog, "memory_gb", "12")
+    type_into(qtbot, dialog, "context_length", "4096")
     assert not dialog._reload.isHidden()
-    assert "loaded again" in dialog.editors["memory_gb"]._note.text()
+    assert "loaded again" in dialog.editors["context_length"]._note.text()
     dialog._reload.click()
     qtbot.waitUntil(lambda: underhill.models.state == "ready")
     last = [c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)][-1]
-    assert last.settings == {"memory_gb": 12.0}
+    assert last.settings == {"context_length": 4096}
     dialog.reject()
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.machine import GB, Machine
-from engine.hardware.plan import COMPAT_LAYER, NATIVE_LAYER, WORKSPACE, ModelFacts, Plan, make_plan
+from engine.hardware.budget import GROUP_MARGIN, held_by
+from engine.hardware.facts import COMPAT_LAYER, NATIVE_LAYER, ModelFacts
+from engine.hardware.machine import GB, Machine, Memory
+from engine.hardware.plan import CHUNKS, SMALLEST_CONTEXT, Opened, Plan, make_plan
 from engine.settings import ENGINE, validated
 
 DEFAULTS = validated({}, ENGINE)
@@ -19,8 +22,7 @@ DEFAULTS = validated({}, ENGINE)
 def laptop(ram_gb: float, disk: float = 3e9) -> Machine:
     return Machine(
         cores=8,
-        ram_limit=int(ram_gb * GB),
-        ram_free=int(ram_gb * 0.7 * GB),
+        memory=Memory(int(ram_gb * GB), int(ram_gb * 0.7 * GB)),
         memory_rate=40e9,
         disk_rate=disk,
         disk_free=200 * GB,
@@ -42,6 +44,9 @@ def thirty_b() -> ModelFacts:
         experts=128,
         experts_per_token=8,
         context_length=32768,
+        opening_bytes={"f32": 1_300_000_000, "bf16": 700_000_000, "int8": 700_000_000, "int4": 700_000_000},
+        token_bytes=200_000,
+        working_bytes=8_000_000,
     )
 
 
@@ -50,7 +55,8 @@ def with_settings(**changes: object) -> dict[str, object]:
 
 
 def total(plan: Plan, model: ModelFacts) -> int:
-    return plan.cache_bytes + plan.context * model.kv_bytes + model.dense_bytes[plan.dense] + WORKSPACE
+    cache = held_by(plan.cache_bytes, min(model.record_bytes.values()), model.experts * model.moe_layers)
+    return cache + plan.context * model.kv_bytes + model.dense_bytes[plan.dense] + plan.workspace
 
 
 @given(
@@ -70,7 +76,8 @@ def test_a_plan_never_takes_more_than_is_free_less_the_margin(
             raise
         return
     assert in_use + total(plan, model) <= plan.ceiling
-    assert plan.ceiling <= machine.ram_free + in_use
+    assert in_use + model.dense_bytes[plan.dense] + model.opening_bytes[plan.dense] <= plan.ceiling
+    assert plan.least <= plan.ceiling <= machine.memory.free + in_use
     assert plan.cache_bytes >= model.record_bytes[plan.tier] * model.experts_per_token
 
 
@@ -106,6 +113,51 @@ def test_a_ceiling_beyond_what_is_free_is_lowered_and_said() -> None:
     plan = make_plan(laptop(16), thirty_b(), with_settings(memory_gb=100.0, tier="4"))
     assert plan.ceiling < 16 * GB
     assert any("lowered" in s for s in plan.sentences)
+
+
+def test_what_is_said_to_be_the_least_is_enough_and_a_little_less_is_not() -> None:
+    model = dataclasses.replace(native(thirty_b()), opening_bytes={})
+    with pytest.raises(UnderhillError, match=r"Raise the memory ceiling to") as refused:
+        make_plan(laptop(64), model, with_settings(memory_gb=0.5), in_use=300_000_000)
+    said = float(re.findall(r"needs ([\d.]+) GB", refused.value.sentence)[0])
+    for_it = [with_settings(memory_gb=gb) for gb in (said + 0.05, said - 0.06)]
+    plan = make_plan(laptop(64), model, for_it[0], in_use=300_000_000)
+    assert plan.least == pytest.approx(said * GB, abs=0.05 * GB)
+    assert plan.context < 2 * SMALLEST_CONTEXT
+    assert plan.chunk == CHUNKS[-1]
+    with pytest.raises(UnderhillError):
+        make_plan(laptop(64), model, for_it[1], in_use=300_000_000)
+
+
+def test_within_a_control_group_nearly_all_of_its_memory_is_used_for_nobody_else_is_there() -> None:
+    machine = dataclasses.replace(laptop(64), memory=Memory(6 * GB, 40 * GB, group_free=int(5.7 * GB)))
+    plan = make_plan(machine, thirty_b(), with_settings(tier="4"), in_use=300_000_000)
+    assert 5.8 * GB < plan.ceiling <= 6 * GB - GROUP_MARGIN
+    asked = make_plan(machine, thirty_b(), with_settings(tier="4", memory_gb=5.5), in_use=300_000_000)
+    assert asked.ceiling == 5.5 * GB
+
+
+def test_prompts_are_read_in_smaller_pieces_where_memory_is_short() -> None:
+    model = dataclasses.replace(thirty_b(), opening_bytes={})
+    plans = [make_plan(laptop(64), model, with_settings(memory_gb=gb, dense="int8")) for gb in (1.9, 2.2, 16.0)]
+    assert [plan.chunk for plan in plans] == sorted(plan.chunk for plan in plans)
+    assert plans[0].chunk < plans[-1].chunk == CHUNKS[0]
+    assert all(p.workspace - thirty_b().working_bytes > p.chunk * thirty_b().token_bytes for p in plans)
+
+
+def test_an_open_model_keeps_its_other_weights_and_the_tokens_in_use_when_the_ceiling_falls() -> None:
+    model = native(thirty_b())
+    wide = make_plan(laptop(64), model, with_settings(memory_gb=16.0))
+    assert wide.dense == "int8"
+    opened = Opened(wide.dense, wide.context, 5000, 5000 * model.kv_bytes)
+    narrow = make_plan(laptop(64), model, with_settings(memory_gb=3.0), opened=opened)
+    assert (narrow.dense, narrow.cache_bytes < wide.cache_bytes) == ("int8", True)
+    assert 5000 <= narrow.context < wide.context
+    assert total(narrow, model) <= 3 * GB
+    again = make_plan(laptop(64), model, with_settings(memory_gb=16.0), opened=opened)
+    assert (again.context, again.cache_bytes) == (wide.context, wide.cache_bytes)
+    with pytest.raises(UnderhillError, match="at the least"):
+        make_plan(laptop(64), model, with_settings(memory_gb=2.0), opened=opened)
 
 
 def test_a_cache_fraction_is_kept_to() -> None:
@@ -161,8 +213,8 @@ def test_other_weights_are_8_bits_with_native_kernels_and_bf16_without() -> None
 
 
 def test_they_shrink_to_4_bits_only_so_that_a_model_fits_and_it_is_said() -> None:
-    model = native(thirty_b())
-    for ceiling in (2.6, 2.0, 1.8):
+    model = dataclasses.replace(native(thirty_b()), opening_bytes={})
+    for ceiling in (2.6, 2.0, 1.6):
         plan = make_plan(laptop(64), model, with_settings(memory_gb=ceiling))
         said = any("4 bits, which costs" in sentence for sentence in plan.sentences)
         assert said == (plan.dense == "int4")
@@ -172,7 +224,15 @@ def test_they_shrink_to_4_bits_only_so_that_a_model_fits_and_it_is_said() -> Non
                 make_plan(laptop(64), model, with_settings(memory_gb=ceiling, dense="int8"))
         else:
             assert plan.cache_bytes + with_8 < ceiling * GB
-    assert {make_plan(laptop(64), model, with_settings(memory_gb=c)).dense for c in (2.6, 1.8)} == {"int8", "int4"}
+    assert {make_plan(laptop(64), model, with_settings(memory_gb=c)).dense for c in (2.6, 1.6)} == {"int8", "int4"}
+
+
+def test_they_shrink_too_where_only_opening_them_would_not_fit() -> None:
+    model = native(thirty_b())
+    held = {kind: nbytes + model.opening_bytes[kind] for kind, nbytes in model.dense_bytes.items()}
+    between = (held["int4"] + held["int8"]) / 2 / GB
+    assert make_plan(laptop(64), model, with_settings(memory_gb=between)).dense == "int4"
+    assert make_plan(laptop(64), model, with_settings(memory_gb=held["int8"] / GB + 0.1)).dense == "int8"
 
 
 def test_a_kind_that_cannot_be_had_becomes_a_finer_one_and_that_is_said() -> None:

@@ -10,49 +10,27 @@ import psutil
 import pytest
 import torch
 
-from engine.hardware import probe
+from engine.hardware import control_groups, probe
 from engine.hardware.machine import Gpu
 
-V1 = {
-    "memory.limit_in_bytes": "1000000",
-    "memory.usage_in_bytes": "700000",
-    "memory.stat": "total_inactive_file 100000\n",
-}
-V2 = {"memory.max": "1000000", "memory.current": "700000", "memory.stat": "anon 5\ninactive_file 100000\n"}
-UNLIMITED = {"memory.max": "max\n", "memory.current": "700000"}
 
-
-def group(folder: Path, files: dict[str, str]) -> Path:
-    folder.mkdir(parents=True)
-    for name, text in files.items():
-        (folder / name).write_text(text)
-    return folder
-
-
-@pytest.mark.parametrize("files", [V1, V2])
-def test_a_control_groups_limit_is_the_limit(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, files: dict[str, str]
+@pytest.mark.parametrize(
+    ("limits", "limit", "group_free"),
+    [
+        ([], None, None),
+        ([control_groups.Group(10**6, 700_000, 100_000)], 10**6, 400_000),
+        ([control_groups.Group(10**12, 10**9, 0), control_groups.Group(5 * 10**6, 4 * 10**6, 0)], 5 * 10**6, 10**6),
+    ],
+)
+def test_the_smallest_limit_is_the_limit_and_the_least_free_is_what_is_free(
+    monkeypatch: pytest.MonkeyPatch, limits: list[control_groups.Group], limit: int | None, group_free: int | None
 ) -> None:
-    folder = group(tmp_path / "mine", files)
-    names = ("memory.limit_in_bytes", "memory.usage_in_bytes") if files is V1 else ("memory.max", "memory.current")
-    monkeypatch.setattr(probe, "_cgroup_folders", lambda: [(folder, names)])
-    assert probe.memory() == (1_000_000, 400_000)  # limit - used + what the kernel can drop
-
-
-def test_no_limit_means_the_machines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    folder = group(tmp_path / "mine", UNLIMITED)
-    monkeypatch.setattr(probe, "_cgroup_folders", lambda: [(folder, ("memory.max", "memory.current"))])
-    limit, free = probe.memory()
-    assert limit == psutil.virtual_memory().total
-    assert 0 < free <= limit
-
-
-def test_outer_groups_count_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    outer = group(tmp_path / "a", V2)
-    inner = group(tmp_path / "a" / "b", {"memory.max": "5000000", "memory.current": "100"})
-    names = ("memory.max", "memory.current")
-    monkeypatch.setattr(probe, "_cgroup_folders", lambda: [(inner, names), (outer, names)])
-    assert probe.memory()[0] == 1_000_000
+    monkeypatch.setattr(control_groups, "groups", lambda: limits)
+    found = probe.memory()
+    assert found.limit == (limit or psutil.virtual_memory().total)
+    assert found.group_free == group_free
+    assert 0 < found.free <= psutil.virtual_memory().total
+    assert found.available == min(found.free, found.limit, group_free if group_free is not None else found.limit)
 
 
 def test_the_disk_rate_of_a_real_file_is_measured_and_a_small_one_guessed(tmp_path: Path) -> None:
@@ -97,7 +75,7 @@ def test_a_machine_adds_up(tmp_path: Path) -> None:
     machine = probe.probe(tmp_path, isa="avx2")
     assert machine.cores >= 1
     assert machine.memory_rate > 1e8
-    assert 0 < machine.ram_free <= machine.ram_limit
+    assert 0 < machine.memory.free <= machine.memory.limit
     assert machine.disk_free > 0
     assert machine.isa == "avx2"
 

@@ -6,9 +6,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 from torch import Tensor
 
-from engine.kernels.memory import HUGE, PAGE, Arena, huge
+from engine.hardware import probe
+from engine.kernels.memory import HUGE, PAGE, Arena, huge, keep_heap_small
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -85,3 +87,16 @@ def test_a_slice_keeps_the_bytes() -> None:
     assert part.eq(1).all()
     del part
     assert set(view.tolist()) == {1}
+
+
+@linux
+def test_freed_blocks_leave_no_holes_in_the_heap() -> None:
+    """Blocks of a prompt, with something that stays between them, as a model's small tensors and Python objects do."""
+    keep_heap_small()
+    kept, before = [], probe.rss()
+    for _ in range(40):
+        blocks = [torch.ones(n << 18) for n in (2, 5, 3)]  # MiB
+        kept.append(torch.ones(1 << 12))
+        del blocks
+    assert probe.rss() - before < 12 << 20
+    assert len(kept) == 40

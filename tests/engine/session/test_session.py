@@ -15,7 +15,8 @@ from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
-from engine.hardware.plan import WORKSPACE
+from engine.hardware.budget import held_by
+from engine.hardware.machine import Memory
 from engine.kernels import tape
 from engine.kernels.choice import available
 from engine.session import Session
@@ -218,14 +219,17 @@ def test_new_settings_leave_the_cache_its_size_when_memory_is_just_enough(
 ) -> None:
     """A machine with little more than the plan needs: what the model itself holds is not counted as gone."""
     before = session.plan.cache_bytes
-    need = before + session.plan.context * session._facts.per_token(session.plan.dense)
+    facts = session._facts
+    need = held_by(before, min(facts.record_bytes.values()), facts.experts * facts.moe_layers)
+    need += session.plan.context * facts.per_token(session.plan.dense)
     held = session.runtime.cache.nbytes + session._facts.dense_bytes[session.plan.dense]
     base = 400_000_000
-    ceiling = base + WORKSPACE + session._facts.dense_bytes[session.plan.dense] + need
-    free = (ceiling + 2) * 4 // 3 - base  # of which a quarter is the margin
+    ceiling = base + session.plan.workspace + session._facts.dense_bytes[session.plan.dense] + need
+    free = (ceiling + 4) * 4 // 3 - base  # of which a quarter is the margin
+    monkeypatch.setattr(session, "_base", base)
     for _ in range(2):
         monkeypatch.setattr(probe, "rss", lambda held=held: base + held)
-        monkeypatch.setattr(probe, "memory", lambda held=held: (10**12, free - held))
+        monkeypatch.setattr(probe, "memory", lambda held=held: Memory(10**12, free - held))
         session.update({"dial": "balanced"})
         assert session.plan.cache_bytes == before
         ask(session)  # fills the cache and the context
@@ -355,7 +359,7 @@ def test_opening_what_is_not_a_model_says_so(home: Path, tmp_path: Path) -> None
 
 
 def test_a_ceiling_that_cannot_hold_the_model_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(probe, "memory", lambda: (10**9, 10**7))
+    monkeypatch.setattr(probe, "memory", lambda: Memory(10**9, 10**7))
     monkeypatch.setattr(probe, "rss", lambda: 0)
     with pytest.raises(UnderhillError, match="of memory at the least") as error:
         Session.open("builtin")

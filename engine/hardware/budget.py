@@ -1,0 +1,58 @@
+"""One byte ceiling for the whole process: what may be used, and what everything in it takes beside its own bytes."""
+
+from __future__ import annotations
+
+from engine.hardware.machine import GB, Memory
+
+MARGIN = 2 * GB  # left to the rest of the computer
+# Left within a control group's limit, where it is the group that limits: nobody else lives there, but the kernel
+# charges page tables, its own structures and files being read to it as well.
+GROUP_MARGIN = 48_000_000
+# What no other figure here names: thread stacks, first calls of libraries, sampling, text, what the allocator keeps.
+BASE = 120_000_000
+# Experts lie in slabs of huge pages: one page begun in every slab of 128 (engine/kernels/memory.py), and one more.
+HUGE, PAGES_PER_SLAB = 2 << 20, 128
+ENTRY = 10_000  # of the interpreter's memory for an expert that is resident, in three parts (measured: 8 to 10 kB)
+
+
+def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[str]) -> int:
+    """Most bytes for the whole process: what was asked, but never beyond what is free less a margin. Says which it is.
+
+    in_use: resident bytes of this process that stay; they are its own already.
+    """
+    free = memory.free + in_use
+    safe = free - min(MARGIN, free // 4)
+    if memory.group_free is not None:
+        inside = min(memory.group_free + in_use, memory.limit)
+        safe = min(safe, inside - max(GROUP_MARGIN, inside // 50))
+    if asked_gb is None:
+        why.append(
+            f"{size(memory.available)} of memory are free; Underhill may use {size(safe)} in all "
+            "and leaves the rest to other programs."
+        )
+        return safe
+    asked = int(float(str(asked_gb)) * GB)
+    if asked > safe:
+        why.append(f"The ceiling of {size(asked)} is lowered to {size(safe)}: no more is safely free.")
+        return safe
+    why.append(f"The memory ceiling is {size(asked)}, of which the program itself takes {size(in_use)}.")
+    return asked
+
+
+def held_by(cache_bytes: int, record_bytes: int, experts: int) -> int:
+    """Memory that a cache of so many bytes takes. record_bytes: of the least that is kept of one of `experts`."""
+    entries = min(experts, -(-cache_bytes // record_bytes))
+    return cache_bytes + -(-cache_bytes // PAGES_PER_SLAB) + HUGE + ENTRY * entries
+
+
+def cache_within(room: int, record_bytes: int, experts: int) -> int:
+    """The largest cache that `room` bytes hold; 0 or less where there is none."""
+    slabs = 1 + 1 / PAGES_PER_SLAB
+    with_all = (room - HUGE - 1 - ENTRY * experts) / slabs
+    by_size = (room - HUGE - 1 - ENTRY) / (slabs + ENTRY / record_bytes)
+    return int(max(with_all, by_size))
+
+
+def size(nbytes: int) -> str:
+    """For a sentence."""
+    return f"{nbytes / GB:.1f} GB" if nbytes >= GB else f"{nbytes / 1e6:.0f} MB"

@@ -1,0 +1,55 @@
+"""A model as the planner sees it: plain numbers, so that any model can be simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+# Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md).
+NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
+
+
+@dataclass(frozen=True)
+class ModelFacts:
+    """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
+
+    dense_bytes: everything else, by those kinds of KINDS that can be had, as held. looked_up_bytes: of these, tables of
+    which a token reads one row. opening_bytes: most that is held beside them while they are read and packed.
+    kv_bytes: per token of context in bf16, twice that where the rest is held as f32. state_bytes: of recurrent layers,
+    snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
+    working_bytes: what computing takes however many those are. native: native kernels compute. lean: the layers are the
+    lean decoder's, not the compatibility backend's.
+    """
+
+    name: str
+    expert_bytes: Mapping[int, int]
+    record_bytes: Mapping[int, int]
+    dense_bytes: Mapping[str, int]
+    kv_bytes: int
+    moe_layers: int
+    experts: int
+    experts_per_token: int
+    context_length: int
+    state_bytes: int = 0
+    looked_up_bytes: Mapping[str, int] = field(default_factory=dict)
+    opening_bytes: Mapping[str, int] = field(default_factory=dict)
+    token_bytes: int = 0
+    working_bytes: int = 0
+    native: bool = True
+    lean: bool = True
+
+    @property
+    def layer_seconds(self) -> float:
+        """What a token costs per layer beside its bytes."""
+        if not self.lean:
+            return COMPAT_LAYER
+        return NATIVE_LAYER if self.native else TORCH_LAYER
+
+    def per_token(self, dense: str) -> int:
+        """Bytes that a token of context leaves behind."""
+        return self.kv_bytes * (2 if dense == "f32" else 1)
+
+    @property
+    def tiers(self) -> tuple[int, ...]:
+        """Tiers stored, coarse first."""
+        return tuple(sorted(self.expert_bytes))
