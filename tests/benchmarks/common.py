@@ -42,10 +42,10 @@ def options(description: str | None, **defaults: int) -> argparse.ArgumentParser
     return parser
 
 
-def limit_options(description: str | None) -> argparse.ArgumentParser:
-    """The options of all that runs a model under a memory limit."""
+def limit_options(description: str | None, *, shape: bool = True) -> argparse.ArgumentParser:
+    """The options of all that runs a model under a memory limit. shape: whether one must be named."""
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
-    parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
+    parser.add_argument("--shape", choices=tuple(SHAPES), required=shape)
     parser.add_argument("--layers", type=int, help="another cut of the model than that of 8 GB at 4 bits")
     parser.add_argument("--limit", type=float, default=0.5, help="most memory, as a share of the model's bytes")
     parser.add_argument("--stream", choices=("uniform", "zipf"), default="uniform", help="how tokens are drawn")

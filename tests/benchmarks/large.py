@@ -14,7 +14,10 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from tests.benchmarks.checkpoint import write_checkpoint
@@ -26,46 +29,92 @@ from tests.benchmarks.shapes import SHAPES, Shape, large
 
 KINDS = {8: "Q8_0", 4: "Q4_0", 2: "Q2_K"}  # the peer's type of about as many bits
 TOPS = {8: 8, 4: 4, 2: 4}  # what our store holds, for a tier
+BITS = {8: 8.5, 4: 4.5, 2: 2.5}  # a weight, scales included
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Where things are. python: the peer's."""
+class Model:
+    """Our store, to be run at a tier."""
 
     shape: Shape
-    python: Path
+    tier: int
     store: Path
-    file: Path
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the quantized model: of the peer's file, which are those of our experts and dense weights too."""
-        return self.file.stat().st_size
+        """Bytes of all its weights at these bits: what a share of memory is a share of."""
+        return int(self.shape.weights() * BITS[self.tier] / 8)
 
 
-def prepare_pair(shape: Shape, tier: int, folder: Path, *, keep_only: bool = False) -> Pair:
-    """Make what is missing. keep_only: first remove the pairs of all other shapes."""
-    python = peer_python(folder)
-    here = folder / "large" / shape.name
-    if keep_only and here.parent.is_dir():
-        for other in here.parent.iterdir():
-            if other != here:
-                say(f"Removing {other}")
-                shutil.rmtree(other)
-    store, file = here / f"store-{TOPS[tier]}", here / f"{shape.name}-{KINDS[tier]}.gguf"
-    if not store.is_dir() or not file.exists():
-        seed = here / "seed"
-        say(f"Writing {seed}")
-        write_checkpoint(shape, seed, first_only=True)
-        if not file.exists():
-            say(f"Writing {file}")
-            arguments = [json.dumps(dataclasses.asdict(shape)), seed, file, KINDS[tier]]
-            subprocess.run([python, "-m", CONVERT, *arguments], cwd=ROOT, check=True, stdout=sys.stderr)
-        if not store.is_dir():
-            say(f"Writing {store}")
-            write_store(shape, seed, store, TOPS[tier], say)
-        shutil.rmtree(seed)
-    return Pair(shape, python, store, file)
+@dataclass(frozen=True)
+class Rival:
+    """The peer's file of the same weights, and the peer's Python."""
+
+    python: Path
+    file: Path
+
+
+class Seed:
+    """A checkpoint with every layer's first expert, written when it is first asked for."""
+
+    def __init__(self, shape: Shape, path: Path) -> None:
+        self.shape, self._path = shape, path
+
+    @cached_property
+    def path(self) -> Path:
+        """Where it is."""
+        say(f"Writing {self._path}")
+        write_checkpoint(self.shape, self._path, first_only=True)
+        return self._path
+
+
+def prepare_model(shape: Shape, tier: int, folder: Path, *, keep_only: bool = False) -> Model:
+    """Our store, made if it is missing. keep_only: first remove what was made of all other shapes."""
+    with _seed(shape, folder, keep_only) as seed:
+        return _model(seed, tier, folder)
+
+
+def prepare_pair(shape: Shape, tier: int, folder: Path, *, keep_only: bool = False) -> tuple[Model, Rival]:
+    """Both, what is missing of them made."""
+    with _seed(shape, folder, keep_only) as seed:
+        return _model(seed, tier, folder), _rival(seed, tier, folder)
+
+
+def _place(shape: Shape, folder: Path) -> Path:
+    return folder / "large" / shape.name
+
+
+@contextmanager
+def _seed(shape: Shape, folder: Path, keep_only: bool) -> Iterator[Seed]:
+    here = _place(shape, folder)
+    for other in here.parent.iterdir() if keep_only and here.parent.is_dir() else ():
+        if other != here:
+            say(f"Removing {other}")
+            shutil.rmtree(other)
+    path = here / "seed"
+    yield Seed(shape, path)
+    if path.is_dir():
+        shutil.rmtree(path)
+
+
+def _model(seed: Seed, tier: int, folder: Path) -> Model:
+    store = _place(seed.shape, folder) / f"store-{TOPS[tier]}"
+    if not store.is_dir():
+        path = seed.path
+        say(f"Writing {store}")
+        write_store(seed.shape, path, store, TOPS[tier], say)
+    return Model(seed.shape, tier, store)
+
+
+def _rival(seed: Seed, tier: int, folder: Path) -> Rival:
+    python, kind = peer_python(folder), KINDS[tier]
+    file = _place(seed.shape, folder) / f"{seed.shape.name}-{kind}.gguf"
+    if not file.exists():
+        path = seed.path
+        say(f"Writing {file}")
+        arguments = [json.dumps(dataclasses.asdict(seed.shape)), path, file, kind]
+        subprocess.run([python, "-m", CONVERT, *arguments], cwd=ROOT, check=True, stdout=sys.stderr)
+    return Rival(python, file)
 
 
 def main() -> None:

@@ -17,60 +17,27 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from engine.hardware.machine import GB
-from engine.store.reader import load_manifest
-from tests.benchmarks.blockdevice import DiskRoof, drop_caches, read_ahead, read_ahead_file
+from tests.benchmarks.blockdevice import drop_caches, read_ahead, read_ahead_file
 from tests.benchmarks.cgroup import Group, limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
-from tests.benchmarks.large import Pair, prepare_pair
+from tests.benchmarks.large import Model, Rival, prepare_pair
+from tests.benchmarks.naive import run_naive
 from tests.benchmarks.ours import PREFERRED
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import say
-from tests.benchmarks.roof import Roof
+from tests.benchmarks.roofs import Roofs
 from tests.benchmarks.shapes import large
 from tests.benchmarks.tokens import stream
 
 CONTEXT = 2048  # of ours; its memory is planned for
 PEER_CONTEXT = 512  # at least as many as it is fed; its memory counts too
 READ_AHEAD = 128  # KiB, what most systems have
-
-
-@dataclass(frozen=True)
-class Rates:
-    """Bytes per second of disk and memory just before a turn."""
-
-    disk: float
-    memory: float
-
-
-class Roofs:
-    """The disk under the records of a store, and memory, measured between turns."""
-
-    def __init__(self, store: Path, tier: int, threads: int) -> None:
-        manifest = load_manifest(store)
-        record = manifest.specs[0].layout.bytes_for(tier)
-        self._disk = DiskRoof([store / layer.file for layer in manifest.layers], record)
-        self._memory = Roof(threads)
-        self.taken: list[Rates] = []
-
-    def measure(self) -> None:
-        """Once more."""
-        self.taken.append(Rates(self._disk.measure(), self._memory.measure()))
-
-    @property
-    def isa(self) -> str:
-        """Instruction set that reads memory."""
-        return self._memory.isa
-
-    def close(self) -> None:
-        """Release everything."""
-        self._disk.close()
-        self._memory.close()
 
 
 @dataclass(frozen=True)
@@ -91,10 +58,12 @@ class Round:
 class Contest:
     """Our engine under its limit, warm, and turns against peers that come and go."""
 
-    def __init__(self, args: argparse.Namespace, pair: Pair, tokens: list[int], ours: OursAlone) -> None:
-        self._args, self._pair, self._tokens, self._ours = args, pair, tokens, ours
-        self.limit = limit_of(args, pair)
-        self.roofs = Roofs(pair.store, args.tier, args.threads)
+    def __init__(
+        self, args: argparse.Namespace, model: Model, rival: Rival, tokens: list[int], ours: OursAlone
+    ) -> None:
+        self._args, self._rival, self._tokens, self._ours = args, rival, tokens, ours
+        self.limit = limit_of(args, model)
+        self.roofs = Roofs(model.store, args.tier, args.threads)
         self.quiet = Quiet(args.patience)
         self.turns: list[Turn] = []
         self._at = 0
@@ -110,7 +79,7 @@ class Contest:
         with read_ahead(device, kib), limited("peer", self.limit) as group:
             drop_caches()
             say(f"Opening the peer with a read-ahead of {kib} KiB")
-            arguments = (self._pair.python, self._pair.file, args.threads, PEER_CONTEXT)
+            arguments = (self._rival.python, self._rival.file, args.threads, PEER_CONTEXT)
             with Peer(*arguments, repack=False, group=group) as peer:
                 peer.turn(self._tokens[: min(args.peer_warm, 4 * segment)])
                 for number in range(args.repeats):
@@ -135,9 +104,9 @@ class Contest:
         return [t.floor((a.disk + b.disk) / 2, (a.memory + b.memory) / 2) / t.per_token for t, a, b in both]
 
 
-def limit_of(args: argparse.Namespace, pair: Pair) -> int:
+def limit_of(args: argparse.Namespace, model: Model) -> int:
     """Bytes that a process may take."""
-    return int(pair.nbytes * args.limit)
+    return int(model.nbytes * args.limit)
 
 
 def chosen(args: argparse.Namespace, limit: int) -> dict[str, Any]:
@@ -155,42 +124,40 @@ def chosen(args: argparse.Namespace, limit: int) -> dict[str, Any]:
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
-    pair = prepare_pair(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
-    device = read_ahead_file(pair.file)
+    model, rival = prepare_pair(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
+    device = read_ahead_file(rival.file)
     own = int(device.read_text())
-    tokens = stream(args.stream, pair.shape.vocabulary, args.warm + 2 * args.repeats * args.segment)
-    limit = limit_of(args, pair)
+    tokens = stream(args.stream, model.shape.vocabulary, args.warm + 2 * args.repeats * args.segment)
+    limit = limit_of(args, model)
     with orderly(), ExitStack() as stack:
         group = stack.enter_context(limited("ours", limit))
         drop_caches()
         say("Opening and warming ours")
-        ours = stack.enter_context(OursAlone(pair.store, pair.shape, chosen(args, limit), group))
-        contest = Contest(args, pair, tokens, ours)
+        ours = stack.enter_context(OursAlone(model.store, model.shape, chosen(args, limit), group))
+        contest = Contest(args, model, rival, tokens, ours)
         stack.callback(contest.roofs.close)
         warm = ours.turn(contest.next(args.warm))
         few = contest.round(READ_AHEAD, device, args.segment)
         many = few if own == READ_AHEAD else contest.round(own, device, args.peer_segment)
         memory = _memory(group)
-    turns, rates = contest.turns, contest.roofs.taken
-    count = sum(len(t.seconds) for t in turns)
-    disk, reading = median([r.disk for r in rates]), median([r.memory for r in rates])
-    floors = [t.floor(disk, reading) for t in turns]
+    naive = {}
+    if args.naive:
+        cut = replace(model.shape, layers=args.naive_layers)
+        naive = {"naive": run_naive(cut, args.limit, args.threads, tokens[: args.naive_tokens + 1], args.folder)}
+    turns, rates = contest.turns, contest.roofs.medians()
     return {
         "ours": round(1 / median([t.per_token for t in turns]), 3),
         "peer": round(1 / median([s for s, _ in few.peer]), 3),
         "peer_default": round(1 / median([s for s, _ in many.peer]), 3),
         "ratio": round(few.ratio, 3),
         "ratio_default": round(many.ratio, 3),
-        "floor": median(floors),
+        "floor": median([t.floor(rates.disk, rates.memory) for t in turns]),
         "of_floor": round(median(contest.shares()), 3),
-        "roof": {"disk": round(disk / 1e9, 3), "memory": round(reading / 1e9, 2)},
-        "hit_rate": round(sum(t.hits for t in turns) / max(1, sum(t.hits + t.misses for t in turns)), 4),
-        "missed_bytes": sum(t.bytes_read for t in turns) // count,
-        "system_bytes": sum(t.system_bytes for t in turns) // count,
-        "used_bytes": sum(t.used_bytes for t in turns) // count,
-        "coarse": round(sum(t.coarse for t in turns) / max(1, sum(t.uses for t in turns)), 4),
+        "roof": {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)},
+        **counted(turns),
+        **{name: found.report(model.shape.layers) for name, found in naive.items()},
         "peer_bytes": {str(r.read_ahead): int(median([b for _, b in r.peer])) for r in (few, many)},
-        "memory": {"limit": limit, "model": pair.nbytes, **memory, "peer_anonymous": few.anonymous},
+        "memory": {"limit": limit, "model": model.nbytes, **memory, "peer_anonymous": few.anonymous},
         "seconds": {
             "warm": [round(s, 3) for s in warm.seconds],
             "ours": _spread([t.per_token for t in turns]),
@@ -202,6 +169,18 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
             args, read_ahead=own, isa=contest.roofs.isa, others=[round(x, 2) for x in contest.quiet.others]
         ),
     }  # fmt: skip
+
+
+def counted(turns: Sequence[Turn]) -> dict[str, Any]:
+    """What the turns of our engine met. Bytes are of a token."""
+    count = sum(len(t.seconds) for t in turns)
+    return {
+        "hit_rate": round(sum(t.hits for t in turns) / max(1, sum(t.hits + t.misses for t in turns)), 4),
+        "missed_bytes": sum(t.bytes_read for t in turns) // count,
+        "system_bytes": sum(t.system_bytes for t in turns) // count,
+        "used_bytes": sum(t.used_bytes for t in turns) // count,
+        "coarse": round(sum(t.coarse for t in turns) / max(1, sum(t.uses for t in turns)), 4),
+    }
 
 
 def _memory(group: Group) -> dict[str, Any]:
@@ -220,6 +199,9 @@ def main() -> None:
     parser.add_argument("--peer-segment", type=int, default=4, help="of the peer's with this machine's own read-ahead")
     parser.add_argument("--warm", type=int, default=48, help="tokens of ours before the first turn")
     parser.add_argument("--peer-warm", type=int, default=24, help="of the peer; at most as many as four of its turns")
+    parser.add_argument("--naive", action="store_true", help="also accelerate's disk offload, on a cut in bf16")
+    parser.add_argument("--naive-layers", type=int, default=4, help="of the cut; its figure is scaled to all layers")
+    parser.add_argument("--naive-tokens", type=int, default=3)
     args = parser.parse_args()
     emit(measure(args), args.json)
 

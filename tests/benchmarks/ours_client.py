@@ -21,7 +21,8 @@ class Turn:
     """Some tokens. seconds: of each. Bytes and experts are of all of them.
 
     system_bytes: fetched from disks as the system counts them; bytes_read as the engine does. used_bytes: that had to
-    be read from memory. coarse: uses of experts below full precision, skipped ones too.
+    be read from memory. coarse: uses of experts below full precision, skipped ones too. digests: of the
+    logits after each token, to the last bit, where they were asked for.
     """
 
     seconds: tuple[float, ...]
@@ -32,6 +33,7 @@ class Turn:
     system_bytes: int
     uses: int
     coarse: int
+    digests: tuple[str, ...] = ()
 
     @property
     def per_token(self) -> float:
@@ -62,22 +64,17 @@ class OursAlone:
         self.about: dict[str, Any] = self._child.ready
         self._child.pause()
 
-    def turn(self, tokens: Sequence[int]) -> Turn:
+    def turn(self, tokens: Sequence[int], *, digest: bool = False) -> Turn:
         """Decode the tokens one by one, going on where the last call ended; between turns the process stands still."""
         with self._child.awake():
             before, system = self._counters(), self._child.bytes_read
-            seconds = self._child.ask(do="decode", tokens=list(tokens))
+            seconds, digests = self._child.ask(do="decode", tokens=list(tokens), digest=digest)
             after, system = self._counters(), self._child.bytes_read - system
         d = {name: after[name] - before[name] for name in after}
         return Turn(
-            tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["used_bytes"], system, d["uses"], d["coarse"]
-        )
-
-    def digests(self, tokens: Sequence[int]) -> list[str]:
-        """Of the logits after each token, going on where the last call ended."""
-        with self._child.awake():
-            found: list[str] = self._child.ask(do="digests", tokens=list(tokens))
-            return found
+            tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["used_bytes"], system, d["uses"], d["coarse"],
+            tuple(digests),
+        )  # fmt: skip
 
     def logits(self, tokens: Sequence[int]) -> list[list[float]]:
         """After each token of a sequence of its own."""

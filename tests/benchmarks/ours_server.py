@@ -38,25 +38,21 @@ class Model:
             "context": self._session.context.limit,
         }
 
-    def decode(self, tokens: list[int]) -> list[float]:
-        """Seconds of each token, read one by one with logits after each, going on where the last call ended."""
-        step, taken = self._session.context.step, []
+    def decode(self, tokens: list[int], digest: bool) -> tuple[list[float], list[str]]:
+        """Seconds of each token, read one by one with logits after each, going on where the last call ended.
+
+        digest: also digests of the logits, to the last bit.
+        """
+        step, taken, digests = self._session.context.step, [], []
         self._tokens += len(tokens)
         for token in tokens:
             start = time.perf_counter()
-            step(token)
-            taken.append(time.perf_counter() - start)
-        return taken
-
-    def digests(self, tokens: list[int]) -> list[str]:
-        """Of the logits after each token, to the last bit."""
-        step, found = self._session.context.step, []
-        self._tokens += len(tokens)
-        for token in tokens:
             logits = step(token)
-            assert logits is not None
-            found.append(hashlib.blake2b(logits.contiguous().numpy().data, digest_size=8).hexdigest())
-        return found
+            taken.append(time.perf_counter() - start)
+            if digest:
+                assert logits is not None
+                digests.append(hashlib.blake2b(logits.contiguous().numpy().data, digest_size=8).hexdigest())
+        return taken, digests
 
     def logits(self, tokens: list[int]) -> list[list[float]]:
         """After each token of a sequence of its own."""

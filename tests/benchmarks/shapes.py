@@ -98,6 +98,11 @@ class Shape:
             return {"q_norm": self.head_dim, "k_norm": self.head_dim}
         return {"q_norm": self.heads * self.head_dim, "k_norm": self.kv_heads * self.head_dim}
 
+    def weights(self) -> int:
+        """All of them, less routers and norms."""
+        experts = self.layers * self.experts * sum(r * c for r, c in self.matrices().values())
+        return experts + self.dense_weights() + self.vocabulary * self.hidden
+
     def dense_weights(self) -> int:
         """Weights that every token reads besides its experts: attention, and the head. Routers are counted apart."""
         return self.layers * sum(r * c for r, c in self.attention().values()) + self.vocabulary * self.hidden

@@ -7,6 +7,7 @@ import filecmp
 import json
 import os
 import subprocess
+import sys
 from argparse import Namespace
 from pathlib import Path
 
@@ -16,12 +17,13 @@ from engine.store.reader import Store
 from engine.store.verify import verify
 from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.common import limit_options
-from tests.benchmarks.large import prepare_pair
+from tests.benchmarks.large import Model, prepare_model, prepare_pair
+from tests.benchmarks.naive import Naive
 from tests.benchmarks.offload import chosen
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER, peer_python
-from tests.benchmarks.pipe import ROOT
+from tests.benchmarks.pipe import ROOT, Child
 from tests.benchmarks.prepare import CONVERT
 from tests.benchmarks.quantized import write_store
 from tests.benchmarks.rolled import import_rolled
@@ -48,9 +50,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_large_shape_takes_8_gb_at_4_bits() -> None:
     for name in SHAPES:
         shape = large(name)
-        weights = shape.layers * shape.experts * sum(r * c for r, c in shape.matrices().values())
-        weights += shape.dense_weights() + shape.vocabulary * shape.hidden
-        assert 8e9 < weights * 4.5 / 8 < 9e9
+        assert 8e9 < Model(shape, 4, Path()).nbytes < 9e9
         assert shape.top_k == SHAPES[name].top_k
     assert large("mixtral", 3).layers == 3
     assert large("mixtral", 3).name != large("mixtral").name
@@ -98,9 +98,10 @@ def test_ours_in_a_process_of_its_own_counts_what_it_does(store: Path) -> None:
         turn = ours.turn(tokens[:24])
         again = ours.turn(tokens[24:])
         ours.clear()
-        first = ours.digests(tokens[:4])
+        first = ours.turn(tokens[:4], digest=True).digests
         ours.clear()
-        assert ours.digests(tokens[:4]) == first
+        assert ours.turn(tokens[:4], digest=True).digests == first
+        assert len(set(first)) == 4
     for t in (turn, again):
         assert len(t.seconds) == 24
         assert t.uses == t.hits + t.misses == 24 * shape.layers * shape.top_k
@@ -133,16 +134,18 @@ def test_settings_given_by_hand_come_last() -> None:
 @pytest.mark.slow
 def test_the_peers_file_is_the_one_that_the_whole_checkpoint_gives(tmp_path: Path) -> None:
     shape = small("mixtral")
-    pair = prepare_pair(shape, 8, tmp_path)
+    model, rival = prepare_pair(shape, 8, tmp_path)
+    assert 0.95 < model.nbytes / rival.file.stat().st_size < 1
+    assert [p.name for p in rival.file.parent.iterdir() if p.name == "seed"] == []
     write_checkpoint(shape, tmp_path / "checkpoint")
     whole = tmp_path / "whole.gguf"
     arguments = [json.dumps(dataclasses.asdict(shape)), str(tmp_path / "checkpoint"), str(whole), "Q8_0"]
     subprocess.run([peer_python(tmp_path), "-m", CONVERT, *arguments], cwd=ROOT, check=True, capture_output=True)
-    assert filecmp.cmp(pair.file, whole, shallow=False)
+    assert filecmp.cmp(rival.file, whole, shallow=False)
     tokens = stream("uniform", shape.vocabulary, 8)
     with (
-        Peer(pair.python, pair.file, 1, 64, repack=False) as peer,
-        OursAlone(pair.store, shape, {"threads": 1}) as ours,
+        Peer(rival.python, rival.file, 1, 64, repack=False) as peer,
+        OursAlone(model.store, shape, {"threads": 1}) as ours,
     ):
         theirs, mine = peer.logits(tokens), ours.logits(tokens)
         seconds, nbytes = peer.turn(tokens)
@@ -153,16 +156,32 @@ def test_the_peers_file_is_the_one_that_the_whole_checkpoint_gives(tmp_path: Pat
         assert gap < 0.05**2
 
 
-@with_peer
-def test_other_pairs_are_removed_only_when_asked(tmp_path: Path) -> None:
+def test_other_models_are_removed_only_when_asked(tmp_path: Path) -> None:
     other = tmp_path / "large" / "other"
     other.mkdir(parents=True)
-    shape = small("olmoe")
-    here = tmp_path / "large" / shape.name
-    (here / "store-4").mkdir(parents=True)
-    (here / f"{shape.name}-Q4_0.gguf").write_bytes(b"1234")
-    assert prepare_pair(shape, 4, tmp_path).nbytes == 4
+    first = prepare_model(small("olmoe"), 4, tmp_path)
+    assert [p.name for p in first.store.parent.iterdir() if p.is_dir()] == ["store-4"]
     assert other.exists()
-    prepare_pair(shape, 4, tmp_path, keep_only=True)
+    written = (first.store / "manifest.json").stat().st_mtime_ns
+    assert prepare_model(small("olmoe"), 4, tmp_path, keep_only=True) == first
     assert not other.exists()
-    assert here.exists()
+    assert (first.store / "manifest.json").stat().st_mtime_ns == written
+
+
+@pytest.mark.slow
+def test_the_naive_floor_reads_what_it_was_not_allowed_to_keep(tmp_path: Path) -> None:
+    write_checkpoint(small("qwen3"), tmp_path / "checkpoint")
+    places = {"checkpoint": str(tmp_path / "checkpoint"), "offload": str(tmp_path / "offload")}
+    arguments = {**places, "room": 1_000_000, "threads": 1}
+    child = Child("accelerate", [sys.executable, "-m", "tests.benchmarks.naive_server", json.dumps(arguments)])
+    try:
+        assert child.ready["on_disk"] == ["everything"]
+        assert len(child.ask(do="decode", tokens=[1, 2, 3])) == 3
+    finally:
+        child.close()
+
+
+def test_the_naive_figure_is_scaled_by_layers() -> None:
+    found = Naive(4, (2.0, 3.0, 1.0), 10, 20, ("model.layers",))
+    assert found.per_token(24) == 12.0
+    assert found.report(24)["tokens_per_second"] == round(1 / 12, 4)

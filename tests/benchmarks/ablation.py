@@ -1,0 +1,148 @@
+"""What each part of the engine adds to the speed of a model bigger than memory.
+
+    python -m tests.benchmarks.ablation --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf [--json]
+
+Every row is the row above and one thing more, switched by the engine's own settings. Rows run one after the other,
+each in a control group with the limit, in turns with the first row, which stays open: `ratio` is against that one, and
+`peer` is its speed in those turns. `first`: tokens per second of the first tokens, when nothing is in memory yet.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from engine import settings
+from tests.benchmarks.blockdevice import drop_caches
+from tests.benchmarks.cgroup import Group, limited
+from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
+from tests.benchmarks.large import Model, prepare_model
+from tests.benchmarks.offload import chosen, counted, limit_of
+from tests.benchmarks.ours_client import OursAlone, Turn
+from tests.benchmarks.prepare import say
+from tests.benchmarks.roofs import Roofs
+from tests.benchmarks.shapes import large
+from tests.benchmarks.tokens import stream
+
+FIRST = 16  # tokens
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing more. without: settings in the rows above it; with_: from its row on, where that is no default."""
+
+    name: str
+    without: dict[str, Any]
+    with_: dict[str, Any]
+
+
+STEPS = (
+    Step("several reads at once", {"readers": 1}, {}),
+    Step("policy", {"policy": "lru"}, {}),
+    Step("mixed precision", {"dial": "exact"}, {"dial": "balanced"}),
+)
+
+
+def rows() -> list[tuple[str, dict[str, Any]]]:
+    """Names and settings, from nothing but reading on demand to everything."""
+    found = []
+    for count in range(len(STEPS) + 1):
+        values: dict[str, Any] = {}
+        for n, step in enumerate(STEPS):
+            values |= step.with_ if n < count else step.without
+        name = "one read after another, on demand" if count == 0 else f"+ {STEPS[count - 1].name}"
+        settings.validated(values, settings.ENGINE)  # before anything is written or opened
+        found.append((name, values))
+    return found
+
+
+@contextmanager
+def opened(
+    args: argparse.Namespace, model: Model, name: str, values: dict[str, Any]
+) -> Iterator[tuple[OursAlone, Group]]:
+    """Our engine under the limit with these settings, cold."""
+    limit = limit_of(args, model)
+    with limited(name, limit) as group:
+        drop_caches()
+        with OursAlone(model.store, model.shape, {**chosen(args, limit), **values}, group) as ours:
+            yield ours, group
+
+
+def measure(args: argparse.Namespace) -> dict[str, Any]:
+    """All rows."""
+    model = prepare_model(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
+    tokens = stream(args.stream, model.shape.vocabulary, args.warm + args.repeats * args.segment)
+    warm, rest = tokens[: args.warm], tokens[args.warm :]
+    segments = [rest[at : at + args.segment] for at in range(0, len(rest), args.segment)]
+    (base_name, base_values), *others = rows()
+    quiet, table = Quiet(args.patience), []
+    with orderly(), ExitStack() as stack:
+        roofs = Roofs(model.store, args.tier, args.threads)
+        stack.callback(roofs.close)
+        base, _ = stack.enter_context(opened(args, model, "base", base_values))
+        cold = base.turn(warm)
+        for name, values in others:
+            say(name)
+            with opened(args, model, "row", values) as (ours, group):
+                first = ours.turn(warm)
+                base.clear()
+                mine, theirs = [], []
+                for segment in segments:
+                    quiet.wait()
+                    roofs.measure()
+                    theirs.append(base.turn(segment))
+                    mine.append(ours.turn(segment))
+                table.append(_row(name, values, first, mine, theirs, roofs, group))
+    base_row = {"name": base_name, "settings": base_values, "first": _speed(cold, FIRST), "ours": table[0]["peer"]}
+    rates = roofs.medians()
+    return {
+        "ours": table[-1]["ours"],
+        "peer": table[-1]["peer"],
+        "ratio": table[-1]["ratio"],
+        "floor": table[-1]["floor"],
+        "roof": {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)},
+        "rows": [base_row, *table],
+        "conditions": conditions(args, isa=roofs.isa, others=[round(x, 2) for x in quiet.others]),
+    }
+
+
+def _row(
+    name: str, values: dict[str, Any], first: Turn, mine: list[Turn], theirs: list[Turn], roofs: Roofs, group: Group
+) -> dict[str, Any]:
+    a, b = median([t.per_token for t in mine]), median([t.per_token for t in theirs])
+    near = roofs.taken[-len(mine) :]
+    shares = [t.floor(r.disk, r.memory) / t.per_token for t, r in zip(mine, near, strict=True)]
+    floor = median([t.floor(r.disk, r.memory) for t, r in zip(mine, near, strict=True)])
+    return {
+        "name": name,
+        "settings": values,
+        "first": _speed(first, FIRST),
+        "ours": round(1 / a, 3),
+        "peer": round(1 / b, 3),
+        "ratio": round(b / a, 3),
+        "floor": floor,
+        "of_floor": round(median(shares), 3),
+        **counted(mine),
+        "kills": group.kills(),
+    }
+
+
+def _speed(turn: Turn, count: int) -> float:
+    return round(len(turn.seconds[:count]) / sum(turn.seconds[:count]), 3)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = limit_options(__doc__)
+    parser.add_argument("--repeats", type=int, default=5, help="turns of each row")
+    parser.add_argument("--segment", type=int, default=16, help="tokens in one turn")
+    parser.add_argument("--warm", type=int, default=64, help="tokens of each row before its first turn")
+    args = parser.parse_args()
+    emit(measure(args), args.json)
+
+
+if __name__ == "__main__":
+    main()

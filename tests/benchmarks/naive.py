@@ -1,0 +1,85 @@
+"""What everybody has at hand for a model bigger than memory: transformers with accelerate's disk offload, in bf16."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from tests.benchmarks.blockdevice import drop_caches
+from tests.benchmarks.cgroup import limited
+from tests.benchmarks.checkpoint import write_checkpoint
+from tests.benchmarks.pipe import Child
+from tests.benchmarks.prepare import say
+from tests.benchmarks.shapes import Shape
+
+SERVER = "tests.benchmarks.naive_server"
+OWN = 800_000_000  # bytes of the interpreter and its libraries
+AMPLE = 1 << 40  # while it loads: experts of a layer are stacked then, which takes more than running does
+
+
+@dataclass(frozen=True)
+class Naive:
+    """What it took. seconds: of each token of the cut. limit: bytes that it might take. read: from disk, a token."""
+
+    layers: int
+    seconds: tuple[float, ...]
+    limit: int
+    read: int
+    on_disk: tuple[str, ...]
+
+    def per_token(self, layers: int) -> float:
+        """Median seconds of a token of a model with so many layers: all of it is in the layers."""
+        return median(self.seconds) * layers / self.layers
+
+    def report(self, layers: int) -> dict[str, Any]:
+        """Figures, those of a model with so many layers among them."""
+        return {
+            "tokens_per_second": round(1 / self.per_token(layers), 4),
+            "measured_layers": self.layers,
+            "seconds": [round(s, 2) for s in self.seconds],
+            "limit": self.limit,
+            "read_bytes": self.read,
+            "on_disk": self.on_disk,
+        }
+
+
+def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], folder: Path) -> Naive:
+    """Decode the tokens under a limit of that share of the bf16 bytes. shape: cut so that the disk holds it twice.
+
+    Raises SystemExit where accelerate is not installed.
+    """
+    if importlib.util.find_spec("accelerate") is None:
+        raise SystemExit("accelerate is not installed here: pip install accelerate")
+    here = folder / "naive"
+    limit = int(2 * shape.weights() * share)
+    try:
+        say(f"Writing {here}")
+        write_checkpoint(shape, here / "checkpoint")
+        with limited("naive", AMPLE) as group:
+            places = {"checkpoint": str(here / "checkpoint"), "offload": str(here / "offload")}
+            arguments = {**places, "room": max(1, limit - OWN - _layer_bytes(shape)), "threads": threads}
+            child = Child("accelerate", group.command(sys.executable, "-m", SERVER, json.dumps(arguments)))
+            try:
+                drop_caches()
+                group.limit(limit)
+                child.ask(do="decode", tokens=list(tokens[:1]))
+                before = child.bytes_read
+                seconds = child.ask(do="decode", tokens=list(tokens[1:]))
+                read = (child.bytes_read - before) // len(seconds)
+            finally:
+                child.close()
+    finally:
+        shutil.rmtree(here, ignore_errors=True)
+    return Naive(shape.layers, tuple(seconds), limit, read, tuple(child.ready["on_disk"]))
+
+
+def _layer_bytes(shape: Shape) -> int:
+    """Of one layer in bf16, which is in memory while it is computed."""
+    return 2 * shape.weights() // shape.layers
