@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-from engine.store.disk import DataFile
 from engine.store.layout import aligned
 from engine.store.reader import Extent
 
@@ -13,51 +13,63 @@ CHUNK = 1 << 20  # bytes: long enough for the disk's full speed, short enough to
 
 
 class Chunk(NamedTuple):
-    """One read: `nbytes` from `offset` of the file on, into the buffers in turn."""
+    """One read: `nbytes` from byte `start` of extent number `extent` on. slices: (view, from, to), filled in turn."""
 
-    file: DataFile
-    offset: int
+    extent: int
+    start: int
     nbytes: int
-    buffers: Sequence[memoryview]
+    slices: tuple[tuple[int, int, int], ...]
 
 
-def cut(extents: Sequence[Extent], views: Sequence[memoryview], target: int = CHUNK) -> list[Chunk]:
+def cut(extents: Sequence[Extent], views: Sequence[memoryview], target: int = CHUNK) -> tuple[Chunk, ...]:
     """Chunks of about `target` bytes, in the order of the extents. views: one per part, as long as it.
 
     Their lengths are multiples of what the file reads best, but for the last one of a run. A file that cannot spread
     one read over several buffers gets no chunk that reaches into two. Raises ValueError for views of other lengths.
     """
-    found: list[Chunk] = []
     at = 0
-    for file, offset, nbytes, parts in extents:
-        buffers = views[at : at + len(parts)]
+    shapes = []
+    for file, _, nbytes, parts in extents:
+        sizes = tuple([view.nbytes for view in views[at : at + len(parts)]])
         at += len(parts)
-        if sum(buffer.nbytes for buffer in buffers) != nbytes:
-            raise ValueError(f"views of {[b.nbytes for b in buffers]} bytes for {nbytes} of parts {parts}")
-        for run in (buffers,) if file.scatters else ((buffer,) for buffer in buffers):
-            found.extend(_cut_run(file, offset, run, target))
-            offset += sum(buffer.nbytes for buffer in run)
+        if sum(sizes) != nbytes:
+            raise ValueError(f"views of {list(sizes)} bytes for {nbytes} of parts {parts}")
+        shapes.append((sizes, file.stride, file.scatters))
     if at != len(views):
         raise ValueError(f"{len(views)} views for {at} parts")
-    return found
+    return _cut(tuple(shapes), target)
 
 
-def _cut_run(file: DataFile, offset: int, run: Sequence[memoryview], target: int) -> Iterator[Chunk]:
-    total = sum(buffer.nbytes for buffer in run)
-    length = aligned(-(-total // max(1, round(total / target))), file.stride)
-    for start in range(0, total, length):
-        n = min(length, total - start)
-        yield Chunk(file, offset + start, n, _slice(run, start, n))
+def read(chunk: Chunk, extents: Sequence[Extent], views: Sequence[memoryview]) -> int:
+    """Returns how many bytes there were; raises OSError."""
+    extent = extents[chunk.extent]
+    return extent.file.read(extent.offset + chunk.start, [views[view][a:b] for view, a, b in chunk.slices])
 
 
-def _slice(run: Sequence[memoryview], start: int, nbytes: int) -> Sequence[memoryview]:
-    """The buffers from byte `start` of the run on, `nbytes` in all."""
-    if len(run) == 1:
-        return (run[0][start : start + nbytes],)
-    found = []
-    for buffer in run:
-        if start < buffer.nbytes and nbytes > 0:
-            found.append(buffer[start : start + nbytes])
-            nbytes -= found[-1].nbytes
-        start = max(0, start - buffer.nbytes)
-    return found
+@lru_cache(maxsize=256)
+def _cut(shapes: tuple[tuple[tuple[int, ...], int, bool], ...], target: int) -> tuple[Chunk, ...]:
+    """Experts of one shape are all cut alike, and asked for a thousand times a second."""
+    found: list[Chunk] = []
+    first = 0  # view of the extent
+    for extent, (sizes, stride, scatters) in enumerate(shapes):
+        at = 0
+        for index, run in [(0, sizes)] if scatters else [(i, (size,)) for i, size in enumerate(sizes)]:
+            total = sum(run)
+            length = aligned(-(-total // max(1, round(total / target))), stride)
+            for start in range(0, total, length):
+                n = min(length, total - start)
+                found.append(Chunk(extent, at + start, n, tuple(_slices(run, first + index, start, n))))
+            at += total
+        first += len(sizes)
+    return tuple(found)
+
+
+def _slices(run: Sequence[int], view: int, start: int, nbytes: int) -> Iterator[tuple[int, int, int]]:
+    """Where `nbytes` from byte `start` of a run lie, whose buffers are as long as `run` says, from number `view` on."""
+    for size in run:
+        if start < size and nbytes > 0:
+            end = min(size, start + nbytes)
+            yield view, start, end
+            nbytes -= end - start
+        start = max(0, start - size)
+        view += 1

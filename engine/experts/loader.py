@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.chunks import CHUNK, Chunk, cut
+from engine.experts.chunks import CHUNK, Chunk, cut, read
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.meter import Load, Loads, Meter
 from engine.experts.request import Request, Urgency
@@ -58,8 +58,9 @@ class Loader:
 
         ended: called once it has, on a reader's thread or on that of whoever cancelled it; must not block.
         """
-        chunks = cut(self._source.extents(key.layer, key.expert, parts), views, self._chunk)
-        request = Request(key, parts, views, chunks, urgency, ended)
+        extents = self._source.extents(key.layer, key.expert, parts)
+        chunks = cut(extents, views, self._chunk)
+        request = Request(key, parts, views, extents, chunks, urgency, ended)
         with self._lock:
             if self._closed:
                 raise RuntimeError("the loader is closed")
@@ -183,7 +184,7 @@ class Loader:
     def _read(self, request: Request, chunk: Chunk) -> UnderhillError | None:
         layer, expert = request.key
         try:
-            got = chunk.file.read(chunk.offset, chunk.buffers)
+            got = read(chunk, request.extents, request.views)
         except OSError as cause:
             return _because(refused(layer, expert, cause), cause)
         except Exception as defect:  # a reader must outlive any one request, and its waiter must hear of it

@@ -9,6 +9,7 @@ from enum import IntEnum
 from engine.errors import UnderhillError
 from engine.experts.chunks import Chunk
 from engine.experts.keys import ExpertKey
+from engine.store.reader import Extent
 
 
 class Urgency(IntEnum):
@@ -28,8 +29,8 @@ class Request:
     """
 
     __slots__ = (
-        "_ended", "_open", "chunks", "error", "failure", "key", "nbytes", "next", "parts", "seconds", "started",
-        "under_way", "urgency", "views",
+        "_ended", "_open", "chunks", "error", "extents", "failure", "key", "nbytes", "next", "parts", "seconds",
+        "started", "under_way", "urgency", "views",
     )  # fmt: skip
 
     def __init__(
@@ -37,6 +38,7 @@ class Request:
         key: ExpertKey,
         parts: Sequence[int],
         views: Sequence[memoryview],
+        extents: Sequence[Extent],
         chunks: Sequence[Chunk],
         urgency: Urgency,
         ended: Callable[[Request], None] | None,
@@ -44,7 +46,8 @@ class Request:
         self.key = key
         self.parts = tuple(parts)
         self.views = views
-        self.nbytes = sum(chunk.nbytes for chunk in chunks)
+        self.extents = extents
+        self.nbytes = sum([extent.nbytes for extent in extents])
         self.urgency = urgency
         self.error: UnderhillError | None = None
         self.seconds = 0.0

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.experts.chunks import CHUNK, cut
+from engine.experts.chunks import CHUNK, Chunk, cut, read
 from engine.store.disk_windows import SCATTERS, STRIDE, reads_in_place
 from engine.store.layout import ALIGN
 from tests.engine.experts.slow_disk import SlowDisk
@@ -21,11 +21,12 @@ def test_chunks_read_exactly_what_is_asked_for(
     disk = SlowDisk(2, sizes, stride=file[0], scatters=file[1])
     parts = data.draw(st.lists(st.integers(0, len(sizes) - 1), unique=True, min_size=1).map(sorted))
     views = disk.views(parts)
-    chunks = cut(disk.extents(0, 1, parts), views, pages * ALIGN)
+    extents = disk.extents(0, 1, parts)
+    chunks = cut(extents, views, pages * ALIGN)
     for chunk in chunks:
-        assert chunk.offset % ALIGN == 0
-        assert chunk.nbytes == sum(b.nbytes for b in chunk.buffers) > 0
-        assert chunk.file.read(chunk.offset, chunk.buffers) == chunk.nbytes
+        assert chunk.start % ALIGN == 0
+        assert chunk.nbytes == sum(b - a for _, a, b in chunk.slices) > 0
+        assert read(chunk, extents, views) == chunk.nbytes
     assert sum(chunk.nbytes for chunk in chunks) == sum(sizes[i] for i in parts)
     assert [bytes(view) for view in views] == [disk.stored(1, i) for i in parts]
 
@@ -42,11 +43,13 @@ def test_the_chunks_of_a_read_are_about_equal() -> None:
 @given(PARTS)
 def test_windows_copies_no_more_than_the_last_chunk_of_a_part(sizes: list[int]) -> None:
     disk = SlowDisk(1, sizes, stride=STRIDE, scatters=SCATTERS)
-    copied = [
-        chunk.nbytes
-        for chunk in cut(disk.extents(0, 0, range(len(sizes))), disk.views(), 4 * STRIDE)
-        if not reads_in_place(chunk.buffers, direct=True)
-    ]
+    views = disk.views()
+
+    def in_place(chunk: Chunk) -> bool:
+        return reads_in_place([views[view][a:b] for view, a, b in chunk.slices], direct=True)
+
+    chunks = cut(disk.extents(0, 0, range(len(sizes))), views, 4 * STRIDE)
+    copied = [chunk.nbytes for chunk in chunks if not in_place(chunk)]
     assert len(copied) <= len(sizes)
     assert all(n <= 7 * STRIDE for n in copied)
 

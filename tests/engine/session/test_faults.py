@@ -1,0 +1,171 @@
+"""What may befall a model's files in the middle of an answer: one clear sentence, and the chat goes on afterwards."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.generation.messages import Message, Stats
+from engine.generation.sampling import Sampling
+from engine.session import Session
+from engine.store import disk
+
+GREEDY = Sampling(temperature=0, max_tokens=24)
+HELLO = (Message("user", "Hello! What can you do?"),)
+Mend = Callable[[], None]
+
+
+class Listener:
+    """Calls `strike` once, after the first words of the answer."""
+
+    def __init__(self, strike: Callable[[], None] | None = None) -> None:
+        self.strike = strike
+        self.shown = ""
+
+    def turns_dropped(self, count: int) -> None: ...
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None: ...
+
+    def text(self, text: str, token_ids: Sequence[int]) -> None:
+        self.shown += text
+        if self.strike is not None:
+            strike, self.strike = self.strike, None
+            strike()
+
+    def cancelled(self) -> bool:
+        return False
+
+
+@pytest.fixture
+def store(home: Path, tmp_path: Path) -> Path:
+    """A copy of the built-in model that may be hurt."""
+    return Path(shutil.copytree(home / "models" / "builtin", tmp_path / "store"))
+
+
+@pytest.fixture
+def session(store: Path) -> Iterator[Session]:
+    """Nearly nothing of it fits in the cache, so that every token reads."""
+    with Session.open(str(store), {"dial": "exact", "threads": 1, "cache_fraction": 0.0}) as opened:
+        yield opened
+
+
+def ask(session: Session, listener: Listener | None = None) -> Stats:
+    return session.generate(HELLO, GREEDY, (), listener or Listener())
+
+
+def struck(session: Session, strike: Callable[[], None]) -> UnderhillError:
+    """The error that an answer ends with when this happens in the middle of it."""
+    listener = Listener(strike)
+    with pytest.raises(UnderhillError) as caught:
+        ask(session, listener)
+    assert listener.shown  # it happened after some words
+    return caught.value
+
+
+def files(store: Path) -> list[Path]:
+    return sorted(store.glob("experts-*"))
+
+
+def cut_short(store: Path) -> Mend:
+    whole = {file: file.stat().st_size for file in files(store)}
+    copies = {file: file.read_bytes() for file in files(store)}
+    for file in whole:
+        os.truncate(file, 8192)
+
+    def mend() -> None:
+        for file, content in copies.items():
+            file.write_bytes(content)
+
+    return mend
+
+
+def overwritten(store: Path) -> Mend:
+    copies = {file: file.read_bytes() for file in files(store)}
+    for file, content in copies.items():
+        with file.open("r+b") as opened:
+            opened.write(bytes(len(content)))
+
+    def mend() -> None:
+        for file, content in copies.items():
+            file.write_bytes(content)
+
+    return mend
+
+
+@pytest.mark.parametrize(
+    ("happens", "words"), [(cut_short, "is cut short"), (overwritten, "does not match its checksum")]
+)
+def test_files_that_change_while_open_end_the_answer_and_no_more(
+    happens: Callable[[Path], Mend], words: str, session: Session, store: Path
+) -> None:
+    before = ask(session)
+    mend: list[Mend] = []
+    error = struck(session, lambda: mend.append(happens(store)))
+    assert error.kind is Kind.BROKEN_FILE
+    assert words in error.sentence
+    assert "expert " in error.sentence
+    assert error.action == "Import it again."
+    with pytest.raises(UnderhillError, match=words):
+        ask(session)
+    mend[0]()
+    assert ask(session).token_ids == before.token_ids
+
+
+def test_files_replaced_by_others_while_open_change_nothing(session: Session, store: Path) -> None:
+    before = ask(session)
+
+    def replace() -> None:
+        for file in files(store):
+            other = file.with_suffix(".new")
+            other.write_bytes(bytes(file.stat().st_size))
+            other.replace(file)
+
+    if os.name == "nt":
+        pytest.skip("Windows does not let a file that is open be replaced")
+    assert ask(session, Listener(replace)).token_ids == before.token_ids
+    assert ask(session).token_ids == before.token_ids
+
+
+@pytest.mark.skipif(os.name == "nt", reason="reads by preadv")
+def test_a_disk_error_ends_the_answer_and_no_more(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ask(session)
+    preadv = os.preadv
+
+    def fails(*_: object) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+    error = struck(session, lambda: monkeypatch.setattr(disk.os, "preadv", fails))
+    assert error.kind is Kind.DISK_ERROR
+    assert "could not read expert" in error.sentence
+    assert "Input/output error" in error.sentence
+    monkeypatch.setattr(disk.os, "preadv", preadv)
+    assert ask(session).token_ids == before.token_ids
+
+
+@pytest.mark.skipif(os.name == "nt", reason="reads by preadv")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_readers_that_die_end_the_answer_and_are_replaced(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ask(session)
+    preadv = os.preadv
+    left = [6]  # more than there are readers
+
+    def kills(fd: int, buffers: Sequence[memoryview], offset: int) -> int:
+        if left[0]:
+            left[0] -= 1
+            raise SystemExit("killed")
+        return preadv(fd, buffers, offset)
+
+    error = struck(session, lambda: monkeypatch.setattr(disk.os, "preadv", kills))
+    assert error.kind is Kind.INTERNAL
+    assert "Reading expert" in error.sentence
+    assert isinstance(error.__cause__, SystemExit)
+    while left[0]:
+        with pytest.raises(UnderhillError, match="Reading expert"):
+            ask(session)
+    assert ask(session).token_ids == before.token_ids
