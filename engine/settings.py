@@ -115,8 +115,12 @@ ENGINE = (
             "Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty "
             "takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.",
             "memory", 0.25, 4096.0, optional=True),
-    Setting("policy", "choice", "lru_layer", "Cache policy", "Which expert leaves when room is needed.", "speed",
-            choices=("lru_layer", "lru"), live=False, advanced=True),
+    Setting("policy", "choice", "hobbit", "Cache policy",
+            "Which expert leaves memory when room is needed. hobbit weighs how recently and how often each was used in "
+            "this chat, at which precision, and how soon its layer's turn comes. lru: the one unused for longest; "
+            "lru_layer: the same for each layer alone; lfu: the one used least; edgemoe: use and turn; activation: the "
+            "one that chats like this one use least.", "speed",
+            choices=("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation"), live=False, advanced=True),
     Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,
             live=False, advanced=True),
     Setting("direct_io", "choice", "auto", "Direct I/O", "Read experts past the system's file cache.", "speed",

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import json
 import signal
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from types import FrameType
 
 from engine import settings
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
+from engine.cli.recording import Recording, recording, timed
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
-from engine.tracing.recorder import Recorder
-from engine.tracing.timeline import Timeline
 
 HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
 
@@ -77,49 +73,17 @@ def run(args: argparse.Namespace) -> int:
         bar.close()
         system = [Message("system", args.system)] if args.system else []
         work = _converse if args.prompt is None else _once
-        with _recording(session, args.trace), _timed(session, args.timeline):
-            return work(session, args, system, Sampling(**sampling))  # type: ignore[arg-type]
+        with recording(session, args.trace) as kept, timed(session, args.timeline):
+            return work(session, args, system, Sampling(**sampling), kept)  # type: ignore[arg-type]
 
 
-@contextmanager
-def _recording(session: Session, file: str | None) -> Iterator[None]:
-    """Record the routing of what goes on inside, and write it at the end; the chat is over by then."""
-    if file is None:
-        yield
-        return
-    recorder = Recorder(session.store.layers, session.card.experts)
-    with session.listening(recorder):
-        yield
-    _save(recorder.trace().save, file, "trace")
-    say(f"Routing recorded in {file}.")
-
-
-@contextmanager
-def _timed(session: Session, file: str | None) -> Iterator[None]:
-    """Record what happens when inside, and write it at the end."""
-    if file is None:
-        yield
-        return
-    timeline = Timeline()
-    with session.observing(timeline):
-        yield
-    _save(timeline.save, file, "timeline")
-    say(f"Timeline written to {file}; chrome://tracing and ui.perfetto.dev open it.")
-
-
-def _save(save: Callable[[Path], None], file: str, what: str) -> None:
-    try:
-        save(Path(file))
-    except OSError as e:
-        full = e.errno == errno.ENOSPC
-        raise UnderhillError(
-            Kind.DISK_FULL if full else Kind.DISK_ERROR,
-            f"The {what} cannot be written to {file} ({e.strerror or e}).",
-            "Free some space and record it anew." if full else "Check the folder.",
-        ) from e
-
-
-def _once(session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling) -> int:
+def _once(
+    session: Session,
+    args: argparse.Namespace,
+    system: list[Message],
+    sampling: Sampling,
+    kept: Recording | None,
+) -> int:
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     with Terminal(show=not args.json, progress=sys.stderr.isatty()) as terminal:
         stats = session.generate((*system, Message("user", prompt)), sampling, tuple(args.stop), terminal)
@@ -127,10 +91,18 @@ def _once(session: Session, args: argparse.Namespace, system: list[Message], sam
         print(json.dumps(as_json(stats), ensure_ascii=False))
     else:
         print()
+    if kept is not None and not kept.answered():
+        return 1
     return 130 if stats.finish == "cancelled" else 0
 
 
-def _converse(session: Session, args: argparse.Namespace, system: list[Message], sampling: Sampling) -> int:
+def _converse(
+    session: Session,
+    args: argparse.Namespace,
+    system: list[Message],
+    sampling: Sampling,
+    kept: Recording | None,
+) -> int:
     card = session.card
     say(f"{card.title}: {card.parameters / 1e6:,.0f} M parameters, {card.experts} experts in {card.moe_layers} layers.")
     for sentence in (card.note, *card.plan):
@@ -156,6 +128,8 @@ def _converse(session: Session, args: argparse.Namespace, system: list[Message],
         elif line:
             messages.append(Message("user", line))
             stats = _turn(session, args, messages, sampling)
+            if kept is not None:
+                kept.answered()
 
 
 def _turn(session: Session, args: argparse.Namespace, messages: list[Message], sampling: Sampling) -> Stats | None:

@@ -159,8 +159,36 @@ def _calibrate(p: argparse.ArgumentParser) -> None:
 
 
 def _trace(p: argparse.ArgumentParser) -> None:
-    _command(p, "trace", model=False)
-    p.add_argument("file", metavar="FILE", help="written by `underhill-cli chat --trace`")
+    kinds = p.add_subparsers(required=True, metavar="WHAT")
+    replay = kinds.add_parser("replay", help="what every cache policy would have read, beside the best possible")
+    _command(replay, "trace", model=False)
+    replay.add_argument("file", metavar="FILE", help="written by `underhill-cli chat --trace FILE`")
+    replay.add_argument(
+        "--dial",
+        choices=("recorded", "exact", "balanced", "fast"),
+        default="recorded",
+        help="the dial to replay under: that of the recording (default), or another at its uncalibrated thresholds",
+    )
+    replay.add_argument(
+        "--cache",
+        type=_share,
+        nargs="+",
+        default=[0.125, 0.25, 0.5, 0.75],
+        metavar="SHARE",
+        help="cache sizes as shares of all experts (default: 0.125 0.25 0.5 0.75)",
+    )
+    replay.add_argument("--tokens", type=_at_least(1), default=None, metavar="N", help="replay only the first N tokens")
+    replay.add_argument("--plot", metavar="FILE", help="also write a plot, as SVG")
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0.0 < value <= 1.0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1")
+    return value
+
+
+_share.__name__ = "share"
 
 
 def _failed(args: argparse.Namespace, e: UnderhillError) -> int:

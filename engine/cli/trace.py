@@ -1,33 +1,106 @@
-"""`underhill-cli trace`: replay recorded routing through cache policies."""
+"""`underhill-cli trace replay`: recorded routing through every cache policy, as a table and a plot."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from engine.cli.output import table
-from engine.tracing.recorder import load
-from engine.tracing.replay import POLICIES, compare
+from engine.cli.output import ProgressBar, gb, say, table
+from engine.errors import Kind, UnderhillError
+from engine.experts.precision import EXACT, Thresholds
+from engine.session import calibration
+from engine.tracing.plot import chart
+from engine.tracing.replay import BELADY, BOUND, Replay, Replayer, compare, rows_of
+from engine.tracing.trace import Trace, load
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the hit rate of every policy at several cache sizes."""
+    """Print hit rate, miss penalty and bytes of every policy at several cache sizes."""
     trace = load(Path(args.file))
-    found = compare(trace)
+    if args.tokens is not None:
+        trace = trace.first(args.tokens)
+    replayer = Replayer(trace, _thresholds(trace, args.dial))
+    bar = ProgressBar(sys.stderr.isatty())
+    found = compare(replayer, args.cache, lambda done, total: bar.show("Replaying", done, total, "replays"))
+    bar.close()
+    if args.plot is not None:
+        _write(Path(args.plot), _plot(replayer, found))
     if args.json:
-        results = [{**asdict(r), "hit_rate": r.hit_rate} for r in found]
-        print(
-            json.dumps(
-                {"tokens": trace.tokens, "layers": len(trace.layers), "experts": trace.experts, "replays": results}
-            )
-        )
+        print(json.dumps({**_about(replayer), "replays": [asdict(r) for r in found]}))
         return 0
-    total = len(trace.layers) * trace.experts
-    sizes = sorted({r.slots for r in found})
-    rates = {(r.slots, r.policy): f"{100 * r.hit_rate:.1f} %" for r in found}
-    print(f"{trace.tokens} tokens, {len(trace.layers)} layers of {trace.experts} experts. Hit rates:")
-    rows = [(f"{100 * n / total:.0f} % cached", *(rates[n, p] for p in POLICIES)) for n in sizes]
-    print(table(rows, ("CACHE", *POLICIES)))
+    about = _about(replayer)
+    print(
+        f"{about['tokens']} tokens in {about['sequences']} sequences, {about['layers']} layers of {about['experts']} "
+        f"experts of {gb(replayer.sizes.full)}, T1 {replayer.thresholds.t1:g}, T2 {replayer.thresholds.t2:g}."
+    )
+    names = rows_of(replayer.thresholds)
+    for title, cell in _TABLES:
+        print(f"\n{title}")
+        rows = [(f"{100 * share:g} % cached", *(cell(r) for r in found if r.share == share)) for share in args.cache]
+        print(table(rows, ("CACHE", *names)))
+    print("\n" + (_EXACT_NOTE if replayer.thresholds.exact else _MIXED_NOTE))
     return 0
+
+
+_TABLES = (
+    ("Hit rate", lambda r: "-" if r.hit_rate is None else f"{100 * r.hit_rate:.1f} %"),
+    ("Miss penalty, in experts at full precision", lambda r: f"{r.penalty:,.0f}"),
+    ("Read from disk", lambda r: gb(r.bytes_read)),
+)
+_EXACT_NOTE = f"{BELADY}: the most hits that any policy could have, had it known what comes."
+_MIXED_NOTE = (
+    f"{BELADY}: a policy that knows what comes and gives up what is used last; where precisions mix it is very good "
+    f"but not the limit. {BOUND}: fewer bytes than this nobody can read; seldom reachable."
+)
+
+
+def _about(replayer: Replayer) -> dict[str, object]:
+    trace, known = replayer.trace, replayer.trace.conditions
+    return {
+        "model": known.model,
+        "recorded_dial": known.dial,
+        "t1": replayer.thresholds.t1,
+        "t2": replayer.thresholds.t2,
+        "tokens": trace.tokens,
+        "sequences": trace.sequences,
+        "layers": len(trace.layers),
+        "experts": trace.experts,
+        "expert_bytes": asdict(replayer.sizes),
+    }
+
+
+def _thresholds(trace: Trace, dial: str) -> Thresholds:
+    if dial == "recorded":
+        return trace.conditions.thresholds
+    return EXACT if dial == "exact" else calibration.UNCALIBRATED[dial]
+
+
+def _plot(replayer: Replayer, found: Sequence[Replay]) -> str:
+    """Bytes read as a share of those that would be read without a cache."""
+    visits = replayer.visits
+    wanted = (0, replayer.sizes.coarse, replayer.sizes.full)
+    without = max(1, sum(wanted[demand] for visit in visits for demand in visit.demands))
+    lines = {
+        name: [(r.share, min(1.0, r.bytes_read / without)) for r in found if r.policy == name]
+        for name in rows_of(replayer.thresholds)
+    }
+    model = replayer.trace.conditions.model or "a recorded chat"
+    return chart(
+        f"What cache policies read from disk: {model}",
+        "Cache, as a share of all experts",
+        "Bytes read, as a share of no cache",
+        lines,
+        (BELADY, BOUND),
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as e:
+        raise UnderhillError(Kind.DISK_ERROR, f"The plot cannot be written to {path}.", "Check the folder.") from e
+    say(f"Plot written to {path}.")

@@ -74,9 +74,27 @@ class ExpertCache:
         """What is held of an expert, to be used under the lock only."""
         return self._entries.get(key)
 
-    def used(self, keys: Iterable[ExpertKey]) -> None:
-        """These experts of one layer, all resident, were used without a lease, under the lock."""
-        self._policy.used_together(keys)
+    def routed(
+        self,
+        layer: int,
+        experts: Sequence[int],
+        high: Sequence[bool] | None = None,
+        counts: Sequence[int] | None = None,
+        tokens: int = 1,
+    ) -> None:
+        """The layer that runs now uses these experts: see Policy.routed."""
+        with self.lock:
+            self._policy.routed(layer, experts, high, counts, tokens)
+
+    def begin_sequence(self) -> None:
+        """A new sequence begins."""
+        with self.lock:
+            self._policy.begin_sequence()
+
+    def protect(self, keys: Iterable[ExpertKey]) -> None:
+        """These are expected to be used soon and leave last, until the next call: see Policy.protect."""
+        with self.lock:
+            self._policy.protect(keys)
 
     def lookup(self, key: ExpertKey, tier: int, most: int | None = None) -> Lease | None:
         """A lease if the expert is held at `tier` or finer, but no finer than `most`: of these the finest.
@@ -128,6 +146,7 @@ class ExpertCache:
             entry = self._arrived(reservation)
             entry.add(dict(zip(reservation.parts, reservation.buffers)))
             entry.meant = reservation.tier
+            self._policy.inserted(entry.key)
             if self.changed is not None:
                 self.changed(entry, True)
             entry.pins -= 1
@@ -203,7 +222,6 @@ class ExpertCache:
 
     def _lease(self, entry: Entry, tier: int) -> Lease:
         entry.pins += 1
-        self._policy.used(entry.key)
         return Lease(entry, tier, self.level, self.unpin)
 
     def _arrived(self, reservation: Reservation) -> Entry:

@@ -10,7 +10,7 @@ from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
 from engine.experts.loader import Loader
-from engine.experts.policies import make_policy
+from engine.experts.policies import Shape, Weights, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.two_level import TieredCache
@@ -35,7 +35,8 @@ def open_runtime(
     capacity: int,
     *,
     device: DevicePool | None = None,
-    policy: str = "lru_layer",
+    policy: str = "hobbit",
+    weights: Weights | None = None,
     readers: int = 4,
     threads: int | None = None,
     kernel: str = "auto",
@@ -45,18 +46,19 @@ def open_runtime(
 ) -> ExpertRuntime:
     """A runtime over an open store, which stays the caller's. capacity: bytes of ordinary memory for experts.
 
-    exact: native kernels take activations as they are, not rounded to 8 bits. The other arguments are those settings of
-    engine.settings. Raises UnderhillError when the capacity cannot hold one expert, or when kernel='native' is not
-    possible here.
+    weights: of the policy 'hobbit'; None: its defaults. exact: native kernels take activations as they are, not rounded
+    to 8 bits. The other arguments are those settings of engine.settings. Raises UnderhillError when the capacity cannot
+    hold one expert, or when kernel='native' is not possible here.
     """
     least = largest_expert(source, tier)
 
     def spec_of(key: ExpertKey) -> ExpertSpec:
         return source.spec(key.layer, key.expert)
 
-    levels = [ExpertCache(capacity, make_policy(policy, len(source.layers)), spec_of, least)]
+    shape = Shape(source.layers, max(map(source.experts, source.layers)))
+    levels = [ExpertCache(capacity, make_policy(policy, shape, weights), spec_of, least)]
     if device is not None:
-        own_policy = make_policy(policy, len(source.layers))
+        own_policy = make_policy(policy, shape, weights)
         levels.insert(0, ExpertCache(device.capacity, own_policy, spec_of, least, allocate_on(device.device)))
     kernels: list[Kernel] = [choose(kernel, threads, exact=exact)]
     if device is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
 import torch
 
@@ -12,10 +13,10 @@ from engine.experts.backend import Step
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
-from engine.experts.precision import Demand, Thresholds
+from engine.experts.precision import Demand, Thresholds, at_high
 from engine.experts.telemetry import Telemetry
 from engine.kernels.activation import Activation
-from engine.kernels.native import EXPERT, SKIPPED, NativeKernel, ResidentLayer, expert_layout
+from engine.kernels.native import EXPERT, MISSING, SKIPPED, NativeKernel, ResidentLayer, expert_layout
 from engine.store.layout import ExpertSpec
 
 MOST = 64  # experts per token that native code takes
@@ -64,6 +65,7 @@ class Residents:
         self.needed = array("i", [0] * MOST)
         self._ranks = array("i", [0] * MOST)
         self._out = self._kept = torch.empty(0)
+        self._exact = True
         self._layers = {
             layer: ResidentExperts(layer, own[0], len(own), activation, telemetry)
             for layer, own in specs.items()
@@ -76,6 +78,7 @@ class Residents:
         with self._cache.lock:
             for layer in self._layers.values():
                 layer.native.t1, layer.native.t2 = thresholds.t1, thresholds.t2
+            self._exact = thresholds.exact
 
     def set_tiers(self, tiers: Mapping[int, Sequence[tuple[int, int, int]]]) -> None:
         """Change what counts as full and as coarse. tiers: by layer, expert and Demand."""
@@ -100,12 +103,18 @@ class Residents:
         ran = self._kernel.moe_resident(
             experts.address, ids, step.k, x, weights, y, self.needed.buffer_info()[0]
         )  # fmt: skip
-        if ran >= 0:
-            used = [experts.keys[expert] for expert in step.chosen.tolist()]
-            if ran < step.k:
-                used = [key for key in used if self._cache.tier(key, experts.full)]
-            self._cache.used(used)
+        if ran >= 0 or ran == MISSING:
+            self._tell_policy(experts, step)
         return ran
+
+    def _tell_policy(self, experts: ResidentExperts, step: Step) -> None:
+        chosen = step.chosen.tolist()
+        if self._exact:
+            self._cache.routed(experts.layer, chosen)
+            return
+        high = at_high(step.weights[0].tolist(), experts.native.t1)
+        run = [lacks != SKIPPED for lacks in self.needed[: step.k]]
+        self._cache.routed(experts.layer, list(compress(chosen, run)), list(compress(high, run)))
 
     def run_some(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
         """Compute the experts of these ranks, all of them leased, for `combine`."""

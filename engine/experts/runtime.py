@@ -20,7 +20,7 @@ from engine.experts.several import Call, Several
 from engine.experts.single import Single
 from engine.experts.telemetry import Snapshot, Telemetry
 from engine.experts.two_level import TieredCache
-from engine.experts.wants import wants_of
+from engine.experts.wants import Want, wants_of
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
 from engine.kernels.native import NativeKernel
@@ -28,6 +28,7 @@ from engine.kernels.reference import slots_by_expert
 
 RouteListener = Callable[[int, Tensor, Tensor], None]
 GivenListener = Callable[[int, Tensor], None]
+PassListener = Callable[[Sequence[int], int], None]
 READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
 
 
@@ -35,10 +36,10 @@ class ExpertRuntime:
     """The ExpertBackend over a store: cache, loader and kernels. One thread runs the model.
 
     kernels: one per level of the cache. tier: bits of full precision; None is the finest stored. The setters take
-    effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call, given_listener
-    (layer, x [T, H]) of every call with many tokens, x being written over after that. interrupted is asked before every
-    layer of a prompt, which may take seconds; True ends it with an UnderhillError(CANCELLED). arrivals: the reads under
-    way, for whoever wants some in advance.
+    effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call, pass_listener
+    what begin_pass is told, given_listener (layer, x [T, H]) of every call with many tokens, x being written over after
+    that. interrupted is asked before every layer of a prompt, which may take seconds; True ends it with an
+    UnderhillError(CANCELLED). arrivals: the reads under way, for whoever wants some in advance.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class ExpertRuntime:
         self.telemetry = Telemetry(source)
         self.route_listener: RouteListener | None = None
         self.given_listener: GivenListener | None = None
+        self.pass_listener: PassListener | None = None
         self.interrupted: Callable[[], bool] | None = None
         self._source = source
         self._loader = loader
@@ -101,6 +103,7 @@ class ExpertRuntime:
         slots = slots_by_expert(ids.flatten().tolist())
         wants = wants_of(layer, slots, weights, self._specs[layer], self._tiers[layer], self._thresholds)
         self.telemetry.routed(layer, slots)
+        self._tell_policy(layer, wants, len(ids))
         x = x.contiguous()
         call = Call(x, k, self._room_for(tokens * k, x))
         skipped = self._several.serve(call, wants)
@@ -108,6 +111,12 @@ class ExpertRuntime:
             weights = weights.clone()
             weights.view(-1)[skipped] = 0.0
         return self._kernels[0].combine(call.out, weights)
+
+    def _tell_policy(self, layer: int, wants: Sequence[Want], tokens: int) -> None:
+        run = [want for want in wants if want.tier or self.cache.holds(want.key, want.full)]
+        high = None if self._thresholds.exact else [want.high for want in run]
+        counts = None if tokens == 1 else [len(want.slots) for want in run]
+        self.cache.routed(layer, [want.key.expert for want in run], high, counts, tokens)
 
     def _room_for(self, slots: int, x: Tensor) -> Tensor:
         """[slots, H] of whatever values, in the same memory for every layer.
@@ -144,6 +153,13 @@ class ExpertRuntime:
 
     def _seen(self, layer: int, tokens: int) -> AbstractContextManager[None]:
         return UNSEEN if self._observer is None else seen(self._observer, layer, tokens)
+
+    def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
+        """These tokens are about to go through the layers, the first at `position`; 0 begins a new sequence."""
+        if position == 0:
+            self.cache.begin_sequence()
+        if self.pass_listener is not None:
+            self.pass_listener(token_ids, position)
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""

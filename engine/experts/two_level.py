@@ -73,6 +73,33 @@ class TieredCache:
                 merged[key] = max(tier, merged.get(key, 0))
         return merged
 
+    def holds(self, key: ExpertKey, most: int | None = None) -> bool:
+        """Whether it is resident at any tier, no finer than `most`."""
+        return any(level.tier(key, most) for level in self.levels)
+
+    def routed(
+        self,
+        layer: int,
+        experts: Sequence[int],
+        high: Sequence[bool] | None = None,
+        counts: Sequence[int] | None = None,
+        tokens: int = 1,
+    ) -> None:
+        """The layer that runs now uses these experts: see policies.Policy.routed. Told before they are looked up."""
+        for level in self.levels:
+            level.routed(layer, experts, high, counts, tokens)
+
+    def begin_sequence(self) -> None:
+        """A new sequence begins."""
+        for level in self.levels:
+            level.begin_sequence()
+
+    def protect(self, keys: Iterable[ExpertKey]) -> None:
+        """These are expected to be used soon and leave last, until the next call."""
+        expected = tuple(keys)
+        for level in self.levels:
+            level.protect(expected)
+
     def lookup(self, wants: Iterable[tuple[ExpertKey, int, int | None]]) -> dict[ExpertKey, Lease]:
         """Leases of those that are held at the tier wanted or finer, but no finer than the second one; see ExpertCache.
 

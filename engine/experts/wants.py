@@ -15,7 +15,7 @@ from engine.store.layout import ExpertSpec
 class Want(NamedTuple):
     """One expert of a layer call. tier: fetched at, if missing (0: then skipped); full: never run finer than that.
 
-    slots: t * K + k for every token t that chose it.
+    slots: t * K + k for every token t that chose it. high: whether the dial asks for full precision.
     """
 
     key: ExpertKey
@@ -23,6 +23,7 @@ class Want(NamedTuple):
     tier: int
     full: int
     slots: Sequence[int]
+    high: bool
 
 
 def wants_of(
@@ -48,5 +49,6 @@ def wants_of(
     for expert in order:
         chosen, by_demand = slots[expert], tiers[expert]
         demand = Demand.HIGH if asked is None else max(asked[slot] for slot in chosen)
-        wants.append(Want(ExpertKey(layer, expert), specs[expert], by_demand[demand], by_demand[Demand.HIGH], chosen))
+        key, full = ExpertKey(layer, expert), by_demand[Demand.HIGH]
+        wants.append(Want(key, specs[expert], by_demand[demand], full, chosen, demand == Demand.HIGH))
     return wants

@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 
 Want = Literal["last", "all", "none"]
+Begin = Callable[[Sequence[int], int], None]  # token ids, and the position of the first
 
 
 class State(Protocol):
@@ -38,9 +39,10 @@ class Context:
     A read that is cut short (Stop, a failed disk) leaves the tokens of the whole chunks read so far.
     """
 
-    def __init__(self, model: Model, limit: int, chunk: int = 512) -> None:
-        """limit: most tokens. chunk: prompt tokens per forward pass."""
+    def __init__(self, model: Model, limit: int, chunk: int = 512, begin: Begin = lambda ids, position: None) -> None:
+        """limit: most tokens. chunk: prompt tokens per forward pass. begin: told of every pass before it runs."""
         self._model = model
+        self._begin = begin
         self._chunk = chunk
         self.limit = limit
         self._state = model.new_state()
@@ -144,6 +146,7 @@ class Context:
         parts = []
         try:
             for start in range(0, len(ids), step):
+                self._begin(ids[start : start + step], start)
                 with torch.inference_mode():
                     part = torch.tensor(ids[start : start + step], dtype=torch.long)
                     logits = self._model.forward(part, self._state, "all", len(ids))
@@ -159,6 +162,7 @@ class Context:
         self.tokens.clear()
 
     def _forward(self, ids: Sequence[int], want: Want, horizon: int = 0) -> Tensor | None:
+        self._begin(ids, len(self.tokens))
         try:
             with torch.inference_mode():
                 logits = self._model.forward(torch.tensor(ids, dtype=torch.long), self._state, want, horizon)

@@ -16,7 +16,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.observer import Observer
 from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
-from engine.experts.runtime import RouteListener
+from engine.experts.runtime import PassListener, RouteListener
 from engine.experts.telemetry import Snapshot as Counters
 from engine.generation.answer import Answer, Listener, answer
 from engine.generation.chat import ChatFormat, fit
@@ -84,7 +84,8 @@ class Session:
             self._apply_dial()
             report("Loading the model", 0, 0)
             self.decoder = self._decoder(spec)
-            self.context = Context(Threaded(self.decoder, threads), self.plan.context, self.plan.chunk)
+            model = Threaded(self.decoder, threads)
+            self.context = Context(model, self.plan.context, self.plan.chunk, self.runtime.begin_pass)
         except BaseException:
             self.runtime.close()
             raise
@@ -302,13 +303,15 @@ class Session:
         return self._watcher.snapshot()
 
     @contextmanager
-    def listening(self, listener: RouteListener) -> Iterator[None]:
-        """Tell `listener` of every routing decision while this lasts."""
-        before, self.runtime.route_listener = self.runtime.route_listener, listener
+    def listening(self, listener: RouteListener, passes: PassListener | None = None) -> Iterator[None]:
+        """Tell `listener` of every routing decision while this lasts, and `passes` of every pass before it begins."""
+        runtime = self.runtime
+        before = runtime.route_listener, runtime.pass_listener
+        runtime.route_listener, runtime.pass_listener = listener, passes
         try:
             yield
         finally:
-            self.runtime.route_listener = before
+            runtime.route_listener, runtime.pass_listener = before
 
     @contextmanager
     def observing(self, observer: Observer) -> Iterator[None]:

@@ -1,76 +1,46 @@
-"""Record which experts every token chose, compactly, while a chat goes on; read the record back."""
+"""Record which experts every token chose while a chat goes on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.tracing.trace import UNKNOWN, Conditions, Trace
 
-VERSION = 1
-
-
-@dataclass(frozen=True)
-class Trace:
-    """Routing of a run. layers: the model's own layer indices, in the order they run. experts: per layer.
-
-    ids: [layers, tokens, k] uint16. weights: the same shape, float16, gate weights as used.
-    passes: tokens of each forward pass, in order (1 while decoding, more while a prompt is read); their sum is tokens.
-    """
-
-    layers: tuple[int, ...]
-    experts: int
-    ids: NDArray[np.uint16]
-    weights: NDArray[np.float16]
-    passes: NDArray[np.int32]
-
-    @property
-    def tokens(self) -> int:
-        """Tokens recorded."""
-        return int(self.ids.shape[1])
-
-    def steps(self) -> Iterator[tuple[int, NDArray[np.uint16], NDArray[np.float16]]]:
-        """Every visit of a layer in the order it happened: (layer, ids [T, k], weights [T, k])."""
-        at = 0
-        for count in self.passes:
-            for row, layer in enumerate(self.layers):
-                yield layer, self.ids[row, at : at + count], self.weights[row, at : at + count]
-            at += int(count)
-
-    def save(self, path: Path) -> None:
-        """Write a .npz file. Raises OSError; a file cut short by a full disk is removed."""
-        try:
-            with path.open("wb") as file:
-                np.savez_compressed(
-                    file,
-                    version=np.int32(VERSION),
-                    layers=np.array(self.layers, np.int32),
-                    experts=np.int32(self.experts),
-                    ids=self.ids,
-                    weights=self.weights,
-                    passes=self.passes,
-                )
-        except OSError:
-            path.unlink(missing_ok=True)
-            raise
+Choice = tuple[NDArray[np.uint16], NDArray[np.float16]]
 
 
 class Recorder:
-    """Listens to the expert runtime; one visit of every MoE layer makes a pass.
+    """Listens to the expert runtime: the beginning of every pass, then one visit of every MoE layer.
 
-    A pass that broke off in the middle (a failed read) is left out.
+    A pass that broke off in the middle (a failed read) is left out. A pass of which no beginning was told counts as the
+    next tokens, whatever they are, of the sequence that goes on.
     """
 
-    def __init__(self, layers: tuple[int, ...], experts: int) -> None:
+    def __init__(self, layers: tuple[int, ...], experts: int, conditions: Conditions | None = None) -> None:
         self._layers = layers
         self._experts = experts
-        self._pass: list[tuple[NDArray[np.uint16], NDArray[np.float16]]] = []
-        self._done: list[list[tuple[NDArray[np.uint16], NDArray[np.float16]]]] = []
+        self._conditions = conditions or Conditions()
+        self._pass: list[Choice] = []
+        self._begun: tuple[list[int], int] | None = None
+        self._next = 0
+        self._done: list[list[Choice]] = []
+        self._tokens: list[list[int]] = []
+        self._positions: list[int] = []
+
+    @property
+    def passes(self) -> int:
+        """Whole passes so far."""
+        return len(self._done)
+
+    def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
+        """These tokens are about to go through the layers, the first of them at `position` of its sequence."""
+        self._pass = []
+        self._begun = (list(token_ids), position)
 
     def __call__(self, layer: int, ids: Tensor, weights: Tensor) -> None:
         """Note a layer's choice. ids: [T, K] int64. weights: [T, K] float32."""
@@ -81,8 +51,15 @@ class Recorder:
             return
         self._pass.append((ids.numpy().astype(np.uint16), weights.numpy().astype(np.float16)))
         if len(self._pass) == len(self._layers):
-            self._done.append(self._pass)
-            self._pass = []
+            self._end_pass(len(self._pass[0][0]))
+
+    def _end_pass(self, count: int) -> None:
+        tokens, position = self._begun or ([], self._next)
+        self._done.append(self._pass)
+        self._tokens.append(tokens if len(tokens) == count else [UNKNOWN] * count)
+        self._positions.append(position)
+        self._next = position + count
+        self._pass, self._begun = [], None
 
     def trace(self) -> Trace:
         """What was recorded so far. Raises UnderhillError(BAD_REQUEST) when nothing was."""
@@ -95,29 +72,7 @@ class Recorder:
             np.stack([np.concatenate([p[row][0] for p in self._done]) for row in rows]),
             np.stack([np.concatenate([p[row][1] for p in self._done]) for row in rows]),
             np.array([len(p[0][0]) for p in self._done], np.int32),
+            np.concatenate([np.array(tokens, np.int32) for tokens in self._tokens]),
+            np.array(self._positions, np.int32),
+            self._conditions,
         )
-
-
-def load(path: Path) -> Trace:
-    """Read a trace. Raises UnderhillError(MISSING_FILE or BROKEN_FILE)."""
-    try:
-        with np.load(path, allow_pickle=False) as z:
-            if int(z["version"]) != VERSION:
-                raise ValueError(f"version {int(z['version'])}")
-            trace = Trace(tuple(int(n) for n in z["layers"]), int(z["experts"]), z["ids"], z["weights"], z["passes"])
-    except FileNotFoundError as e:
-        raise UnderhillError(Kind.MISSING_FILE, f"There is no trace {path}.", "Check the path.") from e
-    except Exception as e:  # what numpy and zipfile raise on bad files has no end
-        raise UnderhillError(
-            Kind.BROKEN_FILE, f"{path} is not a routing trace, or is damaged.", "Record it anew."
-        ) from e
-    types = [array.dtype.name for array in (trace.ids, trace.weights, trace.passes)] == ["uint16", "float16", "int32"]
-    sized = trace.ids.ndim == 3 and trace.ids.shape == trace.weights.shape and trace.passes.ndim == 1
-    if (
-        not (types and sized and trace.ids.size)
-        or trace.ids.shape[:2] != (len(trace.layers), int(trace.passes.sum()))
-        or int(trace.passes.min()) < 1
-        or int(trace.ids.max()) >= trace.experts
-    ):
-        raise UnderhillError(Kind.BROKEN_FILE, f"{path} contradicts itself.", "Record it anew.")
-    return trace

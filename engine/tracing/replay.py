@@ -1,92 +1,115 @@
-"""Run a recorded trace through cache policies, and through Belady's, which knows the future."""
+"""Every policy on a recorded trace at several cache sizes, and beside them what cannot be beaten."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.experts.keys import ExpertKey
-from engine.experts.policies import Policy, make_policy
-from engine.tracing.recorder import Trace
+from engine.experts.policies import NAMES, Match, Policy, Weights, make_policy
+from engine.experts.precision import Thresholds
+from engine.tracing.bounds import belady_misses, foresight, least_bytes
+from engine.tracing.simulate import Outcome, Simulation
+from engine.tracing.sizes import Sizes, sizes_of
+from engine.tracing.trace import Trace
+from engine.tracing.visits import Visit, visits_of
 
-POLICIES = ("lru", "lru_layer", "belady")
+SHARES = (0.125, 0.25, 0.5, 0.75)
+BELADY, BOUND = "belady", "bound"
 
 
 @dataclass(frozen=True)
 class Replay:
-    """policy at a cache of `slots` experts: of `uses` layer visits to an expert, `misses` had to be read."""
+    """One policy in a cache of `share` of all experts' bytes at full precision. penalty: see Outcome; of all misses.
+
+    policy 'belady': under the Exact dial his bound, which nobody can beat; where precisions mix the same choice (whose
+    next use is farthest away leaves), made one expert at a time with the future known: good, but no bound. There,
+    'bound' is the least that any cache must read; hits are not counted for it.
+    """
 
     policy: str
-    slots: int
+    share: float
+    capacity: int
     uses: int
     misses: int
-
-    @property
-    def hit_rate(self) -> float:
-        """Share of uses that were in the cache."""
-        return 1 - self.misses / self.uses if self.uses else 0.0
-
-
-def visits_of(trace: Trace) -> list[list[ExpertKey]]:
-    """The distinct experts of every visit of a layer, in the order of the router's choice."""
-    return [
-        [ExpertKey(layer, expert) for expert in dict.fromkeys(int(i) for i in ids.flatten())]
-        for layer, ids, _ in trace.steps()
-    ]
+    coarse: int
+    raised: int
+    skipped: int
+    bytes_read: int
+    penalty: float
+    hit_rate: float | None
 
 
-def replay(trace: Trace, policy: str, slots: int) -> Replay:
-    """Simulate a cache of `slots` experts of equal size over the visits of a trace. policy: one of POLICIES."""
-    visits = visits_of(trace)
-    misses = (
-        _belady(visits, slots) if policy == "belady" else _misses(visits, make_policy(policy, len(trace.layers)), slots)
+class Replayer:
+    """One trace under one dial, ready to be played through policies. match: see policies.ActivationAware."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        thresholds: Thresholds | None = None,
+        weights: Weights | None = None,
+        match: Match | None = None,
+        sizes: Sizes | None = None,
+    ) -> None:
+        self.trace = trace
+        self.thresholds = trace.conditions.thresholds if thresholds is None else thresholds
+        self.sizes = sizes or sizes_of(trace.conditions.spec, trace.conditions.tier)
+        self.visits: list[Visit] = visits_of(trace, self.thresholds)
+        self._weights = weights
+        self._match = match
+
+    def capacity(self, share: float) -> int:
+        """Bytes of this share of all experts at full precision, at least one expert."""
+        experts = max(1, round(len(self.trace.layers) * self.trace.experts * share))
+        return experts * self.sizes.full
+
+    def play(self, policy: str, share: float) -> Replay:
+        """Play the trace through a policy of NAMES, or through BELADY or BOUND."""
+        if policy == BOUND:
+            return self._bound(share)
+        if policy == BELADY and self.thresholds.exact:
+            return self._belady(share)
+        if policy == BELADY:
+            return self.play_with(policy, foresight(self.trace.shape, self.visits), share)
+        return self.play_with(policy, make_policy(policy, self.trace.shape, self._weights, self._match), share)
+
+    def play_with(self, name: str, policy: Policy, share: float) -> Replay:
+        """Play the trace through a policy of one's own, which has seen nothing yet."""
+        capacity = self.capacity(share)
+        return _row(name, share, capacity, Simulation(self.trace.shape, self.sizes, capacity, policy).run(self.visits))
+
+    def _belady(self, share: float) -> Replay:
+        slots = self.capacity(share) // self.sizes.full
+        misses = belady_misses(self.visits, slots)
+        uses = sum(len(visit.experts) for visit in self.visits)
+        outcome = Outcome(self.sizes.full, uses, misses, bytes_read=misses * self.sizes.full)
+        return _row(BELADY, share, self.capacity(share), outcome)
+
+    def _bound(self, share: float) -> Replay:
+        nbytes = least_bytes(self.visits, self.sizes, self.capacity(share))
+        return Replay(BOUND, share, self.capacity(share), 0, 0, 0, 0, 0, round(nbytes), nbytes / self.sizes.full, None)
+
+
+def _row(name: str, share: float, capacity: int, o: Outcome) -> Replay:
+    return Replay(
+        name, share, capacity, o.uses, o.misses, o.coarse, o.raised, o.skipped, o.bytes_read, o.penalty, o.hit_rate
     )
-    return Replay(policy, slots, sum(map(len, visits)), misses)
 
 
-def _misses(visits: Sequence[Sequence[ExpertKey]], policy: Policy, slots: int) -> int:
-    """Misses of a policy, the cache filled as the runtime does it: hits first, then one expert at a time."""
-    resident: set[ExpertKey] = set()
-    misses = 0
-    for visit in visits:
-        missing = [key for key in visit if key not in resident]
-        for key in visit:
-            if key in resident:
-                policy.used(key)
-        for key in missing:
-            misses += 1
-            if len(resident) >= slots:
-                victim = policy.victim(key, lambda k: True)
-                assert victim is not None
-                resident.remove(victim)
-                policy.removed(victim)
-            resident.add(key)
-            policy.used(key)
-    return misses
+def rows_of(thresholds: Thresholds) -> tuple[str, ...]:
+    """The policies and bounds that make sense under a dial."""
+    return (*NAMES, BELADY) if thresholds.exact else (*NAMES, BELADY, BOUND)
 
 
-def _belady(visits: Sequence[Sequence[ExpertKey]], slots: int) -> int:
-    """Misses when after every visit those are kept that are needed again first (Belady 1966): nobody can miss less.
-
-    An expert that was just read need not be kept, and the order within a visit does not matter.
-    """
-    coming: dict[ExpertKey, list[int]] = defaultdict(list)
-    for at in range(len(visits) - 1, -1, -1):
-        for key in visits[at]:
-            coming[key].append(at)
-    resident: set[ExpertKey] = set()
-    misses = 0
-    for visit in visits:
-        misses += sum(key not in resident for key in visit)
-        for key in visit:
-            coming[key].pop()
-        useful = [key for key in resident.union(visit) if coming[key]]
-        resident = set(sorted(useful, key=lambda key: coming[key][-1])[:slots])
-    return misses
-
-
-def compare(trace: Trace, fractions: Sequence[float] = (0.125, 0.25, 0.5, 0.75)) -> list[Replay]:
-    """Every policy at every share of all experts (at least one expert)."""
-    total = len(trace.layers) * trace.experts
-    return [replay(trace, policy, max(1, round(total * f))) for f in fractions for policy in POLICIES]
+def compare(
+    replayer: Replayer,
+    shares: Sequence[float] = SHARES,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Replay]:
+    """Every policy at every share of all experts."""
+    names = rows_of(replayer.thresholds)
+    found: list[Replay] = []
+    for share in shares:
+        for name in names:
+            found.append(replayer.play(name, share))
+            progress(len(found), len(shares) * len(names))
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -57,8 +58,6 @@ def test_chat_prints_what_scripts_rely_on(home: Path, capsys: pytest.CaptureFixt
 def test_a_prompt_may_come_from_standard_input(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import io
-
     monkeypatch.setattr(sys, "stdin", io.StringIO("Hello!"))
     piped = found(capsys, "chat", "--prompt", "-", "--greedy", "--max-tokens", "12", "--threads", "1")
     assert piped["text"] == chat(capsys)["text"]
@@ -256,7 +255,7 @@ def test_what_the_system_refuses_is_a_sentence_and_a_defect_shows_its_details(
 
 
 def test_output_in_a_pipe_is_utf8_whatever_the_system_writes() -> None:
-    code = "from engine.cli.main import main; main(['trace', '/no/such']); print('\\U0001f600')"
+    code = "from engine.cli.main import main; main(['trace', 'replay', '/no/such']); print('\\U0001f600')"
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     ended = subprocess.run([sys.executable, "-c", code], env=environment, cwd=MODEL.parents[2], capture_output=True)
     assert ended.stdout.decode("utf-8").strip() == "\U0001f600"
@@ -274,17 +273,36 @@ def test_a_reader_that_has_gone_is_no_defect(home: Path) -> None:
 def test_routing_is_recorded_and_replayed(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = str(tmp_path / "routing.npz")
     said = chat(capsys, "--trace", file)
-    found_ = found(capsys, "trace", file)
-    assert found_["layers"] == 6
+    plot = tmp_path / "plot.svg"
+    found_ = found(capsys, "trace", "replay", file, "--dial", "exact", "--plot", str(plot))
+    assert (found_["layers"], found_["sequences"]) == (6, 1)
     assert found_["tokens"] >= len(said["token_ids"])
-    rates = {(r["slots"], r["policy"]): r["hit_rate"] for r in found_["replays"]}
-    sizes = sorted({size for size, _ in rates})
-    assert all(rates[n, "belady"] >= rates[n, "lru"] for n in sizes)
-    code, out, _ = run(capsys, "trace", file)
+    assert found_["expert_bytes"]["coarse"] < found_["expert_bytes"]["full"]
+    rates = {(r["share"], r["policy"]): r["hit_rate"] for r in found_["replays"]}
+    assert {share for share, _ in rates} == {0.125, 0.25, 0.5, 0.75}
+    assert all(rates[share, "belady"] >= rates[share, policy] for share, policy in rates)
+    assert plot.read_text(encoding="utf-8").startswith("<svg")
+    code, out, _ = run(capsys, "trace", "replay", file, "--dial", "balanced", "--cache", "0.3", "--tokens", "5")
     assert code == 0
-    assert "belady" in out
-    assert run(capsys, "trace", "/no/such/trace")[0] == 1
-    assert run(capsys, "chat", "--prompt", "x", "--max-tokens", "2", "--trace", "/no/such/folder/t")[0] == 1
+    assert "30 % cached" in out
+    assert all(word in out for word in ("Hit rate", "Miss penalty", "Read from disk", "belady", "bound", "hobbit"))
+    assert run(capsys, "trace", "replay", "/no/such/trace")[0] == 1
+    assert run(capsys, "trace", "replay", file, "--tokens", "5", "--plot", "/no/such/folder/p")[0] == 1
+    with pytest.raises(SystemExit):
+        run(capsys, "trace", "replay", file, "--cache", "1.5")
+
+
+def test_a_disk_that_refuses_the_trace_does_not_end_the_chat(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = ("--trace", "/no/such/folder/t")
+    code, out, err = run(capsys, "chat", "--json", "--prompt", "x", "--max-tokens", "2", *trace)
+    assert code == 1
+    assert json.loads(out)["token_ids"]
+    assert err.count("cannot be written to /no/such/folder/t") == 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.StringIO("Hello\nAnd again\n"))
+        code, out, err = run(capsys, "chat", "--max-tokens", "2", *trace)
+    assert code == 0
+    assert err.count("cannot be written") == 1
 
 
 def test_a_timeline_is_recorded(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -15,17 +15,18 @@ from engine.experts.buffers import BufferPool, host_allocator
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Lru, LruPerLayer
+from engine.experts.policies import Lru, Shape
 from engine.store.layout import ALIGN, ExpertSpec
 
 SPEC = ExpertSpec(48, 32, 8, 16)
 LAYOUT = SPEC.layout
 WHOLE = LAYOUT.bytes_for(8)  # of an expert at its finest
+SHAPE = Shape((0, 1, 2), 4)
 KEYS = [ExpertKey(layer, expert) for layer in range(3) for expert in range(4)]
 
 
 def make_cache(capacity: int) -> ExpertCache:
-    return ExpertCache(capacity, Lru(), lambda key: SPEC, WHOLE)
+    return ExpertCache(capacity, Lru(SHAPE), lambda key: SPEC, WHOLE)
 
 
 def load(cache: ExpertCache, key: ExpertKey, tier: int) -> Lease:
@@ -339,7 +340,7 @@ def test_refused_memory_is_told_and_nothing_is_lost() -> None:
             raise MemoryError
         return allocate(nbytes)
 
-    cache = ExpertCache(2 * WHOLE, Lru(), lambda key: SPEC, WHOLE, stingy)
+    cache = ExpertCache(2 * WHOLE, Lru(SHAPE), lambda key: SPEC, WHOLE, stingy)
     with pytest.raises(UnderhillError, match="no memory left"):
         cache.reserve(KEYS[0], 8)
     assert cache.residency() == {}
@@ -389,41 +390,3 @@ def test_waiting_buffers_count_and_make_way() -> None:
     assert pool.take(3 * ALIGN) is not None
     assert pool.total == 3 * ALIGN
     assert pool.take(ALIGN) is None
-
-
-def test_lru_gives_up_the_one_unused_for_longest() -> None:
-    policy = Lru()
-    for key in (KEYS[0], KEYS[5], KEYS[1], KEYS[0]):
-        policy.used(key)
-    assert policy.victim(KEYS[9], lambda key: True) == KEYS[5]
-    assert policy.victim(KEYS[9], lambda key: key != KEYS[5]) == KEYS[1]
-    policy.removed(KEYS[5])
-    assert policy.victim(KEYS[9], lambda key: True) == KEYS[1]
-    assert policy.victim(KEYS[9], lambda key: False) is None
-
-
-def test_lru_per_layer_replays_mixtral_offloading() -> None:
-    """k = 2 per layer over three layers: every layer keeps its own last two, whatever the others do."""
-    policy, held = LruPerLayer(3), set[ExpertKey]()
-    trace = [(layer, (7 * step + layer * step) % 4) for step in range(30) for layer in range(3)]
-    recent: dict[int, list[int]] = {0: [], 1: [], 2: []}
-    for layer, expert in trace:
-        key = ExpertKey(layer, expert)
-        if key not in held and len(held) == 6:
-            victim = policy.victim(key, lambda k: True)
-            assert victim is not None
-            policy.removed(victim)
-            held.remove(victim)
-        held.add(key)
-        policy.used(key)
-        recent[layer] = [e for e in recent[layer] if e != expert] + [expert]
-        if len(held) == 6 and all(len(r) >= 2 for r in recent.values()):
-            assert {k.expert for k in held if k.layer == layer} == set(recent[layer][-2:])
-
-
-def test_a_layer_with_less_than_its_share_takes_from_the_fullest() -> None:
-    policy = LruPerLayer(2)
-    for expert in range(4):
-        policy.used(ExpertKey(0, expert))
-    assert policy.victim(ExpertKey(1, 0), lambda k: True) == ExpertKey(0, 0)
-    assert policy.victim(ExpertKey(1, 0), lambda k: k.expert == 3) == ExpertKey(0, 3)

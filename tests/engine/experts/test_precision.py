@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import UnderhillError
-from engine.experts.precision import Demand, Thresholds, demands, full_tier, tiers_of, unimportance
+from engine.experts.precision import Demand, Thresholds, at_high, demands, full_tier, tiers_of, unimportance
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.store.layout import ExpertSpec
 
@@ -84,3 +84,12 @@ def test_the_recorder_sees_what_a_top_2_model_gives() -> None:
     assert from_scores(recorder.scores, 0.5, 0.25).t1 == 0.0
     with pytest.raises(ValueError, match="at least one"):
         from_scores(ScoreRecorder().scores)
+
+
+@given(
+    weights=st.lists(st.floats(-8, 8, width=16), min_size=1, max_size=8).filter(any),
+    t1=st.sampled_from([0.0, 0.25, 0.5, 0.6, 0.9, 1.0]),
+)
+def test_who_runs_high_is_the_same_in_plain_python(weights: list[float], t1: float) -> None:
+    asked = demands(torch.tensor([weights]), Thresholds(t1, 1.0))[0]
+    assert at_high(weights, t1) == [demand == HIGH for demand in asked.tolist()]

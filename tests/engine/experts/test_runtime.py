@@ -338,6 +338,40 @@ def test_a_step_refuses_memory_that_a_kernel_could_not_use() -> None:
             Step(*wrong)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_policy_hears_what_is_routed_before_anything_is_fetched(
+    opened: Open, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = MemorySource(SPEC)
+    runtime = opened(source, 12, kernel=kernel, thresholds=Thresholds(0.5, 0.8))
+    events: list[object] = []
+    told, reserve = runtime.cache.routed, runtime.cache.reserve
+    monkeypatch.setattr(runtime.cache, "begin_sequence", lambda: events.append("begin"))
+    monkeypatch.setattr(runtime.cache, "routed", lambda *event: (events.append(event), told(*event)))
+    monkeypatch.setattr(runtime.cache, "reserve", lambda *want: (events.append("read"), reserve(*want))[1])
+    runtime.begin_pass([7, 8], 0)
+    runtime.moe(0, torch.randn(2, 48), torch.tensor([[0, 1, 4], [4, 2, 0]]), torch.tensor([[6.0, 3.0, 1.0]] * 2))
+    runtime.begin_pass([9], 2)
+    runtime.moe(0, torch.randn(1, 48), torch.tensor([[5, 0, 3]]), torch.tensor([[6.0, 3.0, 1.0]]))
+    # of a prompt: by number, the strongest demand of its tokens, and how many chose each; the one to skip not at all
+    assert events[:2] == ["begin", (0, [0, 1, 2, 4], [True, False, False, True], [2, 1, 1, 2], 2)]
+    assert [event for event in events[2:] if event != "read"] == [(0, [5, 0], [True, False], None, 1)]
+    assert events[2:6] == ["read"] * 4
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_was_used_again_stays(opened: Open, kernel: str) -> None:
+    """Also where no lease is taken."""
+    source = MemorySource(SPEC)
+    runtime = opened(source, 3, kernel=kernel, policy="lru")
+    one = torch.ones(1, 1)
+    for expert in (0, 1, 2, 0, 3, 0):
+        step = Step(torch.randn(1, 48), torch.tensor([[expert]]), one, torch.empty(1, 48))
+        runtime.moe_step(0, step)
+    assert set(runtime.cache.residency()) == {ExpertKey(0, expert) for expert in (0, 2, 3)}
+    assert runtime.snapshot().misses == 4
+
+
 def test_unknown_policy_is_refused() -> None:
     source = MemorySource(SPEC)
     with pytest.raises(UnderhillError, match="no cache policy"):

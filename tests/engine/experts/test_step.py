@@ -14,6 +14,7 @@ from engine.experts import runtime as runtimes
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
 from engine.experts.opening import DevicePool, open_runtime
+from engine.experts.policies import Weights
 from engine.experts.precision import EXACT, Thresholds, unimportance
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.telemetry import Snapshot
@@ -71,7 +72,7 @@ def test_exact_steps_are_the_same_at_every_capacity(opened: Open, kernel: str, p
 
 
 @needs_native
-@pytest.mark.parametrize("policy", ["lru", "lru_layer"])
+@pytest.mark.parametrize("policy", ["lru", "lru_layer", "hobbit"])
 @pytest.mark.parametrize("spec", [SPEC, ExpertSpec(48, 40, 4, 16), ExpertSpec(33, 21, 32, 16, has_bias=True)])
 def test_a_run_of_steps_leaves_what_the_long_way_leaves(
     opened: Open, policy: str, spec: ExpertSpec, monkeypatch: pytest.MonkeyPatch
@@ -79,7 +80,7 @@ def test_a_run_of_steps_leaves_what_the_long_way_leaves(
     """Bits, counters, and through the counters who was evicted; the dial, tier and capacity changing on the way."""
     monkeypatch.setattr(runtimes, "READS_AHEAD", 1)  # or who is evicted for a raised expert hangs on the clock
     source = MemorySource(spec)
-    long, short = (opened(source, 8, policy=policy) for _ in range(2))
+    long, short = (opened(source, 8, policy=policy, weights=Weights(0.2, 0.2, 0.5, 0.1)) for _ in range(2))
     random = torch.Generator().manual_seed(1)
     for seed in range(120):
         layer = source.layers[seed % 2]

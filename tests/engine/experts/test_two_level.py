@@ -9,12 +9,13 @@ from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Lease
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Lru
+from engine.experts.policies import Lru, Shape
 from engine.experts.two_level import TieredCache
 from engine.store.layout import ExpertSpec
 
 SPEC = ExpertSpec(48, 32, 8, 16)
 WHOLE = SPEC.layout.bytes_for(8)
+SHAPE = Shape((0,), 4)
 A, B, C, D = (ExpertKey(0, e) for e in range(4))
 
 
@@ -22,8 +23,8 @@ def make(device: float, host: int) -> TieredCache:
     """Capacities in whole experts; the device is a second pool in ordinary memory."""
     return TieredCache(
         [
-            ExpertCache(int(device * WHOLE), Lru(), lambda key: SPEC, WHOLE, allocate_on("cpu")),
-            ExpertCache(host * WHOLE, Lru(), lambda key: SPEC, WHOLE),
+            ExpertCache(int(device * WHOLE), Lru(SHAPE), lambda key: SPEC, WHOLE, allocate_on("cpu")),
+            ExpertCache(host * WHOLE, Lru(SHAPE), lambda key: SPEC, WHOLE),
         ]
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 import torch
 from hypothesis import given
@@ -129,3 +131,19 @@ def test_a_failed_scoring_leaves_nothing_behind_either() -> None:
         context.score([1, 2, 3, 4, 5, 6, 7, 8], one_by_one=False)
     model.fail_at = None
     assert says(context.read([9, 9])) == expected([9, 9])
+
+
+def test_every_pass_is_told_before_it_runs() -> None:
+    model, told = FakeModel(), []
+
+    def begin(ids: Sequence[int], position: int) -> None:
+        told.append((list(ids), position, len(model.passes)))
+
+    context = Context(model, 100, 4, begin)
+    context.read([1, 2, 3, 4, 5, 6])
+    context.step(7)
+    context.read([1, 2, 9])
+    assert told == [([1, 2, 3, 4], 0, 0), ([5], 4, 1), ([6], 5, 2), ([7], 6, 3), ([9], 2, 4)]
+    told.clear()
+    context.score([1, 2, 3, 4, 5], one_by_one=False)
+    assert [(ids, position) for ids, position, _ in told] == [([1, 2, 3, 4], 0), ([5], 4)]

@@ -1,57 +1,55 @@
-"""Replay: counts that can be checked by hand, and Belady below everybody."""
+"""Replay: every policy at every size, bounds below everybody, and a plot that shows them."""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
+
 import numpy as np
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
 
-from engine.tracing.recorder import Trace
-from engine.tracing.replay import compare, replay
-
-
-def trace_of(choices: list[list[int]], layers: int = 1, experts: int = 6) -> Trace:
-    """One token a pass; choices[token] are its experts, the same in every layer."""
-    ids = np.array([choices] * layers, np.uint16)
-    return Trace(tuple(range(layers)), experts, ids, np.ones(ids.shape, np.float16), np.ones(len(choices), np.int32))
+from engine.experts.precision import EXACT, Thresholds
+from engine.tracing.plot import chart
+from engine.tracing.replay import BELADY, BOUND, Replayer, compare, rows_of
+from tests.engine.tracing.traces import chance_trace, trace_of
 
 
-def test_a_sequence_worked_out_by_hand() -> None:
-    sequence = [[e] for e in (0, 1, 2, 0, 1, 3, 0, 3, 1)]
-    # Two slots. LRU: only the second 3 finds its expert.
-    assert replay(trace_of(sequence), "lru", 2).misses == replay(trace_of(sequence), "lru_layer", 2).misses == 8
-    # The bound: 0 and 1 are kept past 2 and both hit; 3 takes the place of 1, 0 and 3 hit; 1 is read again.
-    assert replay(trace_of(sequence), "belady", 2).misses == 5
-
-
-@example(choices=[[0, 1], [0, 1], [0, 2]], layers=2, slots=2)  # keeping what was just read is not always best
-@settings(max_examples=60, deadline=None)
-@given(
-    choices=st.lists(st.lists(st.integers(0, 5), min_size=2, max_size=2, unique=True), min_size=1, max_size=40),
-    layers=st.integers(1, 3),
-    slots=st.integers(2, 12),
-)
-def test_belady_misses_least_and_everyone_misses_at_least_what_is_new(
-    choices: list[list[int]], layers: int, slots: int
-) -> None:
-    trace = trace_of(choices, layers)
-    best = replay(trace, "belady", slots)
-    distinct = len({(layer, e) for layer in range(layers) for token in choices for e in token})
-    for policy in ("lru", "lru_layer"):
-        found = replay(trace, policy, slots)
-        assert found.uses == best.uses
-        assert found.misses >= best.misses >= distinct
+def test_every_policy_at_every_size_and_the_bound_below_them() -> None:
+    said: list[tuple[int, int]] = []
+    for thresholds in (EXACT, Thresholds(0.5, 0.9)):
+        replayer = Replayer(chance_trace(200), thresholds)
+        found = compare(replayer, (0.25, 0.5), lambda done, total: said.append((done, total)))
+        names = rows_of(thresholds)
+        assert [(r.policy, r.share) for r in found] == [(name, share) for share in (0.25, 0.5) for name in names]
+        assert said[-1] == (len(found), len(found))
+        for share in (0.25, 0.5):
+            rows = {r.policy: r for r in found if r.share == share}
+            least = rows[BELADY if thresholds.exact else BOUND]
+            assert all(least.bytes_read <= r.bytes_read for r in rows.values())
+            assert all(r.capacity == rows["lru"].capacity for r in rows.values())
+            if thresholds.exact:
+                assert len({r.uses for r in rows.values()}) == 1
 
 
 def test_a_cache_for_everything_misses_each_expert_once() -> None:
-    trace = trace_of([[0, 1], [2, 3], [0, 2]] * 5, layers=2)
-    for policy in ("lru", "lru_layer", "belady"):
-        assert replay(trace, policy, 12).misses == 8
+    replayer = Replayer(trace_of([[0, 1], [2, 3], [0, 2]] * 5, layers=2), EXACT)
+    for policy in rows_of(EXACT):
+        assert replayer.play(policy, 1.0).misses == 8
 
 
 def test_more_room_never_misses_more_under_lru() -> None:
     generator = np.random.default_rng(0)
     trace = trace_of([list(generator.choice(6, 2, replace=False)) for _ in range(200)], layers=2)
-    rates = {r.slots: r.hit_rate for r in compare(trace) if r.policy == "lru"}
-    assert list(rates.values()) == sorted(rates.values())
+    rates = [replay.hit_rate for replay in compare(Replayer(trace, EXACT)) if replay.policy == "lru"]
+    assert rates == sorted(rates)
     assert len(rates) == 4
+
+
+def test_the_plot_is_an_svg_with_a_line_for_each() -> None:
+    lines = {"lru": [(0.25, 0.8), (0.5, 0.4)], "best & <known>": [(0.25, 0.3), (0.5, 0.1)]}
+    root = ET.fromstring(chart("A title", "across", "up", lines, ["best & <known>"]))
+    drawn = root.findall("{*}polyline")
+    assert [len(line.attrib["points"].split()) for line in drawn] == [2, 2]
+    assert [("stroke-dasharray" in line.attrib) for line in drawn] == [False, True]
+    (x0, y0), (x1, y1) = (map(float, point.split(",")) for point in drawn[0].attrib["points"].split())
+    assert x0 < x1
+    assert y0 < y1  # less is lower, and down is more in SVG
+    assert {"A title", "lru", "best & <known>"} <= {text.text for text in root.iter() if text.text}

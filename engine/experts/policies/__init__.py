@@ -1,0 +1,20 @@
+"""Which expert leaves when room is needed: small machines that see what happened and nothing else.
+
+They know no model, no bytes and no clock, so a recorded trace can be replayed through them.
+"""
+
+from __future__ import annotations
+
+from engine.experts.policies.activation import ActivationAware, Match
+from engine.experts.policies.choice import NAMES, make_policy
+from engine.experts.policies.edgemoe import EdgeMoe
+from engine.experts.policies.hobbit import Hobbit, Weights
+from engine.experts.policies.lfu import Lfu
+from engine.experts.policies.lru import Lru
+from engine.experts.policies.lru_layer import LruPerLayer
+from engine.experts.policies.policy import Evictable, Policy, Shape
+
+__all__ = [
+    "NAMES", "ActivationAware", "EdgeMoe", "Evictable", "Hobbit", "Lfu", "Lru", "LruPerLayer", "Match", "Policy",
+    "Shape", "Weights", "make_policy",
+]  # fmt: skip

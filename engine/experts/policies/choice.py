@@ -1,0 +1,37 @@
+"""The policies by name, as the setting `policy` offers them."""
+
+from __future__ import annotations
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.policies.activation import ActivationAware, Match
+from engine.experts.policies.edgemoe import EdgeMoe
+from engine.experts.policies.hobbit import Hobbit, Weights
+from engine.experts.policies.lfu import Lfu
+from engine.experts.policies.lru import Lru
+from engine.experts.policies.lru_layer import LruPerLayer
+from engine.experts.policies.policy import Policy, Shape
+
+NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
+
+
+def make_policy(name: str, shape: Shape, weights: Weights | None = None, match: Match | None = None) -> Policy:
+    """The policy of the setting `policy`. weights: hobbit's (None: the default). match: see ActivationAware.
+
+    Raises UnderhillError(BAD_REQUEST) for a name that is none of NAMES.
+    """
+    match name:
+        case "hobbit":
+            return Hobbit(shape, weights or Weights())
+        case "lru":
+            return Lru(shape)
+        case "lru_layer":
+            return LruPerLayer(shape)
+        case "lfu":
+            return Lfu(shape)
+        case "edgemoe":
+            return EdgeMoe(shape)
+        case "activation":
+            return ActivationAware(shape, match)
+    raise UnderhillError(
+        Kind.BAD_REQUEST, f"There is no cache policy called {name!r}.", f"Choose one of {', '.join(NAMES)}."
+    )

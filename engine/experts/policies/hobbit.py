@@ -1,0 +1,91 @@
+"""HOBBIT's multidimensional priority: recency, frequency, use at high precision, and distance (hobbit, eq. 3)."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+
+import numpy as np
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.policies.policy import Shape
+from engine.experts.policies.scored import Array, Scored, Visit, values
+
+TIE = 1e-9  # of a use, per visit
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much recency, frequency, high precision and distance count; they sum to 1.
+
+    Raises UnderhillError(BAD_REQUEST) otherwise. The defaults are what the built-in model's traces gave.
+    """
+
+    lru: float = 0.56
+    lfu: float = 0.14
+    lhu: float = 0.0
+    fld: float = 0.3
+
+    def __post_init__(self) -> None:
+        weights = astuple(self)
+        if not (all(0.0 <= w <= 1.0 for w in weights) and abs(sum(weights) - 1.0) < 1e-6):
+            raise UnderhillError(
+                Kind.BAD_REQUEST,
+                f"The cache policy's weights {', '.join(f'{w:g}' for w in weights)} are not possible.",
+                "They go from 0 to 1 and sum to 1.",
+            )
+
+    @property
+    def rounded(self) -> tuple[float, ...]:
+        """For people and files: lru, lfu, lhu, fld."""
+        return tuple(round(w, 4) for w in astuple(self))
+
+
+class Hobbit(Scored):
+    """The least w_lru R/T + w_lfu F/T + w_lhu H/T + w_fld (1 - d / l_n) leaves.
+
+    R: the token that used it last, F: uses, H: uses at high precision, all in this sequence; T: tokens so far. Scores
+    are kept times T, which is the same for all and so changes no order. What a reset makes equal leaves in the order of
+    its last use.
+
+    d: visits until the expert's layer has its turn, 1 for the next layer and l_n for the one that runs. The paper has
+    (l_t - l_i + l_n) mod l_n, the same but for the layer that runs, which it gives 0 and so keeps before all others;
+    those of its experts that the token uses are leased anyhow, and the rest are a whole round away. On traces of the
+    built-in model that would cost 5 % more misses in a cache of an eighth, and 1 to 4 % in larger ones.
+    """
+
+    def __init__(self, shape: Shape, weights: Weights) -> None:
+        super().__init__(shape)
+        self._weights = weights
+        self._score: Array = np.zeros(len(self._keys))
+        self._last: Array = np.zeros(len(self._keys))  # R
+        self._tick: Array = np.zeros(len(self._keys))  # for ties: the visit that used it last, in all sequences
+        self._each = tuple(map(values, (self._score, self._last, self._tick)))
+        self._visits = 0.0
+        rows = len(shape.layers)
+        ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
+        near = weights.fld * (1.0 - ahead / rows)
+        self._near = [np.roll(near, row)[:, None] for row in range(rows + 1)]
+
+    def _note(self, base: int, visit: Visit) -> None:
+        score, last, tick = self._each
+        w, token, visits = self._weights, self._token, self._visits + TIE
+        self._visits = visits
+        recent = w.lru * token
+        for i, expert in enumerate(visit.experts):
+            at = base + expert
+            used = w.lfu + w.lhu if visit.high is None or visit.high[i] else w.lfu
+            if visit.counts is not None:
+                used *= visit.counts[i]
+            score[at] += recent - w.lru * last[at] + used
+            last[at] = token
+            tick[at] = visits
+
+    def _weigh(self, order: Array) -> None:
+        np.add(self._score, self._tick, out=order)
+        if self._weights.fld:
+            by_row = order.reshape(self.table)
+            by_row += self._near[self._row] * self._token
+
+    def _forget(self) -> None:
+        self._score[:] = 0.0
+        self._last[:] = 0.0

@@ -1,0 +1,37 @@
+"""Least frequently used."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.experts.policies.policy import Shape
+from engine.experts.policies.scored import Array, Scored, Visit, values
+
+TIE = 1e-9  # of a use, per visit: among equals the one unused for longest leaves
+
+
+class Lfu(Scored):
+    """The one used least often leaves. within_sequence: uses count from the start of the sequence (hobbit, 5.5)."""
+
+    def __init__(self, shape: Shape, *, within_sequence: bool = True) -> None:
+        super().__init__(shape)
+        self._within_sequence = within_sequence
+        self._uses: Array = np.zeros(len(self._keys))
+        self._last: Array = np.zeros(len(self._keys))
+        self._each = values(self._uses), values(self._last)
+        self._tick = 0
+
+    def _note(self, base: int, visit: Visit) -> None:
+        uses, last = self._each
+        self._tick += 1
+        for i, expert in enumerate(visit.experts):
+            uses[base + expert] += 1 if visit.counts is None else visit.counts[i]
+            last[base + expert] = self._tick
+
+    def _weigh(self, order: Array) -> None:
+        np.multiply(self._last, TIE, out=order)
+        order += self._uses
+
+    def _forget(self) -> None:
+        if self._within_sequence:
+            self._uses[:] = 0.0

@@ -1,0 +1,52 @@
+"""What every cache policy is told, and what it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.experts.keys import ExpertKey
+
+Evictable = Callable[[ExpertKey], bool]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The experts of a model. layers: its MoE layers in the order they run. experts: of the layer that has most."""
+
+    layers: tuple[int, ...]
+    experts: int
+
+
+class Policy(Protocol):
+    """Told of every event in order; asked for a victim. One thread at a time: the cache's lock sees to it."""
+
+    def begin_sequence(self) -> None:
+        """A new sequence begins: what was seen in the last one says little about it."""
+
+    def routed(
+        self,
+        layer: int,
+        experts: Sequence[int],
+        high: Sequence[bool] | None = None,
+        counts: Sequence[int] | None = None,
+        tokens: int = 1,
+    ) -> None:
+        """The layer that runs now uses these experts, each named once, resident or not; told before any is fetched.
+
+        high: which of them at high precision; None: all. counts: by how many of the pass's `tokens`; None: by one.
+        The sequences are kept for a while: do not change them. Costs well under a microsecond.
+        """
+
+    def inserted(self, key: ExpertKey) -> None:
+        """It is resident now, or more finely so; used or not (a prefetch, a demotion from above)."""
+
+    def removed(self, key: ExpertKey) -> None:
+        """It is resident no more."""
+
+    def protect(self, keys: Iterable[ExpertKey]) -> None:
+        """These are expected soon (hobbit 3.3): until the next call they leave only when nobody else can."""
+
+    def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
+        """A resident expert to give up for `incoming`, among those that are `evictable`; None if there is none."""

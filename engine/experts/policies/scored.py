@@ -1,0 +1,155 @@
+"""What all policies share: one number for every expert of the model, and the least of the resident ones leaves."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.experts.keys import ExpertKey
+from engine.experts.policies.policy import Evictable, Shape
+
+Array = NDArray[np.float64]
+PENDING = 256  # visits noted before they are gone through; only a model that is all in memory comes so far
+PROTECTED = 1e15  # above every score
+ASKED = 8  # refusals after which sorting everything costs less than looking for one more
+
+
+def values(array: Array) -> memoryview[float]:
+    """The same memory, of which single values are read and written several times as fast."""
+    return cast("memoryview[float]", array.reshape(-1).data)
+
+
+class Visit(NamedTuple):
+    """One layer's choice, as it was told. See Policy.routed."""
+
+    layer: int
+    experts: Sequence[int]
+    high: Sequence[bool] | None
+    counts: Sequence[int] | None
+    tokens: int
+
+
+class Scored(ABC):
+    """A policy by scores. Experts are numbered row by row: row * experts + expert, rows being MoE layers as they run.
+
+    Visits are only noted when they are told, and gone through when a victim is wanted: a decode step in which nothing
+    is missing pays for one append a layer.
+    """
+
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
+        self._rows = {layer: row for row, layer in enumerate(shape.layers)}
+        self._keys = [ExpertKey(layer, expert) for layer in shape.layers for expert in range(shape.experts)]
+        self._barred: Array = np.full(len(self._keys), np.inf)  # added to scores; 0 for who may leave
+        self._bars = values(self._barred)
+        self._order: Array = np.empty(len(self._keys))
+        self._protected: set[int] = set()
+        self._pending: list[Visit] = []
+        self._row = len(shape.layers)  # that runs now; before the first visit, as if one round were over
+        self._token = 0  # in this sequence, 1 for the first
+
+    @property
+    def table(self) -> tuple[int, int]:
+        """(rows, experts), for arrays over all experts."""
+        return len(self._shape.layers), self._shape.experts
+
+    # ---- events ----------------------------------------------------------------------------------------------------
+
+    def begin_sequence(self) -> None:
+        """See Policy.begin_sequence."""
+        self._digest()
+        self._token = 0
+        self._row = len(self._shape.layers)
+        self._forget()
+
+    def routed(
+        self,
+        layer: int,
+        experts: Sequence[int],
+        high: Sequence[bool] | None = None,
+        counts: Sequence[int] | None = None,
+        tokens: int = 1,
+    ) -> None:
+        """See Policy.routed."""
+        self._pending.append(Visit(layer, experts, high, counts, tokens))
+        if len(self._pending) >= PENDING:
+            self._digest()
+
+    def inserted(self, key: ExpertKey) -> None:
+        """See Policy.inserted."""
+        at = self._at(key)
+        self._bars[at] = PROTECTED if at in self._protected else 0.0
+
+    def removed(self, key: ExpertKey) -> None:
+        """See Policy.removed."""
+        self._bars[self._at(key)] = np.inf
+
+    def protect(self, keys: Iterable[ExpertKey]) -> None:
+        """See Policy.protect."""
+        bars, before, self._protected = self._bars, self._protected, {self._at(key) for key in keys}
+        for at in before - self._protected:
+            if bars[at] == PROTECTED:
+                bars[at] = 0.0
+        for at in self._protected - before:
+            if bars[at] == 0.0:
+                bars[at] = PROTECTED
+
+    def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
+        """See Policy.victim."""
+        self._digest()
+        order = self._order
+        self._weigh(order)
+        order += self._barred
+        return self._least(order, evictable)
+
+    # ---- what a policy fills in ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _note(self, base: int, visit: Visit) -> None:
+        """Take one visit in. base: the number of the layer's first expert. _row and _token are up to date."""
+
+    @abstractmethod
+    def _weigh(self, order: Array) -> None:
+        """Write the scores of all experts, [rows * experts], finite and far below PROTECTED: the least leaves."""
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """A new sequence began."""
+
+    # ---- inside ----------------------------------------------------------------------------------------------------
+
+    def _at(self, key: ExpertKey) -> int:
+        return self._rows[key.layer] * self._shape.experts + key.expert
+
+    def _digest(self) -> None:
+        for visit in self._pending:
+            row = self._rows[visit.layer]
+            if row <= self._row:  # the round begins anew
+                self._token += visit.tokens
+            self._row = row
+            self._note(row * self._shape.experts, visit)
+        self._pending.clear()
+
+    def _least(
+        self, order: Array, evictable: Evictable, base: int = 0, below: float = float("inf")
+    ) -> ExpertKey | None:
+        """The evictable expert with the least of these scores, which are written over. base: number of the first."""
+        for _ in range(ASKED):
+            at = int(order.argmin())
+            if order[at] >= below:
+                return None
+            key = self._keys[base + at]
+            if evictable(key):
+                return key
+            order[at] = np.inf
+        for at in order.argsort():
+            if order[at] >= below:
+                break
+            key = self._keys[base + int(at)]
+            if evictable(key):
+                return key
+        return None

@@ -1,0 +1,87 @@
+"""HOBBIT's weights for a model, from a calibration trace: those that miss least, by bytes (hobbit 3.4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from engine.experts.policies import Hobbit, Weights
+from engine.experts.precision import Thresholds
+from engine.tracing.replay import SHARES, Replayer
+from engine.tracing.sizes import Sizes
+from engine.tracing.trace import Trace
+
+# Distance first, then how the rest goes to use, then how use goes to high precision: the axes on which it is decided.
+DISTANCE = (0.0, 0.02, 0.1, 0.2, 0.3, 0.4, 0.55)
+USE = (0.0, 0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97, 1.0)
+HIGH = (0.0, 0.5, 1.0)
+START = (0.3, 0.2, 0.0)
+ROUNDS = 3
+
+Point = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The best weights by share of the experts that fits in the cache."""
+
+    by_share: Mapping[float, Weights]
+
+    def at(self, share: float) -> Weights:
+        """Those of the nearest share that was tried."""
+        return self.by_share[min(self.by_share, key=lambda tried: abs(tried - share))]
+
+
+def fit(
+    trace: Trace,
+    thresholds: Thresholds,
+    shares: Sequence[float] = SHARES,
+    sizes: Sizes | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Fitted:
+    """Search weights for each cache size, one axis at a time from what served the size before.
+
+    Takes some 25 replays a size: 10 seconds for 2,000 tokens of 6 layers. progress: sizes done.
+    """
+    replayer = Replayer(trace, thresholds, sizes=sizes)
+    best: Point = START
+    found: dict[float, Weights] = {}
+    for done, share in enumerate(sorted(shares)):
+        best = _search(replayer, share, best)
+        found[share] = _weights(best)
+        progress(done + 1, len(shares))
+    return Fitted(found)
+
+
+def _search(replayer: Replayer, share: float, start: Point) -> Point:
+    known: dict[Point, float] = {}
+
+    def penalty(point: Point) -> float:
+        if point not in known:
+            policy = Hobbit(replayer.trace.shape, _weights(point))
+            known[point] = replayer.play_with("hobbit", policy, share).penalty
+        return known[point]
+
+    best = start
+    for _ in range(ROUNDS):
+        before = best
+        for axis in range(3):
+            best = min(_along(best, axis, exact=replayer.thresholds.exact), key=penalty)
+        if best == before:
+            break
+    return best
+
+
+def _along(point: Point, axis: int, *, exact: bool) -> Iterator[Point]:
+    """The point itself first: among equals nothing changes."""
+    yield point
+    if axis == 2 and exact:
+        return  # every use is at high precision then
+    for value in (DISTANCE, USE, HIGH)[axis]:
+        yield (*point[:axis], value, *point[axis + 1 :])  # type: ignore[misc]
+
+
+def _weights(point: Point) -> Weights:
+    distance, use, high = point
+    rest = 1.0 - distance
+    return Weights(rest * (1 - use), rest * use * (1 - high), rest * use * high, distance)

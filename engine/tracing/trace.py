@@ -1,0 +1,210 @@
+"""A recorded trace: who was routed where, token by token, and the file it is kept in."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.policies import Shape
+from engine.experts.precision import EXACT, Thresholds
+from engine.store.layout import ExpertSpec
+
+VERSION = 2
+UNKNOWN = -1  # token ids in files of version 1
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What a trace was recorded under. tier: bits of full precision. spec: of the experts; None: not known."""
+
+    model: str = ""
+    dial: str = "exact"
+    thresholds: Thresholds = EXACT
+    tier: int | None = None
+    spec: ExpertSpec | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Routing of a run. layers: the model's own layer indices, in the order they run. experts: per layer.
+
+    ids: [layers, tokens, k] uint16. weights: the same shape, float16, gate weights as used.
+    passes: tokens of each forward pass, in order (1 while decoding, more while a prompt is read); their sum is tokens.
+    token_ids: [tokens] int32, UNKNOWN where the file does not say. positions: [passes] int32, of the first token of
+    each pass in its sequence; 0 begins a new one.
+    """
+
+    layers: tuple[int, ...]
+    experts: int
+    ids: NDArray[np.uint16]
+    weights: NDArray[np.float16]
+    passes: NDArray[np.int32]
+    token_ids: NDArray[np.int32]
+    positions: NDArray[np.int32]
+    conditions: Conditions = field(default_factory=Conditions)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens recorded."""
+        return int(self.ids.shape[1])
+
+    @property
+    def shape(self) -> Shape:
+        """The experts that it speaks of."""
+        return Shape(self.layers, self.experts)
+
+    @property
+    def sequences(self) -> int:
+        """Sequences begun."""
+        return int((self.positions == 0).sum())
+
+    def steps(self) -> Iterator[tuple[int, NDArray[np.uint16], NDArray[np.float16]]]:
+        """Every visit of a layer in the order it happened: (layer, ids [T, k], weights [T, k])."""
+        at = 0
+        for count in self.passes:
+            for row, layer in enumerate(self.layers):
+                yield layer, self.ids[row, at : at + count], self.weights[row, at : at + count]
+            at += int(count)
+
+    def first(self, tokens: int) -> Trace:
+        """The passes that hold the first so many tokens, the last of them whole."""
+        count = int(np.searchsorted(self.passes.cumsum(), tokens)) + 1
+        passes = self.passes[:count]
+        n = int(passes.sum())
+        return Trace(
+            self.layers,
+            self.experts,
+            self.ids[:, :n],
+            self.weights[:, :n],
+            passes,
+            self.token_ids[:n],
+            self.positions[:count],
+            self.conditions,
+        )
+
+    def save(self, path: Path) -> None:
+        """Write a .npz file, whole or not at all: what stood there before stays until then.
+
+        Raises UnderhillError(DISK_FULL or DISK_ERROR).
+        """
+        temporary = path.with_name(path.name + ".tmp")
+        try:
+            with temporary.open("wb") as file:
+                np.savez_compressed(file, **_fields(self))
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        except OSError as e:
+            temporary.unlink(missing_ok=True)
+            full = e.errno == errno.ENOSPC
+            raise UnderhillError(
+                Kind.DISK_FULL if full else Kind.DISK_ERROR,
+                f"The trace cannot be written to {path} ({e.strerror or e}).",
+                f"{'Free some space' if full else 'Check the folder'}; the chat is not affected.",
+            ) from e
+
+
+def _fields(trace: Trace) -> dict[str, Any]:
+    known = trace.conditions
+    s = known.spec
+    spec = [s.hidden, s.intermediate, s.top, s.group, s.has_gate, s.has_bias] if s else []
+    return {
+        "version": np.int32(VERSION),
+        "layers": np.array(trace.layers, np.int32),
+        "experts": np.int32(trace.experts),
+        "ids": trace.ids,
+        "weights": trace.weights,
+        "passes": trace.passes,
+        "token_ids": trace.token_ids,
+        "positions": trace.positions,
+        "model": np.array(known.model),
+        "dial": np.array(known.dial),
+        "thresholds": np.array([known.thresholds.t1, known.thresholds.t2]),
+        "tier": np.int32(known.tier or 0),
+        "spec": np.array(spec, np.int32),
+    }
+
+
+def load(path: Path) -> Trace:
+    """Read a trace of this version or of version 1, which knew no tokens, sequences and sizes.
+
+    Raises UnderhillError(MISSING_FILE or BROKEN_FILE).
+    """
+    try:
+        with np.load(path, allow_pickle=False) as z:
+            version = int(z["version"])
+            if version not in (1, VERSION):
+                raise UnderhillError(
+                    Kind.BROKEN_FILE,
+                    f"{path} is a routing trace of version {version}, which this Underhill does not know.",
+                    "Update Underhill, or record it anew.",
+                )
+            trace = _read(z, version)
+    except FileNotFoundError as e:
+        raise UnderhillError(Kind.MISSING_FILE, f"There is no trace {path}.", "Check the path.") from e
+    except UnderhillError as e:
+        if e.kind is Kind.BAD_REQUEST:  # thresholds that contradict themselves
+            raise _contradiction(path) from e
+        raise
+    except Exception as e:  # what numpy and zipfile raise on bad files has no end
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{path} is not a routing trace, or is damaged.", "Record it anew."
+        ) from e
+    if not _consistent(trace):
+        raise _contradiction(path)
+    return trace
+
+
+def _contradiction(path: Path) -> UnderhillError:
+    return UnderhillError(Kind.BROKEN_FILE, f"{path} contradicts itself.", "Record it anew.")
+
+
+def _read(z: Any, version: int) -> Trace:
+    layers, experts = tuple(int(n) for n in z["layers"]), int(z["experts"])
+    ids, weights, passes = z["ids"], z["weights"], z["passes"]
+    if version == 1:
+        token_ids = np.full(ids.shape[1], UNKNOWN, np.int32)
+        return Trace(layers, experts, ids, weights, passes, token_ids, _one_sequence(passes))
+    numbers = [int(n) for n in z["spec"]]
+    t1, t2 = (float(t) for t in z["thresholds"])
+    spec = None
+    if numbers:
+        hidden, intermediate, top, group, gate, bias = numbers
+        spec = ExpertSpec(hidden, intermediate, top, group, bool(gate), bool(bias))
+    conditions = Conditions(str(z["model"]), str(z["dial"]), Thresholds(t1, t2), int(z["tier"]) or None, spec)
+    return Trace(layers, experts, ids, weights, passes, z["token_ids"], z["positions"], conditions)
+
+
+def _one_sequence(passes: NDArray[np.int32]) -> NDArray[np.int32]:
+    return (passes.cumsum() - passes).astype(np.int32)
+
+
+def _consistent(trace: Trace) -> bool:
+    arrays: dict[str, tuple[NDArray[Any], ...]] = {
+        "uint16": (trace.ids,),
+        "float16": (trace.weights,),
+        "int32": (trace.passes, trace.token_ids, trace.positions),
+    }
+    if any(a.dtype.name != name for name, group in arrays.items() for a in group):
+        return False
+    flat = all(a.ndim == 1 for a in arrays["int32"])
+    if not flat or trace.ids.ndim != 3 or not trace.ids.size or trace.ids.shape != trace.weights.shape:
+        return False
+    return (
+        trace.ids.shape[:2] == (len(trace.layers), int(trace.passes.sum()))
+        and len(set(trace.layers)) == len(trace.layers)
+        and int(trace.passes.min()) >= 1
+        and int(trace.ids.max()) < trace.experts
+        and trace.token_ids.shape == trace.ids.shape[1:2]
+        and trace.positions.shape == trace.passes.shape
+        and int(trace.positions.min()) >= 0
+        and bool(np.isfinite(trace.weights).all())
+    )

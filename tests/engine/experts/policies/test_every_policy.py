@@ -1,0 +1,74 @@
+"""What holds for every policy: who leaves is there and may leave, and what is expected soon leaves last."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.keys import ExpertKey
+from engine.experts.policies import NAMES, Shape, make_policy
+from engine.settings import ALL
+
+SHAPE = Shape((1, 2, 5), 8)
+KEYS = [ExpertKey(layer, expert) for layer in SHAPE.layers for expert in range(8)]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_who_leaves_is_resident_and_evictable_whatever_happened(name: str) -> None:
+    chance = random.Random(0)
+    policy, resident = make_policy(name, SHAPE), set[ExpertKey]()
+    for step in range(600):
+        if step % 90 == 0:
+            policy.begin_sequence()
+        layer = SHAPE.layers[step % 3]
+        prompt = step % 41 == 0
+        chosen = chance.sample(range(8), 6 if prompt else 2)
+        counts = [chance.randint(1, 5) for _ in chosen] if prompt else None
+        policy.routed(layer, chosen, [chance.random() < 0.7 for _ in chosen], counts, 9 if prompt else 1)
+        pinned = {ExpertKey(layer, expert) for expert in chosen[:2]}
+        for key in [ExpertKey(layer, expert) for expert in chosen if ExpertKey(layer, expert) not in resident]:
+            if len(resident) >= 7:
+                victim = policy.victim(key, lambda k, pinned=pinned: k not in pinned)  # type: ignore[misc]
+                assert victim in resident - pinned
+                resident.remove(victim)
+                policy.removed(victim)
+            policy.inserted(key)
+            resident.add(key)
+    for _ in range(len(resident)):
+        victim = policy.victim(ExpertKey(-1, -1), lambda key: True)
+        assert victim in resident
+        resident.remove(victim)
+        policy.removed(victim)
+    assert policy.victim(KEYS[0], lambda key: True) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nobody_leaves_where_nobody_may(name: str) -> None:
+    policy = make_policy(name, SHAPE)
+    for key in KEYS:
+        policy.inserted(key)
+    assert policy.victim(KEYS[0], lambda key: False) is None
+    assert policy.victim(KEYS[0], lambda key: key == KEYS[13]) == KEYS[13]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_expected_leave_last_until_others_are_expected(name: str) -> None:
+    policy = make_policy(name, SHAPE)
+    first = KEYS[:3]
+    policy.protect([*first, KEYS[20]])  # KEYS[20] is yet to come
+    for key in (*first, KEYS[9], KEYS[20]):
+        policy.inserted(key)
+    assert policy.victim(KEYS[23], lambda key: True) == KEYS[9]
+    policy.removed(KEYS[9])
+    assert policy.victim(KEYS[23], lambda key: True) in {*first, KEYS[20]}  # rather than nobody
+    policy.protect([KEYS[20], KEYS[1], KEYS[2]])
+    assert policy.victim(KEYS[23], lambda key: True) == KEYS[0]
+
+
+def test_the_setting_offers_every_policy() -> None:
+    assert set(ALL["policy"].choices) == set(NAMES)
+    with pytest.raises(UnderhillError, match="no cache policy called 'magic'") as error:
+        make_policy("magic", SHAPE)
+    assert error.value.kind is Kind.BAD_REQUEST

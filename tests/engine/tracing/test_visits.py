@@ -1,0 +1,38 @@
+"""What a cache is asked for: the runtime's own choice of precision, token by token and for a prompt at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from engine.experts.precision import EXACT, Thresholds, demands
+from engine.tracing.trace import Trace
+from engine.tracing.visits import Visit, demands_of, visits_of
+from tests.engine.tracing.traces import trace_of
+
+
+def test_demands_are_those_of_the_runtime() -> None:
+    weights = np.random.default_rng(0).normal(size=(40, 5)).astype(np.float16)
+    weights[7] = 0.25  # ties
+    for thresholds in (EXACT, Thresholds(0.6, 0.9), Thresholds(0.2, 0.4), Thresholds(0, 0)):
+        asked = demands(torch.from_numpy(weights.astype(np.float32)), thresholds)
+        assert demands_of(weights, thresholds).tolist() == asked.tolist()
+
+
+def test_a_prompt_asks_once_for_each_expert_and_for_the_best_that_a_token_wants() -> None:
+    ids = np.array([[[0, 3], [3, 5], [5, 3], [1, 0]]], np.uint16)
+    weights = np.array([[[0.9, 0.1], [0.9, 0.1], [0.9, 0.1], [0.5, 0.5]]], np.float16)
+    passes, positions = np.array([3, 1], np.int32), np.array([0, 3], np.int32)
+    trace = Trace((4,), 8, ids, weights, passes, np.zeros(4, np.int32), positions)
+    assert visits_of(trace, Thresholds(0.5, 0.6)) == [
+        Visit(0, 4, [0, 3, 5], [2, 2, 2], [1, 3, 2], 3, True),
+        Visit(0, 4, [1, 0], [2, 2], [1, 1], 1, False),
+    ]
+    assert visits_of(trace, Thresholds(0.5, 0.95))[0].demands == [2, 2, 2]
+    only_low = Trace((4,), 8, ids[:, :1], weights[:, :1], passes[1:], np.zeros(1, np.int32), positions[:1])
+    assert visits_of(only_low, Thresholds(0.5, 0.95))[0].demands == [2, 1]
+
+
+def test_sequences_begin_where_positions_do() -> None:
+    trace = trace_of([[0], [1], [2], [3]], layers=2, starts=(0, 2))
+    assert [visit.begins for visit in visits_of(trace, EXACT)] == [True, False, False, False, True, False, False, False]
