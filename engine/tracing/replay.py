@@ -75,7 +75,10 @@ class Replayer:
     def play_with(self, name: str, policy: Policy, share: float) -> Replay:
         """Play the trace through a policy of one's own, which has seen nothing yet."""
         capacity = self.capacity(share)
-        return _row(name, share, capacity, Simulation(self.trace.shape, self.sizes, capacity, policy).run(self.visits))
+        keep = not self.thresholds.exact  # as the runtime does
+        return _row(
+            name, share, capacity, Simulation(self.trace.shape, self.sizes, capacity, policy, keep).run(self.visits)
+        )
 
     def _belady(self, share: float) -> Replay:
         slots = self.capacity(share) // self.sizes.full
