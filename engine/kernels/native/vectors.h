@@ -1,5 +1,6 @@
 /* Vectors of one instruction set under common names, for code that is compiled once per instruction set: define one of
- * UH_WITH_AVX512, UH_WITH_AVX2 or neither, and include. vf: UH_LANES floats. */
+ * UH_WITH_AVX512, UH_WITH_AVX2 or neither, and include. vf: UH_LANES floats. vf_even_bf16, vf_odd_bf16: of 2 * UH_LANES
+ * numbers every other one, the first or the second of each pair. */
 #ifndef UH_VECTORS_H
 #define UH_VECTORS_H
 
@@ -23,6 +24,10 @@ UH_INLINE vf vf_all(float a) { return _mm512_set1_ps(a); }
 UH_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
 UH_INLINE vf vf_load_bf16(const uint16_t *p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16));
+}
+UH_INLINE vf vf_even_bf16(const uint8_t *p) { return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_loadu_si512(p), 16)); }
+UH_INLINE vf vf_odd_bf16(const uint8_t *p) {
+    return _mm512_castsi512_ps(_mm512_and_si512(_mm512_loadu_si512(p), _mm512_set1_epi32((int)0xffff0000)));
 }
 UH_INLINE vf vf_pairs(vf a, vf b) { return _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b)); }
 UH_INLINE vf vf_fours(vf a, vf b) {
@@ -52,6 +57,12 @@ UH_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
 UH_INLINE vf vf_load_bf16(const uint16_t *p) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16));
 }
+UH_INLINE vf vf_even_bf16(const uint8_t *p) {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_loadu_si256((const __m256i *)p), 16));
+}
+UH_INLINE vf vf_odd_bf16(const uint8_t *p) {
+    return _mm256_castsi256_ps(_mm256_and_si256(_mm256_loadu_si256((const __m256i *)p), _mm256_set1_epi32((int)0xffff0000)));
+}
 /* Lane i: the sum over the lanes of a[i]. */
 UH_INLINE vf vf_sums(const vf *a) {
     vf low = _mm256_hadd_ps(_mm256_hadd_ps(a[0], a[1]), _mm256_hadd_ps(a[2], a[3]));
@@ -76,6 +87,22 @@ UH_INLINE vf vf_all(float a) { return (vf){a, a, a, a}; }
 UH_INLINE vf vf_fma(vf a, vf b, vf c) { return a * b + c; }
 UH_INLINE vf vf_load_bf16(const uint16_t *p) {
     uint32_t bits[4] = {(uint32_t)p[0] << 16, (uint32_t)p[1] << 16, (uint32_t)p[2] << 16, (uint32_t)p[3] << 16};
+    vf a;
+    memcpy(&a, bits, sizeof a);
+    return a;
+}
+UH_INLINE vf vf_even_bf16(const uint8_t *p) {
+    uint32_t bits[4];
+    memcpy(bits, p, sizeof bits);
+    for (int i = 0; i < 4; i++) bits[i] <<= 16;
+    vf a;
+    memcpy(&a, bits, sizeof a);
+    return a;
+}
+UH_INLINE vf vf_odd_bf16(const uint8_t *p) {
+    uint32_t bits[4];
+    memcpy(bits, p, sizeof bits);
+    for (int i = 0; i < 4; i++) bits[i] &= 0xffff0000u;
     vf a;
     memcpy(&a, bits, sizeof a);
     return a;
