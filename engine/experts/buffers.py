@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -13,17 +12,18 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.memory import Arena
 
 
-@dataclass(frozen=True, eq=False)
 class Buffer:
-    """Room for one part. view: the same bytes for a reader to fill; None where the disk cannot read into it."""
+    """Room for one part. view: the same bytes for a reader to fill; None where the disk cannot read into it.
 
-    tensor: Tensor
-    view: memoryview | None
+    nbytes: its length. address: where it is, in whatever memory.
+    """
 
-    @property
-    def nbytes(self) -> int:
-        """Length in bytes."""
-        return self.tensor.numel()
+    __slots__ = ("address", "nbytes", "tensor", "view")
+
+    def __init__(self, tensor: Tensor, view: memoryview | None) -> None:
+        self.tensor, self.view = tensor, view
+        self.nbytes: int = tensor.numel()
+        self.address: int = tensor.data_ptr()
 
 
 Allocate = Callable[[int], Buffer]
@@ -89,6 +89,8 @@ class BufferPool:
 
     def shrink(self, most: int) -> None:
         """Free waiting buffers, largest first, until the total is at most `most` or none is left."""
+        if self.total <= most:
+            return
         for nbytes in sorted(self._waiting, reverse=True):
             while self._waiting[nbytes] and self.total > most:
                 self._waiting[nbytes].pop()

@@ -10,6 +10,7 @@ from itertools import compress
 import torch
 
 from engine.experts.backend import Step
+from engine.experts.buffers import Buffer
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
@@ -42,6 +43,19 @@ class ResidentExperts:
         )
         self.native.tiers[:] = (0, *spec.tiers, 0, 0)[:4]
         self.address = ctypes.addressof(self.native)
+        self._parts = {
+            tier: (
+                [part.index for part in spec.layout.codes_for(tier)],
+                None if spec.raw else spec.layout.params_for(tier),
+            )
+            for tier in spec.tiers
+        }
+
+    def places(self, held: Mapping[int, Buffer], tier: int) -> tuple[tuple[int, ...], int]:
+        """Where native code finds an expert of this tier, as Parts.addresses says, and how many planes that is."""
+        codes, params = self._parts[tier]
+        at = [held[index].address for index in codes]
+        return (*(*at, 0, 0)[:3], 0 if params is None else held[params.index].address), len(codes)
 
 
 class Residents:
@@ -144,6 +158,5 @@ class Residents:
         if layer is None:
             return
         tier = entry.best(layer.full) if there else 0
-        parts = entry.parts(tier) if tier else None
-        addresses, planes = (parts.addresses, parts.planes) if parts else ((0, 0, 0, 0), 0)
+        addresses, planes = layer.places(entry.held, tier) if tier else ((0, 0, 0, 0), 0)
         EXPERT.pack_into(layer.table, EXPERT.size * entry.key.expert, *addresses, planes, 0, 1, 0)

@@ -177,8 +177,8 @@ class RecordLayout:
 
     def tier_of(self, held: Collection[int], most: int | None = None) -> int:
         """The finest tier, no finer than `most`, whose parts are all there; 0: none."""
-        for tier in reversed(self.spec.tiers):
-            if (most is None or tier <= most) and all(index in held for index in self.parts_for(tier)):
+        for tier, parts in self._finest_first:
+            if (most is None or tier <= most) and parts.issubset(held):
                 return tier
         return 0
 
@@ -189,6 +189,10 @@ class RecordLayout:
     def bits_per_weight(self, tier: int) -> float:
         """Bits to read per weight at this tier: codes, parameters, header, padding and alignment."""
         return 8 * self.bytes_for(tier) / self.spec.parameters
+
+    @cached_property
+    def _finest_first(self) -> tuple[tuple[int, frozenset[int]], ...]:
+        return tuple((tier, frozenset(self.parts_for(tier))) for tier in reversed(self.spec.tiers))
 
     def _by_tier(self, tier: int) -> _Tier:
         try:
