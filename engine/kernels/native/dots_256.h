@@ -9,6 +9,10 @@
 
 enum { TOKENS = 2, HALF = 8, HALF_LINE = 32 };
 
+/* Bytes to fetch ahead: further than with AVX-512 VNNI, found by trying on Zen 5 beside other programs, where it brought a
+ * fifth at 8 bits and little at 4 and 2. */
+static inline int32_t further_ahead(int kind) { return 2 * uh_ahead(kind); }
+
 INLINE __m256i masked(__m256i v, int mask) { return _mm256_and_si256(v, _mm256_set1_epi8((char)mask)); }
 
 /* (a & mask) | (b & ~mask) */

@@ -37,7 +37,7 @@ INLINE void line_dots(__m256i a, __m256i b, __m256i low, __m256i high, const uh_
 INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t first = (int64_t)block * view->groups;
     const int32_t together = kind == 1 ? 64 : 32; /* columns added in 16 bits */
-    const int32_t ahead = uh_ahead(kind), params_ahead = uh_params_ahead(kind, view->group);
+    const int32_t ahead = further_ahead(kind), params_ahead = 2 * uh_params_ahead(kind, view->group);
     const uint8_t *params = view->params + first * UH_LINE;
     const uint8_t *p0 = view->codes[0] + first * view->group * 4;
     const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 : p0;

@@ -6,7 +6,7 @@
 #if defined(__x86_64__)
 #define UH_TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni,avx2,fma,f16c")))
 #include <immintrin.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "rows.h"
 
@@ -19,10 +19,10 @@ INLINE __m512i chosen(int mask, __m512i a, __m512i b) {
 
 INLINE __m512i masked(__m512i v, int mask) { return _mm512_and_si512(v, _mm512_set1_epi8((char)mask)); }
 
-INLINE __m512i four(const int8_t *codes) {
-    int32_t columns;
-    memcpy(&columns, codes, 4);
-    return _mm512_set1_epi32(columns);
+/* sum += the four products of each lane with four columns. As an instruction: around the intrinsic GCC 12 copies every sum
+ * to and fro. */
+INLINE void add_products(__m512i *sum, __m512i codes, const int8_t *columns) {
+    __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(codes), "m"(*(const int8_t(*)[4])columns));
 }
 
 INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
@@ -71,7 +71,7 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
             for (int t = 0; t < n; t++)
 #pragma GCC unroll 4
                 for (int s = 0; s < 4; s++)
-                    acc[t][s] = _mm512_dpbusd_epi32(acc[t][s], c[s], four(x[t].codes + column + 4 * s));
+                    add_products(&acc[t][s], c[s], x[t].codes + column + 4 * s);
         }
         const __m512 scale = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)params));
         const __m512 offset = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(params + 32)));

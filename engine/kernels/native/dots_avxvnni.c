@@ -1,74 +1,97 @@
-/* Activations of 8 bits with AVX-VNNI: as with AVX-512 VNNI, the 16 rows of a tile in two registers of 8. */
+/* Activations of 8 bits with AVX-VNNI: as with AVX-512 VNNI, the 16 rows of a tile in two registers of 8.
+ *
+ * Codes of 8 bits are met in two halves of 4: one more product for each four columns takes less than what it would take to
+ * put the halves together. One token meets both halves of the rows at once, so that its columns are read once. */
 #if defined(__x86_64__)
 #define UH_TARGET __attribute__((target("avx2,fma,f16c,avxvnni")))
 #include "dots_256.h"
 
-INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
-    const int64_t first = (int64_t)block * view->groups;
-    const int32_t ahead = uh_ahead(kind), params_ahead = uh_params_ahead(kind, view->group);
-    const uint8_t *params = view->params + first * UH_LINE;
-    const uint8_t *p0 = view->codes[0] + first * view->group * 4;
-    const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 : p0;
-    const uint8_t *p2 = kind > 2 ? view->codes[2] + first * view->group * 8 : p0;
-    __m256 total[TOKENS][2];
-    for (int t = 0; t < n; t++) total[t][0] = total[t][1] = _mm256_setzero_ps();
-    int32_t column = 0;
-    for (int32_t g = 0; g < view->groups; g++) {
-        __m256i acc[TOKENS][2][4];
+/* sum += the four products of each lane. As an instruction: around the intrinsic GCC 12 copies every sum to and fro. */
+INLINE void add_products(__m256i *sum, __m256i codes, __m256i x) {
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(*sum) : "x"(codes), "x"(x));
+}
+
+/* acc[t][h] += code * x of 16 columns, for `halves` halves of the rows from `first` on. Of the sums, at 2 bits acc[s] counts
+ * 4^s times; at 4 bits acc[1] counts 16 times; at 8 bits acc[1] counts 16 times, and acc[2] a 16th of one. */
+INLINE void line_dots(const uint8_t *p0, const uint8_t *p1, const uint8_t *p2, const uh_quantized *x, int32_t column,
+                      int kind, int n, int first, int halves, __m256i (*acc)[2][4]) {
+    __m256i even[2], odd[2];
 #pragma GCC unroll 2
-        for (int t = 0; t < n; t++)
-#pragma GCC unroll 4
-            for (int s = 0; s < 4; s++) acc[t][0][s] = acc[t][1][s] = _mm256_setzero_si256();
-        for (int32_t end = column + view->group; column < end; column += 16) {
-            UH_FETCH(p0 + ahead);
-            if (kind > 1) UH_FETCH(p1 + ahead);
-            if (kind > 2) UH_FETCH(p2 + 2 * ahead), UH_FETCH(p2 + 2 * ahead + UH_LINE);
-#pragma GCC unroll 2
-            for (int half = 0; half < 2; half++) {
-                const __m256i a = line(p0, half);
-                __m256i c[4];
-                if (kind == 1) {
-                    c[0] = masked(a, 0x03), c[1] = masked(a, 0x0c), c[2] = masked(a, 0x30), c[3] = masked(a, 0xc0);
-                } else {
-                    const __m256i b = line(p1, half);
-                    const __m256i even = chosen(0x33, b, _mm256_slli_epi32(a, 2));
-                    const __m256i odd = chosen(0x33, _mm256_srli_epi32(b, 2), a);
-                    if (kind == 2) {
-                        c[0] = masked(even, 0x0f), c[1] = masked(odd, 0x0f);
-                        c[2] = masked(even, 0xf0), c[3] = masked(odd, 0xf0);
-                    } else {
-                        const __m256i low = line(p2, half), high = line(p2 + UH_LINE, half);
-                        c[0] = chosen(0x0f, low, _mm256_slli_epi32(even, 4));
-                        c[1] = chosen(0x0f, _mm256_srli_epi32(low, 4), _mm256_slli_epi32(odd, 4));
-                        c[2] = chosen(0x0f, high, even);
-                        c[3] = chosen(0x0f, _mm256_srli_epi32(high, 4), odd);
-                    }
-                }
-#pragma GCC unroll 2
-                for (int t = 0; t < n; t++)
-#pragma GCC unroll 4
-                    for (int s = 0; s < 4; s++) {
-                        /* at 4 and 8 bits two accumulators do: one for codes as they are, one for 16 times */
-                        const int at = kind == 1 ? s : kind == 2 ? s / 2 : s % 2;
-                        acc[t][half][at] =
-                            _mm256_dpbusd_avx_epi32(acc[t][half][at], c[s], four(x[t].codes + column + 4 * s));
-                    }
-            }
-            p0 += UH_LINE, p1 += UH_LINE, p2 += 2 * UH_LINE;
+    for (int h = 0; h < halves; h++) {
+        const __m256i a = line(p0, first + h);
+        even[h] = odd[h] = a;
+        if (kind > 1) {
+            const __m256i b = line(p1, first + h);
+            even[h] = chosen(0x33, b, _mm256_slli_epi32(a, 2)), odd[h] = chosen(0x33, _mm256_srli_epi32(b, 2), a);
         }
+    }
+#pragma GCC unroll 4
+    for (int s = 0; s < 4; s++) {
+        __m256i columns[TOKENS];
+#pragma GCC unroll 2
+        for (int t = 0; t < n; t++) columns[t] = four(x[t].codes + column + 4 * s);
+#pragma GCC unroll 2
+        for (int h = 0; h < halves; h++) {
+            const __m256i from = s % 2 ? odd[h] : even[h];
+            const __m256i code = masked(from, kind == 1 ? 0x03 << 2 * s : s < 2 ? 0x0f : 0xf0);
+            const int at = kind == 1 ? s : kind == 2 ? s / 2 : s < 2 ? 2 : 0;
+#pragma GCC unroll 2
+            for (int t = 0; t < n; t++) add_products(&acc[t][h][at], code, columns[t]);
+            if (kind < 3) continue;
+            const __m256i fine = masked(line(p2 + s / 2 * UH_LINE, first + h), s % 2 ? 0xf0 : 0x0f);
+#pragma GCC unroll 2
+            for (int t = 0; t < n; t++) add_products(&acc[t][h][s % 2], fine, columns[t]);
+        }
+    }
+}
+
+/* What one group adds up to. */
+INLINE __m256i whole(const __m256i *acc, int kind) {
+    if (kind == 1) {
+        const __m256i upper = _mm256_add_epi32(acc[2], _mm256_srai_epi32(acc[3], 2));
+        const __m256i rest = _mm256_add_epi32(acc[1], _mm256_srai_epi32(upper, 2));
+        return _mm256_add_epi32(acc[0], _mm256_srai_epi32(rest, 2));
+    }
+    const __m256i sum = _mm256_add_epi32(acc[0], _mm256_srai_epi32(acc[1], 4));
+    return kind == 2 ? sum : _mm256_add_epi32(sum, _mm256_slli_epi32(acc[2], 4));
+}
+
+INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
+    const int32_t group = view->group;
+    const int64_t first_tile = (int64_t)block * view->groups;
+    const int32_t ahead = further_ahead(kind), params_ahead = 2 * uh_params_ahead(kind, group);
+    const int halves = n == 1 ? 2 : 1; /* at once: their sums fit in registers */
+    const uint8_t *params = view->params + first_tile * UH_LINE;
+    const uint8_t *p0 = view->codes[0] + first_tile * group * 4;
+    const uint8_t *p1 = kind > 1 ? view->codes[1] + first_tile * group * 4 : p0;
+    const uint8_t *p2 = kind > 2 ? view->codes[2] + first_tile * group * 8 : p0;
+    __m256 total[TOKENS][2];
+#pragma GCC unroll 2
+    for (int t = 0; t < n; t++) total[t][0] = total[t][1] = _mm256_setzero_ps();
+    for (int32_t g = 0; g < view->groups; g++) {
         __m256i sum[TOKENS][2];
 #pragma GCC unroll 2
-        for (int t = 0; t < n; t++)
+        for (int first = 0; first < 2; first += halves) {
+            __m256i acc[TOKENS][2][4];
 #pragma GCC unroll 2
-            for (int half = 0; half < 2; half++) {
-                __m256i *s = acc[t][half];
-                if (kind == 1) {
-                    s[0] = _mm256_add_epi32(s[0], _mm256_srai_epi32(s[2], 4));
-                    s[1] = _mm256_srai_epi32(_mm256_add_epi32(s[1], _mm256_srai_epi32(s[3], 4)), 2);
+            for (int t = 0; t < n; t++)
+#pragma GCC unroll 4
+                for (int s = 0; s < 4; s++) acc[t][0][s] = acc[t][1][s] = _mm256_setzero_si256();
+            for (int32_t c = 0; c < group; c += 16) {
+                const uint8_t *q0 = p0 + c * 4, *q1 = p1 + c * 4, *q2 = p2 + c * 8;
+                if (first == 0) {
+                    UH_FETCH(q0 + ahead);
+                    if (kind > 1) UH_FETCH(q1 + ahead);
+                    if (kind > 2) UH_FETCH(q2 + 2 * ahead), UH_FETCH(q2 + 2 * ahead + UH_LINE);
                 }
-                if (kind == 2) s[1] = _mm256_srai_epi32(s[1], 4);
-                sum[t][half] = _mm256_add_epi32(s[0], s[1]);
+                line_dots(q0, q1, q2, x, g * group + c, kind, n, first, halves, acc);
             }
+#pragma GCC unroll 2
+            for (int t = 0; t < n; t++)
+#pragma GCC unroll 2
+                for (int h = 0; h < halves; h++) sum[t][first + h] = whole(acc[t][h], kind);
+        }
+        p0 += group * 4, p1 += group * 4, p2 += group * 8;
         add_group(params, x, g, n, sum, total);
         UH_FETCH(params + params_ahead);
         params += UH_LINE;
