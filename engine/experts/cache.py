@@ -37,19 +37,6 @@ class ExpertCache:
         self._policy = policy
         self._spec_of = spec_of
         self._entries: dict[ExpertKey, Entry] = {}
-        self._keep_coarse = False
-
-    @property
-    def keep_coarse(self) -> bool:
-        """Whether what only coarser tiers need stays when an expert is raised, so that it can be lowered again."""
-        return self._keep_coarse
-
-    @keep_coarse.setter
-    def keep_coarse(self, keep: bool) -> None:
-        with self.lock:
-            self._keep_coarse = keep
-            for entry in self._entries.values():
-                self._tidy(entry)
 
     @property
     def capacity(self) -> int:
@@ -109,17 +96,16 @@ class ExpertCache:
             found = entry.best(most)
             return self._lease(entry, found) if found and found >= tier else None
 
-    def reserve(self, key: ExpertKey, tier: int, also: Collection[int] = ()) -> Reservation | None:
+    def reserve(self, key: ExpertKey, tier: int) -> Reservation | None:
         """Room for what the expert lacks to reach `tier`, evicting as needed; None when leases leave too little.
 
-        also: further parts that are wanted. Raises RuntimeError when it is already arriving or lacks nothing,
-        UnderhillError(OUT_OF_MEMORY).
+        Raises RuntimeError when it is already arriving or lacks nothing, UnderhillError(OUT_OF_MEMORY).
         """
         with self.lock:
             entry = self._entries.get(key) or Entry(key, self._spec_of(key))
             layout = entry.spec.layout
-            needed = {*layout.parts_for(tier), *also}
-            missing = tuple(sorted(needed.difference(entry.held)))
+            needed = layout.parts_for(tier)
+            missing = tuple(index for index in needed if index not in entry.held)
             if entry.arriving or not missing:
                 raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
             self._entries[key] = entry
@@ -140,7 +126,8 @@ class ExpertCache:
     def commit(self, reservation: Reservation) -> Lease:
         """The buffers are filled: the expert is resident. Its reservation becomes a lease.
 
-        What its tier does not need is given back as soon as nobody uses it, but see `keep_coarse`.
+        What its tier does not need is given back as soon as nobody uses it. To keep what a raised expert could fall
+        back to, and to lower experts before they leave, reads more than it saves (replayed on the built-in model).
         """
         with self.lock:
             entry = self._arrived(reservation)
@@ -154,20 +141,6 @@ class ExpertCache:
             lease = self._lease(entry, reservation.tier)
             self._settle()
             return lease
-
-    def lower(self, key: ExpertKey, tier: int) -> int:
-        """Give back what a resident expert holds beyond a coarser tier, all of which it must hold; returns the bytes.
-
-        0, and nothing is done, when it is in use, is not held at that tier, or is no finer.
-        """
-        with self.lock:
-            entry = self._entries.get(key)
-            if entry is None or entry.pins or not tier or entry.tier <= tier or entry.best(tier) != tier:
-                return 0
-            before = self._pool.in_use
-            entry.meant = tier
-            self._tidy(entry)
-            return before - self._pool.in_use
 
     def abandon(self, reservation: Reservation) -> None:
         """The buffers were not filled, and nobody writes to them any more: take them back."""
@@ -244,9 +217,7 @@ class ExpertCache:
         """Give back what an expert that nobody uses holds beyond what it is meant to be."""
         if entry.pins or not entry.held:
             return
-        layout = entry.spec.layout
-        wanted = layout.up_to(entry.meant) if self._keep_coarse else layout.parts_for(entry.meant)
-        self._let_go(entry, entry.held.keys() - wanted)
+        self._let_go(entry, entry.held.keys() - entry.spec.layout.parts_for(entry.meant))
 
     def _let_go(self, entry: Entry, parts: Collection[int]) -> None:
         if not parts:

@@ -15,7 +15,7 @@ from engine.store.layout import ExpertSpec
 class Entry:
     """A resident (or arriving) expert. held: parts by index. tier: the finest whose parts are all there; 0: none.
 
-    meant: the tier that it was last fetched at, or lowered to. pins: leases and reservations that keep it from being
+    meant: the tier that it was last fetched at. pins: leases and reservations that keep it from being
     evicted.
     """
 

@@ -164,8 +164,6 @@ class ExpertRuntime:
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
         self._thresholds = thresholds
-        for level in self.cache.levels:
-            level.keep_coarse = not thresholds.exact
         if self._residents is not None:
             self._residents.set_thresholds(thresholds)
 

@@ -167,7 +167,7 @@ class TieredCache:
         upper, lower = self.levels[lease.level - 1], self.levels[lease.level]
         if upper.tier(lease.key) >= lease.tier:
             return None
-        reservation = upper.reserve(lease.key, lease.tier, lease.held)
+        reservation = upper.reserve(lease.key, lease.tier)
         if reservation is None:
             return None
         try:
@@ -183,7 +183,7 @@ class TieredCache:
 
     def _demote(self, entry: Entry) -> None:
         lower = self.levels[1]
-        reservation = None if lower.tier(entry.key) >= entry.tier else lower.reserve(entry.key, entry.tier, entry.held)
+        reservation = None if lower.tier(entry.key) >= entry.tier else lower.reserve(entry.key, entry.tier)
         if reservation is None:
             self.counts[0].dropped += 1
             return

@@ -182,10 +182,6 @@ class RecordLayout:
                 return tier
         return 0
 
-    def up_to(self, tier: int) -> frozenset[int]:
-        """The indices of the parts that this tier or a coarser one needs."""
-        return self._by_tier(tier).up_to
-
     def bits_per_weight(self, tier: int) -> float:
         """Bits to read per weight at this tier: codes, parameters, header, padding and alignment."""
         return 8 * self.bytes_for(tier) / self.spec.parameters
@@ -204,14 +200,12 @@ class RecordLayout:
     def _tiers(self) -> dict[int, _Tier]:
         by_name = {part.name: part for part in self.parts}
         tiers: dict[int, _Tier] = {}
-        up_to: frozenset[int] = frozenset()
         for n, tier in enumerate(self.spec.tiers, 1):
             codes = (self.head,) if self.spec.raw else tuple(by_name[f"C{i}"] for i in range(n))
             params = by_name.get(f"P{tier}")
             needed = (*codes, params) if params is not None else codes
             indices = tuple(sorted(part.index for part in needed))
-            up_to = up_to.union(indices)
-            tiers[tier] = _Tier(codes, params, indices, up_to)
+            tiers[tier] = _Tier(codes, params, indices)
         return tiers
 
 
@@ -219,7 +213,6 @@ class _Tier(NamedTuple):
     codes: tuple[Part, ...]
     params: Part | None
     parts: tuple[int, ...]
-    up_to: frozenset[int]
 
 
 @lru_cache(maxsize=256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.experts.policies import NAMES, Match, Policy, Weights, make_policy
+from engine.experts.policies import NAMES, Policy, Weights, make_policy
 from engine.experts.precision import Thresholds
 from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Outcome, Simulation
@@ -40,14 +40,13 @@ class Replay:
 
 
 class Replayer:
-    """One trace under one dial, ready to be played through policies. match: see policies.ActivationAware."""
+    """One trace under one dial, ready to be played through policies. weights: hobbit's."""
 
     def __init__(
         self,
         trace: Trace,
         thresholds: Thresholds | None = None,
         weights: Weights | None = None,
-        match: Match | None = None,
         sizes: Sizes | None = None,
     ) -> None:
         self.trace = trace
@@ -55,7 +54,6 @@ class Replayer:
         self.sizes = sizes or sizes_of(trace.conditions.spec, trace.conditions.tier)
         self.visits: list[Visit] = visits_of(trace, self.thresholds)
         self._weights = weights
-        self._match = match
 
     def capacity(self, share: float) -> int:
         """Bytes of this share of all experts at full precision, at least one expert."""
@@ -70,15 +68,12 @@ class Replayer:
             return self._belady(share)
         if policy == BELADY:
             return self.play_with(policy, foresight(self.trace.shape, self.visits), share)
-        return self.play_with(policy, make_policy(policy, self.trace.shape, self._weights, self._match), share)
+        return self.play_with(policy, make_policy(policy, self.trace.shape, self._weights), share)
 
     def play_with(self, name: str, policy: Policy, share: float) -> Replay:
         """Play the trace through a policy of one's own, which has seen nothing yet."""
         capacity = self.capacity(share)
-        keep = not self.thresholds.exact  # as the runtime does
-        return _row(
-            name, share, capacity, Simulation(self.trace.shape, self.sizes, capacity, policy, keep).run(self.visits)
-        )
+        return _row(name, share, capacity, Simulation(self.trace.shape, self.sizes, capacity, policy).run(self.visits))
 
     def _belady(self, share: float) -> Replay:
         slots = self.capacity(share) // self.sizes.full

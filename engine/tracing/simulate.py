@@ -11,8 +11,6 @@ from engine.experts.precision import Demand
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
 
-RAISED = 3  # above Demand.HIGH: met, and it could fall back
-
 
 @dataclass
 class Outcome:
@@ -43,17 +41,12 @@ class Outcome:
 
 @dataclass
 class Simulation:
-    """A cache of `capacity` bytes.
-
-    keep_coarse: as in ExpertCache: what only the coarse form needs stays when an expert is raised. held: what each
-    resident expert is: LOW, HIGH or RAISED.
-    """
+    """A cache of `capacity` bytes. held: the Demand that each resident expert meets, LOW or HIGH."""
 
     shape: Shape
     sizes: Sizes
     capacity: int
     policy: Policy
-    keep_coarse: bool = False
     held: dict[ExpertKey, int] = field(default_factory=dict)
     used: int = 0
 
@@ -79,7 +72,7 @@ class Simulation:
             [visit.counts[i] for i in runs],
             visit.tokens,
         )
-        misses = [i for i in runs if held.get(keys[i], 0) < visit.demands[i]]  # RAISED is above HIGH
+        misses = [i for i in runs if held.get(keys[i], 0) < visit.demands[i]]
         # One token's experts run together; of a prompt each is let go as soon as its tokens have been through it.
         together = set(keys) if visit.tokens == 1 else set()
         for i in misses:
@@ -92,8 +85,7 @@ class Simulation:
         outcome.coarse += demand == Demand.LOW
         outcome.raised += bool(before)
         outcome.bytes_read += nbytes
-        after = RAISED if before and self.keep_coarse else demand
-        more = self._size(after) - self._size(before)
+        more = self._size(demand) - self._size(before)
         while self.used + more > self.capacity:
             victim = self.policy.victim(key, lambda k: k not in together and k != key)
             if victim is None:
@@ -101,9 +93,8 @@ class Simulation:
             self.used -= self._size(self.held.pop(victim))
             self.policy.removed(victim)
         self.used += more
-        self.held[key] = after
+        self.held[key] = demand
         self.policy.inserted(key)
 
-    def _size(self, form: int) -> int:
-        sizes = self.sizes
-        return (0, sizes.coarse, sizes.full, sizes.coarse + sizes.rest)[form]
+    def _size(self, demand: int) -> int:
+        return (0, self.sizes.coarse, self.sizes.full)[demand]

@@ -5,7 +5,7 @@ They know no model, no bytes and no clock, so a recorded trace can be replayed t
 
 from __future__ import annotations
 
-from engine.experts.policies.activation import ActivationAware, Match
+from engine.experts.policies.activation import ActivationAware
 from engine.experts.policies.choice import NAMES, make_policy
 from engine.experts.policies.edgemoe import EdgeMoe
 from engine.experts.policies.hobbit import Hobbit, Weights
@@ -15,6 +15,6 @@ from engine.experts.policies.lru_layer import LruPerLayer
 from engine.experts.policies.policy import Evictable, Policy, Shape
 
 __all__ = [
-    "NAMES", "ActivationAware", "EdgeMoe", "Evictable", "Hobbit", "Lfu", "Lru", "LruPerLayer", "Match", "Policy",
+    "NAMES", "ActivationAware", "EdgeMoe", "Evictable", "Hobbit", "Lfu", "Lru", "LruPerLayer", "Policy",
     "Shape", "Weights", "make_policy",
 ]  # fmt: skip

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from numpy.typing import NDArray
 
+from engine.experts.eam import EamCollection
 from engine.experts.policies.policy import Shape
 from engine.experts.policies.scored import Array, Scored, Visit, values
 
 EPSILON = 1e-4
-Match = Callable[[Array], NDArray[np.floating]]
 
 
 class ActivationAware(Scored):
     """The least (p + epsilon) (1 - row / rows) leaves, p being the expert's share of what its layer is expected to do.
 
-    Expected is what `match` makes of the activations of this sequence, counts [rows, experts]: the matching matrices of
-    earlier sequences, summed. It is asked once a token. Without it, or where it knows nothing of a layer, this
-    sequence's own activations are what is expected.
+    Expected is what the closest earlier sequences of the collection did; it is looked up once a token. Where they say
+    nothing of a layer, this sequence's own activations are expected. Every sequence joins the collection at its end.
     """
 
-    def __init__(self, shape: Shape, match: Match | None = None) -> None:
+    def __init__(self, shape: Shape, collection: EamCollection | None = None) -> None:
+        """collection: of this model's earlier sequences; None: an empty one."""
         super().__init__(shape)
-        self._match = match
+        self._collection = EamCollection(*self.table) if collection is None else collection
         self._counts: Array = np.zeros(self.table)
         self._flat = values(self._counts)
         rows = len(shape.layers)
@@ -44,14 +41,14 @@ class ActivationAware(Scored):
         order[:] = self._expected
 
     def _expect(self) -> Array:
-        matrix = self._counts
-        if self._match is not None:
-            found = np.asarray(self._match(self._counts), np.float64)
-            matrix = np.where(found.sum(1, keepdims=True) > 0, found, matrix)
-        share = matrix / np.maximum(matrix.sum(1, keepdims=True), 1.0)
+        share = self._counts / np.maximum(self._counts.sum(1, keepdims=True), 1.0)
+        if len(self._collection):
+            found = self._collection.expected(self._counts.astype(np.float32))
+            share = np.where(found.sum(1, keepdims=True) > 0, found, share)
         result: Array = ((share + EPSILON) * self._first).reshape(-1)
         return result
 
     def _forget(self) -> None:
+        self._collection.add(self._counts.astype(np.float32))
         self._counts[:] = 0.0
         self._expected_at = -1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.policies.activation import ActivationAware, Match
+from engine.experts.policies.activation import ActivationAware
 from engine.experts.policies.edgemoe import EdgeMoe
 from engine.experts.policies.hobbit import Hobbit, Weights
 from engine.experts.policies.lfu import Lfu
@@ -14,8 +14,8 @@ from engine.experts.policies.policy import Policy, Shape
 NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 
 
-def make_policy(name: str, shape: Shape, weights: Weights | None = None, match: Match | None = None) -> Policy:
-    """The policy of the setting `policy`. weights: hobbit's (None: the default). match: see ActivationAware.
+def make_policy(name: str, shape: Shape, weights: Weights | None = None) -> Policy:
+    """The policy of the setting `policy`. weights: hobbit's (None: the default).
 
     Raises UnderhillError(BAD_REQUEST) for a name that is none of NAMES.
     """
@@ -31,7 +31,7 @@ def make_policy(name: str, shape: Shape, weights: Weights | None = None, match: 
         case "edgemoe":
             return EdgeMoe(shape)
         case "activation":
-            return ActivationAware(shape, match)
+            return ActivationAware(shape)
     raise UnderhillError(
         Kind.BAD_REQUEST, f"There is no cache policy called {name!r}.", f"Choose one of {', '.join(NAMES)}."
     )

@@ -85,21 +85,6 @@ class CacheMachine(RuleBasedStateMachine):
             fill(reservation)
             self.reservations.append(reservation)
 
-    @rule(key=st.sampled_from(KEYS), tier=st.sampled_from([2, 4]))
-    def lower(self, key: ExpertKey, tier: int) -> None:
-        before, nbytes, taken = held(self.cache, key), self.cache.nbytes, self.leases or self.reservations
-        freed = self.cache.lower(key, tier)
-        assert self.cache.nbytes <= nbytes
-        if freed:
-            assert set(LAYOUT.parts_for(tier)) <= set(before)
-            assert self.cache.tier(key) == tier
-        elif not taken:
-            assert set(LAYOUT.parts_for(tier)) - set(before) or LAYOUT.tier_of(before) <= tier
-
-    @rule(keep=st.booleans())
-    def turn_the_dial(self, keep: bool) -> None:
-        self.cache.keep_coarse = keep
-
     @precondition(lambda self: self.reservations)
     @rule(which=st.integers(0, 99), ok=st.booleans())
     def arrive(self, which: int, ok: bool) -> None:
@@ -147,8 +132,7 @@ class CacheMachine(RuleBasedStateMachine):
             if there and key not in used:
                 tier = self.cache.tier(key)
                 assert tier
-                wanted = LAYOUT.up_to(tier) if self.cache.keep_coarse else set(LAYOUT.parts_for(tier))
-                assert there <= wanted
+                assert there == set(LAYOUT.parts_for(tier))
 
 
 CacheMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
@@ -197,41 +181,6 @@ def test_an_expert_of_four_bits_is_none_of_two_and_one_of_eight_none_of_four() -
     assert (lease.tier, lease.parts.planes) == (4, 2)
     lease.release()
     assert held(cache, KEYS[1]) == [1, 2, 3]  # nobody asks for the finer one any more
-
-
-def test_what_was_raised_can_be_lowered_again_where_the_dial_wants_it() -> None:
-    cache = make_cache(2 * WHOLE)
-    cache.keep_coarse = True
-    load(cache, KEYS[0], 2).release()
-    lease = load(cache, KEYS[0], 4)
-    assert cache.lower(KEYS[0], 2) == 0  # in use
-    lease.release()
-    load(cache, KEYS[1], 4).release()
-    assert cache.lower(KEYS[1], 2) == 0  # was never coarse
-    assert cache.lower(KEYS[2], 2) == 0
-    assert cache.lower(KEYS[0], 4) == 0  # it is that
-    assert held(cache, KEYS[0]) == [0, 1, 2, 3]
-    assert cache.lower(KEYS[0], 2) == LAYOUT.bytes_for(4, (0, 1))
-    assert held(cache, KEYS[0]) == [0, 1]
-    coarse = cache.lookup(KEYS[0], 0)
-    assert coarse is not None
-    assert (coarse.tier, coarse.parts.parts[0][0]) == (2, mark(KEYS[0], 0))
-    coarse.release()
-    load(cache, KEYS[0], 8).release()
-    cache.keep_coarse = False
-    assert held(cache, KEYS[0]) == [1, 2, 4, 5]
-    assert cache.lower(KEYS[0], 2) == 0
-
-
-def test_parts_can_be_asked_for_beyond_those_of_the_tier() -> None:
-    cache = make_cache(2 * WHOLE)
-    cache.keep_coarse = True
-    reservation = cache.reserve(KEYS[0], 4, (0,))
-    assert reservation is not None
-    assert reservation.parts == (0, 1, 2, 3)
-    fill(reservation)
-    cache.commit(reservation).release()
-    assert cache.lower(KEYS[0], 2) > 0
 
 
 def test_an_expert_is_raised_within_its_own_room() -> None:

@@ -111,22 +111,6 @@ def test_a_coarse_expert_is_raised_across_levels() -> None:
     assert holds(load(cache, A)) == [1, 2, 4, 5]
 
 
-def test_what_can_be_lowered_still_can_after_it_moved() -> None:
-    cache = make(1, 3)
-    for level in cache.levels:
-        level.keep_coarse = True
-    load(cache, A, 2).release()
-    load(cache, A, 4).release()
-    load(cache, B).release()
-    assert where(cache) == [{B: 8}, {A: 4}]
-    assert find(cache, A, 4) is not None
-    cache.levels[0].set_capacity(2 * WHOLE)
-    assert holds(find(cache, A, 4)) == [1, 2, 3]
-    entry = cache.levels[0].entry(A)
-    assert entry is not None
-    assert sorted(entry.held) == [0, 1, 2, 3]
-
-
 def test_when_memory_is_full_too_the_oldest_is_dropped() -> None:
     cache = make(1, 1)
     for key in (A, B, C):

@@ -83,10 +83,9 @@ def test_a_replay_counts_what_the_runtime_counts(policy: str, thresholds: Thresh
     trace = recorder.trace()
     sizes = sizes_of(spec, 8)
     assert sizes.full == source.expert_bytes
-    policy_again = make_policy(policy, trace.shape, weights)
-    simulation = Simulation(trace.shape, sizes, capacity, policy_again, keep_coarse=not thresholds.exact)
+    simulation = Simulation(trace.shape, sizes, capacity, make_policy(policy, trace.shape, weights))
     outcome = simulation.run(visits_of(trace, thresholds))
     close = 0.08  # of some 200
     assert outcome.misses == pytest.approx(counted.misses, rel=close)
     assert outcome.bytes_read == pytest.approx(counted.bytes_read, rel=close)
-    assert outcome.skipped == pytest.approx(counted.precision.get("skipped", 0), rel=0.1, abs=2)
+    assert outcome.skipped == pytest.approx(counted.precision.get("skipped", 0), rel=0.15, abs=2)

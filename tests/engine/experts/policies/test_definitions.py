@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.errors import UnderhillError
+from engine.experts.eam import EamCollection
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import (
     ActivationAware,
@@ -135,20 +136,19 @@ def test_edgemoe_leaves_in_the_order_of_its_score(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_moe_infinity_leaves_in_the_order_of_algorithm_1(seed: int) -> None:
-    expected = np.random.default_rng(seed).integers(0, 9, (ROWS, 6)).astype(np.float32)
-    expected[2] = 0  # the collection knows nothing of this layer: what the sequence did counts
+def test_moe_infinity_leaves_in_the_order_of_algorithm_1(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier = np.random.default_rng(seed).integers(0, 9, (ROWS, 6)).astype(np.float32)
+    earlier[2] = 0  # the collection knows nothing of this layer: what the sequence did counts
+    collection = EamCollection(ROWS, 6)
+    collection.add(earlier)
     asked = []
-
-    def match(counts: np.ndarray) -> np.ndarray:
-        asked.append(counts.copy())
-        return expected
-
-    policy = ActivationAware(SHAPE, match)
+    expected = collection.expected
+    monkeypatch.setattr(collection, "expected", lambda counts: (asked.append(counts), expected(counts))[1])
+    policy = ActivationAware(SHAPE, collection)
     history, resident, _ = play(policy, seed)
 
     def score(key: ExpertKey) -> float:
-        row = expected[key.layer]
+        row = earlier[key.layer]
         if not row.sum():
             row = np.array([len(history.uses(ExpertKey(key.layer, e))) for e in range(6)])
         return float((row[key.expert] / row.sum() + 1e-4) * (1 - key.layer / ROWS))
@@ -156,6 +156,8 @@ def test_moe_infinity_leaves_in_the_order_of_algorithm_1(seed: int) -> None:
     assert ascending([score(key) for key in leaves(policy, resident)])
     assert len(asked) == 1  # once a token, however many leave
     assert asked[0].sum() == 2 * 60
+    policy.begin_sequence()
+    assert len(collection) == 2  # what has ended is remembered
 
 
 def test_lfu_counts_within_a_sequence_or_over_all() -> None:
