@@ -8,12 +8,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from engine.cli.output import ProgressBar, gb, say, table
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, Thresholds
 from engine.session import calibration
 from engine.tracing.plot import chart
+from engine.tracing.recall import recall
 from engine.tracing.replay import BELADY, BOUND, Replay, Replayer, compare, rows_of
 from engine.tracing.trace import Trace, load
 
@@ -27,10 +29,11 @@ def run(args: argparse.Namespace) -> int:
     bar = ProgressBar(sys.stderr.isatty())
     found = compare(replayer, args.cache, lambda done, total: bar.show("Replaying", done, total, "replays"))
     bar.close()
+    predicted = {name: score.row() for name, score in recall(trace).items()}
     if args.plot is not None:
         _write(Path(args.plot), _plot(replayer, found))
     if args.json:
-        print(json.dumps({**_about(replayer), "replays": [asdict(r) for r in found]}))
+        print(json.dumps({**_about(replayer), "replays": [asdict(r) for r in found], "predictors": predicted}))
         return 0
     about = _about(replayer)
     print(
@@ -43,7 +46,20 @@ def run(args: argparse.Namespace) -> int:
         rows = [(f"{100 * share:g} % cached", *(cell(r) for r in found if r.share == share)) for share in args.cache]
         print(table(rows, ("CACHE", *names)))
     print("\n" + (_EXACT_NOTE if replayer.thresholds.exact else _MIXED_NOTE))
+    if predicted:
+        print(f"\nExperts foreseen among as many guesses as a token uses, taught on the first half ({_TWICE})")
+        print(table(map(_foreseen, predicted.items()), ("PREDICTOR", *_AHEAD.values(), "READ IN VAIN")))
     return 0
+
+
+_AHEAD = {"1": "NEXT LAYER", "2": "2 AHEAD", "3": "3 AHEAD", "start": "FIRST LAYER"}
+_TWICE = "and among twice as many"
+
+
+def _foreseen(item: tuple[str, dict[str, Any]]) -> tuple[str, ...]:
+    name, row = item
+    cells = (f"{100 * row['recall_k'][at]:.1f} % ({100 * row['recall_2k'][at]:.1f} %)" for at in _AHEAD)
+    return (name, *cells, "-" if row["wasted"] is None else f"{100 * row['wasted']:.1f} %")
 
 
 _TABLES = (

@@ -15,9 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections import OrderedDict
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -33,94 +30,11 @@ from engine.models.gates import gates_of
 from engine.session import Session
 from engine.session.evaluate import sequences
 from engine.session.observe import observe
+from engine.tracing.recall import DEPTH, judge
 
-DEPTH = 3
 GOAL, GOAL_WIDE = 0.83, 0.96
 FITTED = 0.8  # of the calibration text is for the predictors, the rest for the blend's weights
 WEIGHED = 3000  # tokens of that rest
-
-
-@dataclass
-class Score:
-    """What a predictor got right. found, asked: by distance - 1, the last for `start`; found also by width."""
-
-    found: np.ndarray = field(default_factory=lambda: np.zeros((DEPTH + 1, 2)))
-    asked: np.ndarray = field(default_factory=lambda: np.zeros(DEPTH + 1))
-    seconds: float = 0.0
-    calls: int = 0
-    read: int = 0
-    wasted: int = 0
-
-    def row(self) -> dict[str, Any]:
-        """For printing."""
-        recall = self.found / np.maximum(self.asked, 1)[:, None]
-        names = [*map(str, range(1, DEPTH + 1)), "start"]
-        return {
-            "recall_k": {name: round(float(one[0]), 4) for name, one in zip(names, recall)},
-            "recall_2k": {name: round(float(one[1]), 4) for name, one in zip(names, recall)},
-            "wasted": round(self.wasted / self.read, 4) if self.read else None,
-            "us": round(1e6 * self.seconds / self.calls, 2) if self.calls else None,
-        }
-
-
-class ReadAhead:
-    """An LRU cache into which the next layer's expected experts are read; counts what was not used before it left."""
-
-    def __init__(self, slots: int) -> None:
-        self._slots = slots
-        self._held: OrderedDict[tuple[int, int], bool] = OrderedDict()  # whether it has yet to prove useful
-        self.read = self.wasted = 0
-
-    def expect(self, row: int, experts: list[int]) -> None:
-        """Read those that are missing."""
-        for key in ((row, expert) for expert in experts):
-            if key not in self._held:
-                self.read += 1
-                self._put(key, True)
-
-    def use(self, row: int, experts: list[int]) -> None:
-        """These are used now."""
-        for key in ((row, expert) for expert in experts):
-            self._held.pop(key, None)
-            self._put(key, False)
-
-    def _put(self, key: tuple[int, int], unproven: bool) -> None:
-        self._held[key] = unproven
-        if len(self._held) > self._slots:
-            self.wasted += self._held.popitem(last=False)[1]
-
-
-def judge(run: Observed, parts: list[Predictor], judged: list[Predictor]) -> dict[str, Score]:
-    """Walk the run once; the parts go on learning."""
-    rows, experts, k = run.shape.rows, run.experts, run.shape.k
-    scores = {one.name: Score() for one in judged}
-    caches = {one.name: ReadAhead(rows * experts // 2) for one in judged}
-    token = -1
-    for sight in walk(run, parts):
-        token += sight.row < 0
-        if sight.row >= 0:
-            for cache in caches.values():
-                cache.use(sight.row, list(sight.chosen[-1]))
-        first = sight.row < 0
-        for row in range(sight.row + 1, 1 if first else min(sight.row + DEPTH, rows - 1) + 1):
-            at = DEPTH if first else row - sight.row - 1
-            truth = set(run.ids[row, token].tolist())
-            for one in judged:
-                score = scores[one.name]
-                score.asked[at] += k
-                start = time.perf_counter()
-                found = one.scores(sight, row)
-                score.seconds += time.perf_counter() - start
-                score.calls += 1
-                if found is None:
-                    continue
-                order = np.argsort(-found, kind="stable")[: 2 * k].tolist()
-                score.found[at] += len(truth & set(order[:k])), len(truth & set(order))
-                if row == sight.row + 1:
-                    caches[one.name].expect(row, order[:k])
-    for name, score in scores.items():
-        score.read, score.wasted = caches[name].read, caches[name].wasted
-    return scores
 
 
 def predictors(fit: Observed, weigh: Observed, gates: list[Gate]) -> tuple[list[Predictor], list[Predictor]]:

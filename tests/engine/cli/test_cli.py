@@ -281,6 +281,8 @@ def test_routing_is_recorded_and_replayed(home: Path, capsys: pytest.CaptureFixt
     rates = {(r["share"], r["policy"]): r["hit_rate"] for r in found_["replays"]}
     assert {share for share, _ in rates} == {0.125, 0.25, 0.5, 0.75}
     assert all(rates[share, "belady"] >= rates[share, policy] for share, policy in rates)
+    assert set(found_["predictors"]) == {"tokens", "coactivation", "paths", "eam", "blend"}
+    assert all(0 <= p["recall_k"]["1"] <= p["recall_2k"]["1"] <= 1 for p in found_["predictors"].values())
     assert plot.read_text(encoding="utf-8").startswith("<svg")
     code, out, _ = run(capsys, "trace", "replay", file, "--dial", "balanced", "--cache", "0.3", "--tokens", "5")
     assert code == 0
