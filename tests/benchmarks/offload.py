@@ -9,7 +9,8 @@ killed under such a limit), once with the common read-ahead of 128 KiB and once 
 same tokens in turns; who has no turn is stopped. Before each start the system's caches are emptied. Needs an
 administrator's rights on Linux. `ratio` is against 128 KiB, `ratio_default` against this machine's read-ahead. `floor`
 is the seconds a token takes at least: the greater of bytes missed by the disk's rate and bytes used by the memory's,
-both measured between turns (`roof`, GB/s); `of_floor` its share of the time taken.
+both measured between turns (`roof`, GB/s); `of_floor` its share of the time taken. Without the peer (`--alone`) its
+figures are null.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from typing import Any
 
 from engine.hardware.machine import GB
 from tests.benchmarks.blockdevice import drop_caches, read_ahead, read_ahead_file
-from tests.benchmarks.cgroup import Group, limited
+from tests.benchmarks.cgroup import limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
-from tests.benchmarks.large import Model, Rival, prepare_pair
+from tests.benchmarks.large import Model, Rival, prepare_model, prepare_pair
 from tests.benchmarks.naive import run_naive
 from tests.benchmarks.ours import PREFERRED
 from tests.benchmarks.ours_client import OursAlone, Turn
@@ -35,8 +36,7 @@ from tests.benchmarks.roofs import Roofs
 from tests.benchmarks.shapes import large
 from tests.benchmarks.tokens import stream
 
-CONTEXT = 2048  # of ours; its memory is planned for
-PEER_CONTEXT = 512  # at least as many as it is fed; its memory counts too
+CONTEXT = 512  # tokens, of both: memory for it counts too
 READ_AHEAD = 128  # KiB, what most systems have
 
 
@@ -58,44 +58,43 @@ class Round:
 class Contest:
     """Our engine under its limit, warm, and turns against peers that come and go."""
 
-    def __init__(
-        self, args: argparse.Namespace, model: Model, rival: Rival, tokens: list[int], ours: OursAlone
-    ) -> None:
-        self._args, self._rival, self._tokens, self._ours = args, rival, tokens, ours
-        self.limit = limit_of(args, model)
+    def __init__(self, args: argparse.Namespace, model: Model, tokens: list[int], ours: OursAlone) -> None:
+        self._args, self._tokens, self._ours = args, tokens, ours
+        self._limit = limit_of(args, model)
         self.roofs = Roofs(model.store, args.tier, args.threads)
         self.quiet = Quiet(args.patience)
         self.turns: list[Turn] = []
         self._at = 0
 
-    def next(self, count: int) -> list[int]:
-        """The next tokens of the stream."""
-        self._at += count
-        return self._tokens[self._at - count : self._at]
+    def warm(self) -> Turn:
+        """The first tokens of ours."""
+        self._at = self._args.warm
+        return self._ours.turn(self._tokens[: self._at])
 
-    def round(self, kib: int, device: Path, segment: int) -> Round:
+    def turn(self) -> list[int]:
+        """One turn of ours, after a look at the roofs. Returns its tokens."""
+        tokens = self._tokens[self._at : self._at + self._args.segment]
+        self._at += self._args.segment
+        self.quiet.wait()
+        self.roofs.measure()
+        self.turns.append(self._ours.turn(tokens))
+        return tokens
+
+    def round(self, rival: Rival, kib: int, device: Path, segment: int) -> Round:
         """Turns against a peer that was started cold with this read-ahead. segment: tokens of its turns."""
         args, theirs, first = self._args, [], len(self.turns)
-        with read_ahead(device, kib), limited("peer", self.limit) as group:
+        with read_ahead(device, kib), limited("peer", self._limit) as group:
             drop_caches()
             say(f"Opening the peer with a read-ahead of {kib} KiB")
-            arguments = (self._rival.python, self._rival.file, args.threads, PEER_CONTEXT)
-            with Peer(*arguments, repack=False, group=group) as peer:
+            with Peer(rival.python, rival.file, args.threads, CONTEXT, repack=False, group=group) as peer:
                 peer.turn(self._tokens[: min(args.peer_warm, 4 * segment)])
                 for number in range(args.repeats):
                     say(f"Turn {number + 1} of {args.repeats}")
-                    tokens = self.next(args.segment)
-                    self.ours(tokens)
+                    tokens = self.turn()
                     seconds, nbytes = peer.turn(tokens[:segment])
                     theirs.append((seconds / segment, nbytes / segment))
                 anonymous = group.anonymous()
         return Round(tuple(self.turns[first:]), tuple(theirs), kib, anonymous)
-
-    def ours(self, tokens: Sequence[int]) -> None:
-        """One turn of ours, after a look at the roofs."""
-        self.quiet.wait()
-        self.roofs.measure()
-        self.turns.append(self._ours.turn(tokens))
 
     def shares(self) -> list[float]:
         """Of every turn of ours: the floor by the rates around it, as a share of the time taken."""
@@ -104,19 +103,26 @@ class Contest:
         return [t.floor((a.disk + b.disk) / 2, (a.memory + b.memory) / 2) / t.per_token for t, a, b in both]
 
 
+def fitting(tokens: int) -> int:
+    """That many, if the context has room for them; else SystemExit says so."""
+    if tokens > CONTEXT:
+        raise SystemExit(f"{tokens} tokens are more than the context of {CONTEXT}: take fewer turns, or shorter ones.")
+    return tokens
+
+
 def limit_of(args: argparse.Namespace, model: Model) -> int:
     """Bytes that a process may take."""
     return int(model.nbytes * args.limit)
 
 
-def chosen(args: argparse.Namespace, limit: int) -> dict[str, Any]:
+def chosen(args: argparse.Namespace, limit: int, context: int = CONTEXT) -> dict[str, Any]:
     """Settings of our engine. Those given by hand come last."""
     given = {
         "dial": args.dial,
         "tier": str(args.tier),
         "dense": PREFERRED[args.tier],
         "threads": args.threads,
-        "context_length": CONTEXT,
+        "context_length": context,
         "memory_gb": limit / GB,
     }
     return {**given, **dict(args.set)}
@@ -124,51 +130,69 @@ def chosen(args: argparse.Namespace, limit: int) -> dict[str, Any]:
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
-    model, rival = prepare_pair(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
-    device = read_ahead_file(rival.file)
-    own = int(device.read_text())
-    tokens = stream(args.stream, model.shape.vocabulary, args.warm + 2 * args.repeats * args.segment)
+    count = fitting(args.warm + 2 * args.repeats * args.segment)
+    shape, rival = large(args.shape, args.layers), None
+    if args.alone:
+        model = prepare_model(shape, args.tier, args.folder, keep_only=args.keep_only)
+    else:
+        model, rival = prepare_pair(shape, args.tier, args.folder, keep_only=args.keep_only)
+    tokens = stream(args.stream, shape.vocabulary, count)
     limit = limit_of(args, model)
     with orderly(), ExitStack() as stack:
         group = stack.enter_context(limited("ours", limit))
         drop_caches()
         say("Opening and warming ours")
-        ours = stack.enter_context(OursAlone(model.store, model.shape, chosen(args, limit), group))
-        contest = Contest(args, model, rival, tokens, ours)
+        ours = stack.enter_context(OursAlone(model.store, shape, chosen(args, limit), group))
+        contest = Contest(args, model, tokens, ours)
         stack.callback(contest.roofs.close)
-        warm = ours.turn(contest.next(args.warm))
-        few = contest.round(READ_AHEAD, device, args.segment)
-        many = few if own == READ_AHEAD else contest.round(own, device, args.peer_segment)
-        memory = _memory(group)
-    naive = {}
-    if args.naive:
-        cut = replace(model.shape, layers=args.naive_layers)
-        naive = {"naive": run_naive(cut, args.limit, args.threads, tokens[: args.naive_tokens + 1], args.folder)}
+        warm = contest.warm()
+        rounds = _rounds(args, contest, rival)
+        memory = {"ours_most": group.most(), "ours_anonymous": group.anonymous(), "kills": group.kills()}
     turns, rates = contest.turns, contest.roofs.medians()
-    return {
+    result = {
         "ours": round(1 / median([t.per_token for t in turns]), 3),
-        "peer": round(1 / median([s for s, _ in few.peer]), 3),
-        "peer_default": round(1 / median([s for s, _ in many.peer]), 3),
-        "ratio": round(few.ratio, 3),
-        "ratio_default": round(many.ratio, 3),
+        "peer": None,
+        "peer_default": None,
+        "ratio": None,
+        "ratio_default": None,
         "floor": median([t.floor(rates.disk, rates.memory) for t in turns]),
         "of_floor": round(median(contest.shares()), 3),
         "roof": {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)},
         **counted(turns),
-        **{name: found.report(model.shape.layers) for name, found in naive.items()},
-        "peer_bytes": {str(r.read_ahead): int(median([b for _, b in r.peer])) for r in (few, many)},
-        "memory": {"limit": limit, "model": model.nbytes, **memory, "peer_anonymous": few.anonymous},
-        "seconds": {
-            "warm": [round(s, 3) for s in warm.seconds],
-            "ours": _spread([t.per_token for t in turns]),
-            "peer": _spread([s for s, _ in few.peer]),
-            "peer_default": _spread([s for s, _ in many.peer]),
-        },
+        "memory": {"limit": limit, "model": model.nbytes, **memory},
+        "seconds": {"warm": [round(s, 3) for s in warm.seconds], "ours": _spread([t.per_token for t in turns])},
         "plan": ours.about,
         "conditions": conditions(
-            args, read_ahead=own, isa=contest.roofs.isa, others=[round(x, 2) for x in contest.quiet.others]
+            args, isa=contest.roofs.isa, others=[round(x, 2) for x in contest.quiet.others]
         ),
     }  # fmt: skip
+    for name, found in zip(("", "_default"), rounds):
+        seconds = [s for s, _ in found.peer]
+        result["seconds"][f"peer{name}"] = _spread(seconds)
+        result |= {
+            f"peer{name}": round(1 / median(seconds), 3),
+            f"ratio{name}": round(found.ratio, 3),
+            f"peer{name}_bytes": int(median([nbytes for _, nbytes in found.peer])),
+            f"peer{name}_anonymous": found.anonymous,
+            f"peer{name}_read_ahead": found.read_ahead,
+        }
+    if args.naive:
+        cut = replace(shape, layers=args.naive_layers)
+        naive = run_naive(cut, args.limit, args.threads, tokens[: args.naive_tokens + 1], args.folder)
+        result["naive"] = naive.report(shape.layers)
+    return result
+
+
+def _rounds(args: argparse.Namespace, contest: Contest, rival: Rival | None) -> list[Round]:
+    """With the common read-ahead and with this machine's own; none without a rival."""
+    if rival is None:
+        for _ in range(args.repeats):
+            contest.turn()
+        return []
+    device = read_ahead_file(rival.file)
+    own = int(device.read_text())
+    few = contest.round(rival, READ_AHEAD, device, args.segment)
+    return [few, few if own == READ_AHEAD else contest.round(rival, own, device, args.peer_segment)]
 
 
 def counted(turns: Sequence[Turn]) -> dict[str, Any]:
@@ -183,10 +207,6 @@ def counted(turns: Sequence[Turn]) -> dict[str, Any]:
     }
 
 
-def _memory(group: Group) -> dict[str, Any]:
-    return {"ours_most": group.most(), "ours_anonymous": group.anonymous(), "kills": group.kills()}
-
-
 def _spread(seconds: list[float]) -> list[float]:
     return [round(1e3 * s, 2) for s in sorted(seconds)]
 
@@ -199,6 +219,7 @@ def main() -> None:
     parser.add_argument("--peer-segment", type=int, default=4, help="of the peer's with this machine's own read-ahead")
     parser.add_argument("--warm", type=int, default=48, help="tokens of ours before the first turn")
     parser.add_argument("--peer-warm", type=int, default=24, help="of the peer; at most as many as four of its turns")
+    parser.add_argument("--alone", action="store_true", help="ours without the peer")
     parser.add_argument("--naive", action="store_true", help="also accelerate's disk offload, on a cut in bf16")
     parser.add_argument("--naive-layers", type=int, default=4, help="of the cut; its figure is scaled to all layers")
     parser.add_argument("--naive-tokens", type=int, default=3)

@@ -48,12 +48,12 @@ def subject(args: argparse.Namespace) -> Subject:
     if args.shape is None:
         store = library.prepare("builtin")
         manifest = load_manifest(store)
-        given = {"dial": args.dial, "threads": args.threads, "cache_fraction": args.limit}
+        given = {"dial": args.dial, "threads": args.threads, "cache_fraction": args.limit, "context_length": args.chat}
         vocabulary = int(manifest.config["vocab_size"])
         return Subject(store, None, {**given, **dict(args.set)}, manifest.specs[0].top, vocabulary, None)
     model = prepare_model(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
     limit = limit_of(args, model)
-    return Subject(model.store, model.shape, chosen(args, limit), args.tier, model.shape.vocabulary, limit)
+    return Subject(model.store, model.shape, chosen(args, limit, args.chat), args.tier, model.shape.vocabulary, limit)
 
 
 def free(settings: dict[str, Any]) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def test_settings_given_by_hand_come_last() -> None:
     args = limit_options("x").parse_args(["--shape", "olmoe", "--set", "policy=lru", "--set", "memory_gb=3"])
     assert isinstance(args, Namespace)
     assert chosen(args, 10**9) | {"threads": 0} == {
-        "dial": "exact", "tier": "4", "dense": "int4", "threads": 0, "context_length": 2048, "memory_gb": "3",
+        "dial": "exact", "tier": "4", "dense": "int4", "threads": 0, "context_length": 512, "memory_gb": "3",
         "policy": "lru",
     }  # fmt: skip
     with pytest.raises(SystemExit):
