@@ -20,7 +20,7 @@ from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
 from tests.benchmarks.large import Model, prepare_model
-from tests.benchmarks.offload import CONTEXT, chosen, counted, limit_of
+from tests.benchmarks.offload import chosen, counted, fitting, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
 from tests.benchmarks.roofs import Roofs
@@ -74,11 +74,7 @@ def opened(
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All rows."""
     model = prepare_model(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
-    tokens = stream(args.stream, model.shape.vocabulary, args.warm + args.repeats * args.segment)
-    if len(tokens) > CONTEXT:
-        raise SystemExit(
-            f"{len(tokens)} tokens are more than the context of {CONTEXT}: take fewer turns, or shorter ones."
-        )
+    tokens = stream(args.stream, model.shape.vocabulary, fitting(args.warm + args.repeats * args.segment))
     warm, rest = tokens[: args.warm], tokens[args.warm :]
     segments = [rest[at : at + args.segment] for at in range(0, len(rest), args.segment)]
     (base_name, base_values), *others = rows()

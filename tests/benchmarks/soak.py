@@ -79,7 +79,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         stack.callback(roofs.close)
         for at in range(0, len(tokens), args.segment):
             segment = tokens[at : at + args.segment]
-            if at % args.chat < args.segment:
+            if at % args.chat == 0:
                 ours.clear()
                 other.clear()
                 roofs.measure()
@@ -125,6 +125,8 @@ def main() -> None:
     parser.add_argument("--chat", type=int, default=1000, help="tokens after which a new sequence begins")
     parser.add_argument("--segment", type=int, default=100, help="tokens between two looks at memory")
     args = parser.parse_args()
+    if args.chat % args.segment:
+        parser.error("a chat must be a whole number of segments")
     result = measure(args)
     emit(result, args.json)
     if args.dial == "exact" and result["different"]:

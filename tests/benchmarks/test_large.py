@@ -19,7 +19,7 @@ from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.large import Model, prepare_model, prepare_pair
 from tests.benchmarks.naive import Naive
-from tests.benchmarks.offload import chosen
+from tests.benchmarks.offload import CONTEXT, chosen, fitting
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER, peer_python
@@ -117,6 +117,12 @@ def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
     assert turn.per_token == 0.5
     assert turn.floor(disk=1000, memory=10_000) == 0.5
     assert turn.floor(disk=1e9, memory=10_000) == 0.15
+
+
+def test_more_tokens_than_the_context_holds_are_refused() -> None:
+    assert fitting(CONTEXT) == CONTEXT
+    with pytest.raises(SystemExit, match="fewer turns"):
+        fitting(CONTEXT + 1)
 
 
 def test_settings_given_by_hand_come_last() -> None:
