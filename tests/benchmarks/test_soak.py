@@ -31,11 +31,11 @@ def test_growth_is_what_the_second_half_adds() -> None:
 
 @pytest.mark.slow
 def test_a_soak_of_the_built_in_model_finds_the_same_logits_with_a_small_cache() -> None:
-    command = [sys.executable, "-m", "tests.benchmarks.soak", "--tokens", "60", "--segment", "20", "--chat", "40",
+    command = [sys.executable, "-m", "tests.benchmarks.soak", "--tokens", "120", "--segment", "40", "--chat", "80",
                "--threads", "1", "--json"]  # fmt: skip
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert (result["tokens"], result["different"], result["coarse"]) == (60, 0, 0)
+    assert (result["tokens"], result["different"], result["coarse"]) == (120, 0, 0)
     assert 0 < result["hit_rate"] < 1
     assert result["missed_bytes"] > 0
