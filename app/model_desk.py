@@ -39,6 +39,7 @@ class ModelDesk(QObject):
         known.load_failed.connect(self._load_failed)
         known.failed.connect(self._engine_failed)
         known.imported.connect(self._imported)
+        known.noticed.connect(self._noticed)
         window.header.chosen.connect(self._load)
         window.header.import_wanted.connect(self.choose_folder)
         window.header.settings.clicked.connect(self.open_settings)
@@ -86,6 +87,10 @@ class ModelDesk(QObject):
     @Slot(object)
     def _engine_failed(self, event: api.Failed) -> None:
         self._window.banners.show_banner("error", event.sentence, event.action, event.cause)
+
+    @Slot(str)
+    def _noticed(self, notice: str) -> None:
+        self._window.banners.show_banner("info", notice)
 
     @Slot(object)
     def _imported(self, card: api.ModelCard) -> None:

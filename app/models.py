@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.link.engine_link import EngineLink
 from engine import api
@@ -23,6 +24,7 @@ class Models(QObject):
     imported = Signal(object)  # api.ModelCard
     import_changed = Signal()
     failed = Signal(object)  # api.Failed, of anything else
+    noticed = Signal(str)  # what changed about how the model runs, unasked
 
     def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -35,6 +37,7 @@ class Models(QObject):
         self.importing: api.Progress | None = None
         self._loading = ""
         self._import = ""
+        link.plan_changed.connect(self._plan_changed)
 
     def refresh(self) -> None:
         """Ask for the list of models."""
@@ -95,6 +98,14 @@ class Models(QObject):
             self.card, self.state = None, FAILED
             self.load_failed.emit(event)
         self.changed.emit()
+
+    @Slot(object)
+    def _plan_changed(self, event: api.PlanChanged) -> None:
+        if self.card is not None:
+            self.card = replace(self.card, plan=event.plan)
+            self.changed.emit()
+        if event.notice:
+            self.noticed.emit(event.notice)
 
     def _import_heard(self, event: api.Event) -> None:
         if isinstance(event, api.Progress):

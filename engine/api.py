@@ -18,8 +18,8 @@ from engine.hub.card import ModelCard
 
 __all__ = [
     "Cancelled", "Command", "DeleteModel", "Done", "Engine", "Event", "Failed", "Generate", "ImportModel", "Kind",
-    "ListModels", "LoadModel", "Message", "ModelCard", "Progress", "PromptRead", "Shutdown", "Snapshot", "Stats",
-    "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "settings", "start",
+    "ListModels", "LoadModel", "Message", "ModelCard", "PlanChanged", "Progress", "PromptRead", "Shutdown", "Snapshot",
+    "Stats", "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "settings", "start",
 ]  # fmt: skip
 
 
@@ -110,7 +110,7 @@ class Shutdown(Command):
 
 @dataclass(frozen=True)
 class Event:
-    """id: that of the command it belongs to; empty for Telemetry."""
+    """id: that of the command it belongs to; empty for Telemetry and PlanChanged."""
 
     id: str
 
@@ -149,6 +149,17 @@ class TextDelta(Event):
 @dataclass(frozen=True)
 class Telemetry(Snapshot, Event):
     """A snapshot for the live panels, at most five a second while something changes. id is empty."""
+
+
+@dataclass(frozen=True)
+class PlanChanged(Event):
+    """The loaded model runs in another way from now on. id is empty.
+
+    plan: its sentences, as in ModelCard. notice: what happened, where it was not the user who asked for it.
+    """
+
+    plan: tuple[str, ...]
+    notice: str = ""
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,10 @@ _TERMINAL = (api.Done, api.Cancelled, api.Failed)
 
 
 class EngineLink(QObject):
-    """telemetry: api.Telemetry, at most five a second, on the window's thread."""
+    """telemetry: api.Telemetry, at most five a second. plan_changed: api.PlanChanged. Both on the window's thread."""
 
     telemetry = Signal(object)
+    plan_changed = Signal(object)
 
     def __init__(self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start) -> None:
         super().__init__(inbox)
@@ -51,6 +52,9 @@ class EngineLink(QObject):
     def _deliver(self, event: api.Event) -> None:
         if isinstance(event, api.Telemetry):
             self.telemetry.emit(event)
+            return
+        if isinstance(event, api.PlanChanged):
+            self.plan_changed.emit(event)
             return
         terminal = isinstance(event, _TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)

@@ -9,7 +9,7 @@ MARGIN = 2 * GB  # left to the rest of the computer
 # charges page tables, its own structures and files being read to it as well.
 GROUP_MARGIN = 48_000_000
 # What no other figure here names: thread stacks, first calls of libraries, sampling, text, what the allocator keeps.
-BASE = 120_000_000
+BASE = 80_000_000
 # Experts lie in slabs of huge pages: one page begun in every slab of 128 (engine/kernels/memory.py), and one more.
 HUGE, PAGES_PER_SLAB = 2 << 20, 128
 ENTRY = 10_000  # of the interpreter's memory for an expert that is resident, in three parts (measured: 8 to 10 kB)

@@ -98,7 +98,7 @@ class Service:
             case api.UnloadModel():
                 return self._release()
             case api.UpdateSettings():
-                return self._loaded().update(command.settings)
+                return self._update(command.settings)
             case api.Generate():
                 return self._generate(command, cancelled)
             case api.DeleteModel():
@@ -110,6 +110,12 @@ class Service:
             raise UnderhillError(Kind.BAD_REQUEST, "No model is loaded.", "Choose a model first.")
         return self._session
 
+    def _update(self, changes: dict[str, Any]) -> dict[str, Any]:
+        session = self._loaded()
+        in_force = session.update(changes)
+        self._emit(api.PlanChanged("", session.sentences))
+        return in_force
+
     def _load(self, command: api.LoadModel, cancelled: Callable[[], bool]) -> api.ModelCard:
         from engine.pool.pool import Pool
         from engine.session import Session
@@ -120,8 +126,14 @@ class Service:
         self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
         session: Session = self._pool.acquire(command.model, chosen, self._reporter(command, cancelled))
         session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
+        session.told = lambda notice: self._tell(session, notice)
         self._session = session
-        return dataclasses.replace(self._session.card, loaded=True)
+        return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
+
+    def _tell(self, session: Session, notice: str) -> None:
+        """On the thread that watches memory; of models that are kept open, idle, nobody wants to hear."""
+        if session is self._session:
+            self._emit(api.PlanChanged("", session.sentences, notice))
 
     def _release(self) -> None:
         self._session = None

@@ -34,6 +34,7 @@ from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
+from engine.session.pressure import PressureWatch, Room
 from engine.session.snapshot import Watcher
 from engine.session.threads import Threaded, torch_threads
 from engine.store.reader import Store
@@ -47,7 +48,10 @@ def _quiet(phrase: str, done: int, total: int) -> None:
 
 
 class Session:
-    """An open model. One thread uses it; `snapshot` may be called from any."""
+    """An open model. One thread uses it; `snapshot` and `sentences` may be called from any.
+
+    told: called, on a thread of its own, with a sentence when the system's memory changes what the cache may hold.
+    """
 
     def __init__(self, store: Store, chosen: Mapping[str, Any], report: Report = _quiet) -> None:
         """Use `open`. Takes over the store."""
@@ -90,6 +94,15 @@ class Session:
             self.runtime.close()
             raise
         self._watcher = Watcher(self.runtime, self.machine, native=native)
+        self.told: Callable[[str], None] = lambda notice: None
+        self._room = Room(
+            self.plan.cache_bytes,
+            self.plan.smallest_cache,
+            lambda: self.runtime.cache.nbytes,
+            self.runtime.set_capacity,
+            lambda notice: self.told(notice),
+        )
+        self._pressure = PressureWatch(self._room)
         self._closed = False
         for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
@@ -226,6 +239,12 @@ class Session:
     # ---- settings ---------------------------------------------------------------------------------------------
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """How it runs here now."""
+        short = self._room.sentence
+        return (*self.card.plan, short) if short else self.card.plan
+
+    @property
     def exact(self) -> bool:
         """Whether every expert runs at full precision, whatever is in memory."""
         return self.thresholds.exact
@@ -249,7 +268,9 @@ class Session:
         thresholds = self._thresholds_for(wanted)
         plan = self._new_plan(wanted)
         self.context.bound(plan.context, plan.chunk)
-        self.runtime.set_tier(plan.tier, plan.cache_bytes)
+        self._room.plan(
+            plan.cache_bytes, plan.smallest_cache, lambda capacity: self.runtime.set_tier(plan.tier, capacity)
+        )
         self.settings, self.plan = wanted, plan
         self.card = dataclasses.replace(self.card, plan=(*plan.sentences, *self._notes))
         self._set_thresholds(thresholds)
@@ -335,6 +356,7 @@ class Session:
         """Release everything. Safe to call twice."""
         if not self._closed:
             self._closed = True
+            self._pressure.close()
             self.runtime.close()
             self.store.close()
 

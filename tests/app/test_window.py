@@ -306,6 +306,17 @@ def test_models_are_loaded_with_progress_and_chosen_from_the_menu(qtbot: QtBot, 
     header.menu.clear()
 
 
+def test_a_plan_that_changes_is_shown_and_what_the_system_did_is_said(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    engine = engine_of(underhill)
+    engine._on_event(api.PlanChanged("", ("Half of the experts is kept.",)))
+    qtbot.waitUntil(lambda: underhill.window.welcome._plan.text() == "Half of the experts is kept.")
+    assert not underhill.window.banners.banners
+    engine._on_event(api.PlanChanged("", ("Less is kept.",), "This computer is short of memory."))
+    qtbot.waitUntil(lambda: underhill.window.welcome._plan.text() == "Less is kept.")
+    assert [banner.sentence for banner in underhill.window.banners.banners] == ["This computer is short of memory."]
+
+
 def test_a_message_may_be_sent_while_the_model_loads(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(ready=False, load_seconds=0.4)
     qtbot.waitUntil(lambda: underhill.models.state == "loading")

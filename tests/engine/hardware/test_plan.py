@@ -124,7 +124,7 @@ def test_what_is_said_to_be_the_least_is_enough_and_a_little_less_is_not() -> No
     plan = make_plan(laptop(64), model, for_it[0], in_use=300_000_000)
     assert plan.least == pytest.approx(said * GB, abs=0.05 * GB)
     assert plan.context < 2 * SMALLEST_CONTEXT
-    assert plan.chunk == CHUNKS[-1]
+    assert plan.chunk in CHUNKS[-2:]
     with pytest.raises(UnderhillError):
         make_plan(laptop(64), model, for_it[1], in_use=300_000_000)
 

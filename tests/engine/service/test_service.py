@@ -26,6 +26,7 @@ from engine.api import (
     LoadModel,
     Message,
     ModelCard,
+    PlanChanged,
     Progress,
     PromptRead,
     Shutdown,
@@ -36,6 +37,8 @@ from engine.api import (
     UnloadModel,
     UpdateSettings,
 )
+from engine.hardware.pressure import Reading
+from engine.service import Service
 
 TERMINAL = (Done, Cancelled, Failed)
 SETTINGS = {"dial": "exact", "threads": 1}
@@ -163,6 +166,22 @@ def test_settings_change_in_the_middle_of_an_answer(loaded: Desk) -> None:
     assert order.index(update) < order.index(command)
     assert stats.precision["8"] > 0
     assert stats.precision["2"] > 0
+
+
+def test_a_changed_plan_is_told_whoever_changed_it(loaded: Desk) -> None:
+    loaded.result(UpdateSettings, {"cache_fraction": 0.5})
+    (changed,) = [e for e in loaded.events if isinstance(e, PlanChanged)]
+    assert any("are kept in memory" in sentence for sentence in changed.plan)
+    assert changed.notice == ""
+    assert isinstance(loaded.engine, Service)
+    session = loaded.engine._session
+    assert session is not None
+    watch = threading.Thread(target=session._room.see, args=(Reading(10**12, 0), 0.0), name="underhill-memory")
+    watch.start()
+    watch.join()
+    (told,) = [e for e in loaded.events if isinstance(e, PlanChanged) and e.notice]
+    assert "short of memory" in told.notice
+    assert told.plan[-1] == told.notice
 
 
 def test_telemetry_comes_while_generating_at_most_five_times_a_second(loaded: Desk) -> None:

@@ -1,0 +1,123 @@
+"""The ceiling of a whole process: kept by itself, and under the hard limit of a control group, with the same words."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.hardware.machine import GB
+from tests.engine.session.shaped import shaped_store
+
+LINUX = sys.platform == "linux"
+CHOSEN: dict[str, object] = {"dial": "exact", "threads": 1, "context_length": 2048}
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model whose experts are well above what the interpreter itself takes."""
+    return shaped_store(tmp_path_factory.mktemp("limits"))
+
+
+def run(root: Path, model: Path, group: Path | None = None, **chosen: object) -> dict[str, Any]:
+    command = [sys.executable, "-m", "tests.engine.session.limited", str(model), json.dumps({**CHOSEN, **chosen}), "24"]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, *([] if group is None else [str(group)])],
+        cwd=root, env=environment, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.returncode} {done.stderr[-2000:]}"
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="module")
+def unlimited(root: Path, model: Path) -> dict[str, Any]:
+    return run(root, model)
+
+
+def test_it_keeps_to_the_ceiling_at_a_quarter_of_its_experts_and_says_the_same(
+    root: Path, model: Path, unlimited: dict[str, Any]
+) -> None:
+    """By itself: nothing but the plan holds it back."""
+    whole = unlimited["whole"]
+    assert unlimited["cache"] == whole
+    ceiling = (unlimited["least"] + whole // 4) / GB
+    limited = run(root, model, memory_gb=ceiling)
+    assert limited["ids"] == unlimited["ids"]
+    assert limited["misses"] > unlimited["misses"]
+    assert limited["cache"] < 0.35 * whole
+    assert max(limited["rss"], limited["hwm"]) <= limited["ceiling"] <= ceiling * GB
+    assert unlimited["rss"] > ceiling * GB
+
+
+def test_too_little_is_refused_with_figures(root: Path, model: Path, unlimited: dict[str, Any]) -> None:
+    refused = run(root, model, memory_gb=0.3)
+    assert "of memory at the least, and 300 MB may be used. Raise the memory ceiling to" in refused["refused"]
+    assert refused["hwm"] < 0.5 * GB
+
+
+@contextlib.contextmanager
+def control_group(limit: int) -> Iterator[Path]:
+    """A new memory control group, of v1 or v2, below the one this process is in, or at the top."""
+    tried = []
+    for root, file in (("/sys/fs/cgroup/memory", "memory.limit_in_bytes"), ("/sys/fs/cgroup", "memory.max")):
+        folder = Path(root) / f"underhill-test-{os.getpid()}"
+        try:
+            folder.mkdir()
+        except OSError as cause:
+            tried.append(f"{root}: {cause.strerror}")
+            continue
+        try:
+            (folder / file).write_text(str(limit))
+        except OSError as cause:
+            tried.append(f"{folder / file}: {cause.strerror}")
+            folder.rmdir()
+            continue
+        try:
+            yield folder
+        finally:
+            for _ in range(100):  # the kernel takes a moment to see that a process has gone
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+                    break
+                time.sleep(0.05)
+        return
+    pytest.skip(f"no memory control group can be made here ({'; '.join(tried)})")
+
+
+def number(folder: Path, *names: str) -> int:
+    """The first of these files that there is."""
+    return next(int((folder / name).read_text()) for name in names if (folder / name).exists())
+
+
+@pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
+def test_under_a_control_groups_limit_it_plans_for_that_and_is_not_killed(
+    root: Path, model: Path, unlimited: dict[str, Any]
+) -> None:
+    limit = unlimited["least"] + unlimited["whole"] // 4 + 48_000_000
+    with control_group(limit) as group:
+        limited = run(root, model, group)
+        highest = number(group, "memory.max_usage_in_bytes", "memory.peak")
+        if (group / "memory.events").exists():
+            assert "oom_kill 0" in (group / "memory.events").read_text()
+    assert limited["ids"] == unlimited["ids"]
+    assert limited["misses"] > unlimited["misses"]
+    assert limited["ceiling"] < limit
+    assert max(limited["rss"], limited["hwm"]) <= limited["ceiling"]
+    assert highest <= limit
+
+
+@pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
+def test_a_control_group_that_is_too_small_is_refused_before_it_kills(root: Path, model: Path) -> None:
+    with control_group(350_000_000) as group:
+        refused = run(root, model, group)
+    assert "of memory at the least" in refused["refused"]
