@@ -66,7 +66,8 @@ class ModelDesk(QObject):
         card = self._models.card
         if card is not None:
             self._conversation.model = card.title
-            self._window.welcome.tell(card.title, card.note, card.plan, card.parameters < _SMALL_MODEL)
+            sentences = (*card.plan, card.doing) if card.doing else card.plan
+            self._window.welcome.tell(card.title, card.note, sentences, card.parameters < _SMALL_MODEL)
         elif state == models.LOADING:
             self._window.welcome.tell("", "Opening the model. This takes a moment the first time.", (), True)
         else:
@@ -117,8 +118,18 @@ class ModelDesk(QObject):
         dialog.sampling_changed.connect(self._sampling_setting)
         dialog.theme_changed.connect(self._theme_setting)
         dialog.reload_wanted.connect(self.reload)
+        self._tell_costs(dialog)
+        told = self._models.changed.connect(lambda: self._tell_costs(dialog))
+        dialog.finished.connect(lambda: self._models.changed.disconnect(told))
         dialog.open()
         return dialog
+
+    def _tell_costs(self, dialog: SettingsDialog) -> None:
+        """Beside the precision dial: what each of its settings costs on the model that is open."""
+        card = self._models.card
+        lossy = () if card is None else ("balanced", "fast")
+        lines = (api.dial_in_words(card.calibration, dial) for dial in lossy if card is not None)
+        dialog.editors["dial"].explain("\n".join(lines))
 
     @Slot(str, object)
     def _engine_setting(self, name: str, value: object) -> None:

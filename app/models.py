@@ -38,6 +38,7 @@ class Models(QObject):
         self._loading = ""
         self._import = ""
         link.plan_changed.connect(self._plan_changed)
+        link.model_changed.connect(self._card_heard)
 
     def refresh(self) -> None:
         """Ask for the list of models."""
@@ -106,6 +107,12 @@ class Models(QObject):
             self.changed.emit()
         if event.notice:
             self.noticed.emit(event.notice)
+
+    @Slot(object)
+    def _card_heard(self, card: api.ModelCard) -> None:
+        if self.card is not None and card.path == self.card.path:
+            self.card = card
+            self.changed.emit()
 
     def _import_heard(self, event: api.Event) -> None:
         if isinstance(event, api.Progress):

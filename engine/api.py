@@ -15,11 +15,13 @@ from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Snapshot, Stats
 from engine.hub.card import ModelCard
+from engine.hub.dials import in_words as dial_in_words
 
 __all__ = [
     "Cancelled", "Command", "DeleteModel", "Done", "Engine", "Event", "Failed", "Generate", "ImportModel", "Kind",
-    "ListModels", "LoadModel", "Message", "ModelCard", "PlanChanged", "Progress", "PromptRead", "Shutdown", "Snapshot",
-    "Stats", "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "settings", "start",
+    "ListModels", "LoadModel", "Message", "ModelCard", "ModelChanged", "PlanChanged", "Progress", "PromptRead",
+    "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel",
+    "UpdateSettings", "dial_in_words", "settings", "start",
 ]  # fmt: skip
 
 
@@ -110,7 +112,7 @@ class Shutdown(Command):
 
 @dataclass(frozen=True)
 class Event:
-    """id: that of the command it belongs to; empty for Telemetry and PlanChanged."""
+    """id: that of the command it belongs to; empty for Telemetry, PlanChanged and ModelChanged."""
 
     id: str
 
@@ -160,6 +162,13 @@ class PlanChanged(Event):
 
     plan: tuple[str, ...]
     notice: str = ""
+
+
+@dataclass(frozen=True)
+class ModelChanged(Event):
+    """More is known of the loaded model, or it is busy with something of its own: its card now. id is empty."""
+
+    card: ModelCard
 
 
 @dataclass(frozen=True)

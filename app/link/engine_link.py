@@ -15,10 +15,13 @@ _TERMINAL = (api.Done, api.Cancelled, api.Failed)
 
 
 class EngineLink(QObject):
-    """telemetry: api.Telemetry, at most five a second. plan_changed: api.PlanChanged. Both on the window's thread."""
+    """On the window's thread: telemetry: api.Telemetry, at most five a second. plan_changed: api.PlanChanged.
+    model_changed: api.ModelCard.
+    """
 
     telemetry = Signal(object)
     plan_changed = Signal(object)
+    model_changed = Signal(object)
 
     def __init__(self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start) -> None:
         super().__init__(inbox)
@@ -55,6 +58,9 @@ class EngineLink(QObject):
             return
         if isinstance(event, api.PlanChanged):
             self.plan_changed.emit(event)
+            return
+        if isinstance(event, api.ModelChanged):
+            self.model_changed.emit(event.card)
             return
         terminal = isinstance(event, _TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)

@@ -27,6 +27,10 @@ class SettingEditor(QWidget):
         self._help = QLabel(setting.help, self)
         self._help.setObjectName("muted")
         self._help.setWordWrap(True)
+        self._more = QLabel(self)
+        self._more.setObjectName("muted")
+        self._more.setWordWrap(True)
+        self._more.hide()
         self._note = QLabel(self)
         self._note.setObjectName("restart")
         self._note.setWordWrap(True)
@@ -47,6 +51,7 @@ class SettingEditor(QWidget):
         column.setSpacing(3)
         column.addLayout(top)
         column.addWidget(self._help)
+        column.addWidget(self._more)
         column.addWidget(self._note)
         self.set_value(value)
 
@@ -63,6 +68,16 @@ class SettingEditor(QWidget):
         self.control.blockSignals(False)
         self._say("")
         self._reset.setVisible(value != self.setting.default)
+
+    def explain(self, text: str) -> None:
+        """What is known of it on this computer, below its help; '' for nothing."""
+        self._more.setText(text)
+        self._more.setVisible(bool(text))
+
+    @property
+    def explanation(self) -> str:
+        """What `explain` was told."""
+        return self._more.text()
 
     @Slot()
     def reset(self) -> None:

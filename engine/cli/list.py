@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from engine.cli.output import ProgressBar, gb, table
 from engine.hub import library
+from engine.hub.card import ModelCard
 from engine.hub.cards import BUILTIN
 
 
@@ -21,9 +22,16 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps([asdict(card) for card in cards]))
         return 0
-    rows = [
-        (c.name, c.family, f"{c.parameters / 1e9:.2f} B", gb(c.disk_bytes), "/".join(map(str, c.tiers)), c.backend)
-        for c in cards
-    ]
-    print(table(rows, ("NAME", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND")))
+    print(table(map(_row, cards), ("NAME", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")))
     return 0
+
+
+def _row(c: ModelCard) -> tuple[str, ...]:
+    bits = "/".join(map(str, c.tiers))
+    return c.name, c.family, f"{c.parameters / 1e9:.2f} B", gb(c.disk_bytes), bits, c.backend, _cost(c)
+
+
+def _cost(card: ModelCard) -> str:
+    """At the most, in perplexity."""
+    worst = None if card.calibration is None else card.calibration.dials["balanced"].worst
+    return "not measured" if worst is None else f"{100 * worst.perplexity_rise:+.2f} %"

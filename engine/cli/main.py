@@ -57,7 +57,7 @@ def parser() -> argparse.ArgumentParser:
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
     _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
-    _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2 on calibration text"))
+    _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2, and what its dials cost"))
     _trace(commands.add_parser("trace", help="replay recorded routing through cache policies"))
     return top
 
@@ -156,6 +156,11 @@ def _plan(p: argparse.ArgumentParser) -> None:
 
 def _calibrate(p: argparse.ArgumentParser) -> None:
     _command(p, "calibrate")
+    p.description = (
+        "Finds T1 and T2 of the precision dials on calibration text, and measures what each dial costs against Exact: "
+        "were every expert missing, and with the cache of these settings. Kept with the model."
+    )
+    _settings(p, settings.ENGINE)
 
 
 def _trace(p: argparse.ArgumentParser) -> None:

@@ -10,7 +10,7 @@ from engine import settings
 from engine.cli.main import given
 from engine.hardware import probe
 from engine.hardware.plan import make_plan
-from engine.hub import library
+from engine.hub import dials, library
 from engine.kernels.choice import in_use
 from engine.session.facts import model_facts, runs_natively, spec_of
 from engine.session.session import measure
@@ -22,11 +22,13 @@ def run(args: argparse.Namespace) -> int:
     path = library.prepare(args.model)
     with Store.open(path) as store:
         chosen = given(args, settings.ENGINE)
-        facts = model_facts(store, library.card(path), spec_of(store), runs_natively(chosen))
+        card = library.card(path)
+        facts = model_facts(store, card, spec_of(store), runs_natively(chosen))
         plan = make_plan(measure(store), facts, chosen, probe.rss())
     kernels = in_use(str(chosen["kernel"]), plan.threads)
     if args.json:
-        print(json.dumps({**asdict(plan), "kernels": kernels}))
+        found = None if card.calibration is None else asdict(card.calibration)
+        print(json.dumps({**asdict(plan), "kernels": kernels, "calibration": found}))
     else:
-        print("\n".join((*plan.sentences, kernels)))
+        print("\n".join((*plan.sentences, dials.in_words(card.calibration, str(chosen["dial"])), kernels)))
     return 0

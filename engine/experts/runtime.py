@@ -20,7 +20,7 @@ from engine.experts.several import Call, Several
 from engine.experts.single import Single
 from engine.experts.telemetry import Snapshot, Telemetry
 from engine.experts.two_level import TieredCache
-from engine.experts.wants import Want, wants_of
+from engine.experts.wants import Want, wants_as_missing, wants_of
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
 from engine.kernels.native import NativeKernel
@@ -39,7 +39,8 @@ class ExpertRuntime:
     effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call, pass_listener
     what begin_pass is told, given_listener (layer, x [T, H]) of every call with many tokens, x being written over after
     that. interrupted is asked before every layer of a prompt, which may take seconds; True ends it with an
-    UnderhillError(CANCELLED). arrivals: the reads under way, for whoever wants some in advance.
+    UnderhillError(CANCELLED). as_if_missing: many tokens at once get the precision that each alone would get were none
+    of its experts in memory. arrivals: the reads under way, for whoever wants some in advance.
     """
 
     def __init__(
@@ -60,6 +61,7 @@ class ExpertRuntime:
         self.given_listener: GivenListener | None = None
         self.pass_listener: PassListener | None = None
         self.interrupted: Callable[[], bool] | None = None
+        self.as_if_missing = False
         self._source = source
         self._loader = loader
         self._observer: Observer | None = None
@@ -101,16 +103,26 @@ class ExpertRuntime:
     def _moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
         tokens, k = ids.shape
         slots = slots_by_expert(ids.flatten().tolist())
-        wants = wants_of(layer, slots, weights, self._specs[layer], self._tiers[layer], self._thresholds)
+        of_layer = (layer, slots, weights, self._specs[layer], self._tiers[layer], self._thresholds)
         self.telemetry.routed(layer, slots)
-        self._tell_policy(layer, wants, len(ids))
         x = x.contiguous()
         call = Call(x, k, self._room_for(tokens * k, x))
-        skipped = self._several.serve(call, wants)
+        if self.as_if_missing:
+            skipped = self._serve_as_missing(call, *wants_as_missing(*of_layer))
+        else:
+            wants = wants_of(*of_layer)
+            self._tell_policy(layer, wants, tokens)
+            skipped = self._several.serve(call, wants)
         if skipped:
             weights = weights.clone()
             weights.view(-1)[skipped] = 0.0
         return self._kernels[0].combine(call.out, weights)
+
+    def _serve_as_missing(self, call: Call, high: list[Want], low: list[Want], skipped: list[int]) -> list[int]:
+        for wants in (high, low):
+            self._several.serve(call, wants)
+        self.telemetry.precision[0] += len(skipped)
+        return skipped
 
     def _tell_policy(self, layer: int, wants: Sequence[Want], tokens: int) -> None:
         run = [want for want in wants if want.tier or self.cache.holds(want.key, want.full)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Protocol
 
 import torch
@@ -139,22 +139,31 @@ class Context:
         # LongRoPE turns to other frequencies here, so what was read under the old ones is read again
         return self.read([*self.tokens, token])
 
-    def score(self, ids: Sequence[int], *, one_by_one: bool) -> Tensor:
-        """Logits [T, V] after each of the tokens of a new sequence, in chunks or one token at a time."""
-        self.clear()
-        step = 1 if one_by_one else self._chunk
-        parts = []
-        try:
-            for start in range(0, len(ids), step):
-                self._begin(ids[start : start + step], start)
-                with torch.inference_mode():
-                    part = torch.tensor(ids[start : start + step], dtype=torch.long)
-                    logits = self._model.forward(part, self._state, "all", len(ids))
-                assert logits is not None
-                parts.append(logits)
-        finally:
-            self.clear()
-        return torch.cat(parts)
+    def score(self, ids: Sequence[int], *, one_by_one: bool, cancelled: Callable[[], bool] = lambda: False) -> Tensor:
+        """Logits [T, V] after each of the tokens of a sequence of its own, in chunks or one token at a time.
+
+        Raises UnderhillError(CANCELLED), asked before each of them.
+        """
+        found = self._beside(ids, "all", 1 if one_by_one else self._chunk, cancelled)
+        return torch.cat([logits for logits in found if logits is not None])
+
+    def run_through(self, ids: Sequence[int], cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Feed a sequence of its own for what its routers choose. Raises UnderhillError(CANCELLED)."""
+        for _ in self._beside(ids, "none", self._chunk, cancelled):
+            pass
+
+    def _beside(
+        self, ids: Sequence[int], want: Want, step: int, cancelled: Callable[[], bool]
+    ) -> Iterator[Tensor | None]:
+        """The chat's own tokens and state stay as they are."""
+        state = self._model.new_state()
+        for start in range(0, len(ids), step):
+            if cancelled():
+                raise UnderhillError(Kind.CANCELLED, "Stopped.")
+            self._begin(ids[start : start + step], start)
+            with torch.inference_mode():
+                part = torch.tensor(ids[start : start + step], dtype=torch.long)
+                yield self._model.forward(part, state, want, len(ids))
 
     def clear(self) -> None:
         """Forget everything."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.hub import dials
 from engine.hub.card import ModelCard
 from engine.hub.layouts import FAMILIES, text_config
 from engine.store.manifest import Manifest
@@ -43,6 +44,7 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
         tiers=next(iter(specs.values())).tiers,
         backend="lean" if lean else "compatibility",
         note=_note(path.name, parameters, lean),
+        calibration=dials.read(path),
     )
 
 

@@ -71,6 +71,10 @@ class Lane:
         self._emit(Cancelled(target))
         return True
 
+    def waiting(self) -> bool:
+        """Whether a command waits to be done, or the lane is to end."""
+        return bool(self._queue) or self._closed
+
     def overtake(self, *kinds: type[Command]) -> None:
         """Called by the running work, on this thread: do the commands of these kinds that wait at the head."""
         while True:

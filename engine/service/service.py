@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from engine.pool.pool import Pool
     from engine.session import Session
 
-PULSE = 0.2  # seconds between telemetry snapshots
+PULSE = 0.2  # seconds between telemetry snapshots, and between looks for something to do while nobody asks
+QUIET = 3.0  # seconds after the last command before the engine does anything of its own
 
 
 class Service:
@@ -33,7 +35,8 @@ class Service:
         self._emitting = threading.Lock()
         self._session: Session | None = None
         self._pool: Pool | None = None
-        self._model = Lane("model", self._on_model, self._emit)
+        self._quiet_since = time.monotonic()
+        self._model = Lane("model", self._on_model, self._emit, idle=self._rest, pulse=PULSE)
         self._library = Lane("library", self._on_library, self._emit)
         self._control = Lane("control", self._on_control, self._emit, idle=self._pulse, pulse=PULSE)
 
@@ -91,7 +94,21 @@ class Service:
 
     # ---- the model --------------------------------------------------------------------------------------------
 
+    def _rest(self) -> None:
+        """Nobody asks: what the model can do for itself meanwhile, until somebody does."""
+        session = self._session
+        if session is None or time.monotonic() - self._quiet_since < QUIET:
+            return
+        if session.spare_time.use(self._model.waiting):
+            self._emit(api.ModelChanged("", dataclasses.replace(session.card, plan=session.sentences)))
+
     def _on_model(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+        try:
+            return self._done_by_model(command, cancelled)
+        finally:
+            self._quiet_since = time.monotonic()
+
+    def _done_by_model(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         match command:
             case api.LoadModel():
                 return self._load(command, cancelled)

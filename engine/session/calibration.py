@@ -1,78 +1,230 @@
-"""Thresholds T1 and T2 per model: quantiles of unimportance scores on calibration text, kept beside the store."""
+"""What a model's precision dials are and cost: T1 and T2, perplexity and KL, measured window by window and kept."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import HIGH_SHARE, LOW_SHARE, ScoreRecorder, from_scores
+from engine.hub import dials
+from engine.hub.dials import DIALS, Calibration, Cost, DialCost
+from engine.session import calibration_state as kept_file
+from engine.session.calibration_state import Kept
+from engine.session.evaluate import Sums, compared, sequences
 
 if TYPE_CHECKING:
     from engine.session.session import Session
 
-FILE = "calibration.json"
 # Shares of expert uses at full precision and coarse; the rest is skipped. Balanced: hobbit 3.2. Fast: our own.
 SHARES = {"balanced": (HIGH_SHARE, LOW_SHARE), "fast": (0.45, 0.45)}
 UNCALIBRATED = {"balanced": Thresholds(0.6, 0.9), "fast": Thresholds(0.4, 0.85)}  # balanced: hobbit's for Mixtral
 TOKENS = 4096  # of calibration text; enough for quantiles to settle to a percent
-QUICK = 1024  # tokens, for models so small that they are calibrated unasked when first opened
+QUICK = 1024  # tokens, for models so small that their thresholds are found unasked when first opened
+SCORED = 1024  # tokens of other text for what a dial costs at the most
+SCORED_HERE = 256  # tokens, one at a time, for what it costs with what this computer's cache holds
+LOGITS = 48 << 20  # bytes that the logits of a window may take
+
+Report = Callable[[int, int], None]
 
 
 def thresholds_of(store: Path, dial: str) -> Thresholds:
     """T1 and T2 of a dial for this model: calibrated, or until then the paper's for Mixtral."""
     if dial == "exact":
         return EXACT
-    return (read(store) or UNCALIBRATED)[dial]
-
-
-def read(store: Path) -> dict[str, Thresholds] | None:
-    """The calibrated cuts per dial; None if there are none (or the file was damaged: then calibrate again)."""
-    try:
-        found = json.loads((store / FILE).read_text(encoding="utf-8"))["thresholds"]
-        return {dial: Thresholds(float(found[dial][0]), float(found[dial][1])) for dial in SHARES}
-    except (OSError, ValueError, KeyError, TypeError, IndexError, UnderhillError):
-        return None
+    found = dials.read(store)
+    if found is None:
+        return UNCALIBRATED[dial]
+    return Thresholds(found.dials[dial].t1, found.dials[dial].t2)
 
 
 def calibrate(
-    session: Session, progress: Callable[[int, int], None] = lambda done, total: None, tokens: int = TOKENS
-) -> dict[str, Thresholds]:
-    """Run `tokens` of calibration chats through the model, take the score quantiles, keep them with the store.
+    session: Session, progress: Report = lambda done, total: None, tokens: int = TOKENS, costs: bool = True
+) -> Calibration:
+    """Measure all of it now, and keep it with the store. costs: False stops at T1 and T2.
 
     Raises UnderhillError(DISK_ERROR) where the store cannot be written to.
     """
-    recorder, done = ScoreRecorder(), 0
-    with session.listening(recorder), session.exactly():  # so that what was cached has no part in it
-        for ids in _text(session):
-            session.logits(ids, one_by_one=False)
-            done += len(ids)
-            progress(min(done, tokens), tokens)
-            if done >= tokens:
-                break
-    cuts = {dial: from_scores(recorder.scores, *share) for dial, share in SHARES.items()}
-    _write(session.store.path / FILE, cuts, done)
-    return cuts
+    calibrator = Calibrator(session, tokens, anew=True)
+    while not (calibrator.complete if costs else calibrator.stage):
+        calibrator.step()
+        progress(calibrator.done, calibrator.total)
+    assert calibrator.found is not None
+    return calibrator.found
 
 
-def _text(session: Session) -> list[list[int]]:
-    from engine.session.evaluate import sequences
+class Calibrator:
+    """Calibration in steps of a window of text, each of which can be stopped and all of which are kept at once.
 
-    file = resources.path("calibration", "calibration.jsonl")
-    return sequences(session.chat, file, session.context.limit, None)
+    Stage 0 takes the quantiles of unimportance scores on the calibration text. Stage 1 compares the dials with Exact on
+    other text, as if every expert had to be fetched. Stage 2 does so token by token with the cache that there is, where
+    it does not hold everything. found: what is known by now.
+    """
+
+    def __init__(self, session: Session, tokens: int = TOKENS, *, anew: bool = False) -> None:
+        """anew: do not go on from what was kept."""
+        self._session, self._store = session, session.store.path
+        self._tokens = tokens
+        self._kept = Kept()
+        self.found: Calibration | None = None
+        self._windows = self._texts()
+        if not anew:
+            self._find_place()
+
+    def _find_place(self) -> None:
+        """Where it was left, as far as what was kept holds together."""
+        self.found = dials.read(self._store)
+        known = self.found is not None
+        done = known and all(dial.worst is not None for dial in self.found.dials.values())  # type: ignore[union-attr]
+        kept = Kept.load(self._store)
+        if kept is not None and (kept.stage == 0 or known) and kept.fits(self._windows[kept.stage]):
+            self._kept = kept
+        else:
+            self._kept = Kept(stage=3 if done else int(known))
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return self._kept.stage == 3
+
+    @property
+    def stage(self) -> int:
+        """0: T1 and T2 are being looked for; from 1 on they are there."""
+        return self._kept.stage
+
+    @property
+    def total(self) -> int:
+        """Windows in all."""
+        return sum(map(len, self._windows))
+
+    @property
+    def done(self) -> int:
+        """Windows done."""
+        return sum(map(len, self._windows[: self.stage])) + (0 if self.complete else self._kept.window)
+
+    def step(self, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Do one window. Raises UnderhillError: CANCELLED, and then it is as if nothing had been done; DISK_ERROR."""
+        kept, session = self._kept, self._session
+        with _interruptible(session, cancelled):
+            if kept.window < len(self._windows[kept.stage]):
+                (self._find_scores, self._find_worst, self._find_here)[kept.stage](
+                    self._windows[kept.stage][kept.window], cancelled
+                )
+                kept.window += 1
+            if kept.window == len(self._windows[kept.stage]):
+                self._end_stage()
+        with _writing(self._store):
+            if self.complete:
+                (self._store / kept_file.FILE).unlink(missing_ok=True)
+            else:
+                kept.save(self._store)
+
+    def _texts(self) -> tuple[list[list[int]], ...]:
+        session = self._session
+        vocabulary = session.vocabulary
+        window = min(session.context.limit, max(32, LOGITS // (4 * vocabulary)))
+        choosing, judging = (resources.path("calibration", name) for name in ("calibration.jsonl", "eval.jsonl"))
+
+        def pieces(tokens: int) -> list[list[int]]:
+            chats = sequences(session.chat, judging, session.context.limit, tokens)
+            found = (ids[at : at + window] for ids in chats for at in range(0, len(ids), window))
+            return [ids for ids in found if len(ids) > 1]
+
+        return (
+            sequences(session.chat, choosing, session.context.limit, self._tokens),
+            pieces(SCORED),
+            [] if session.all_in_memory else pieces(SCORED_HERE),
+            [],
+        )
+
+    def _find_scores(self, ids: list[int], cancelled: Callable[[], bool]) -> None:
+        recorder = ScoreRecorder()
+        with self._session.listening(recorder), self._session.exactly():  # what was cached has no part in it
+            self._session.context.run_through(ids, cancelled)
+        self._kept.scores = torch.cat((self._kept.scores, recorder.scores.float()))
+
+    def _find_worst(self, ids: list[int], cancelled: Callable[[], bool]) -> None:
+        reference = self._exact(ids, cancelled)
+        runtime = self._session.runtime
+        runtime.as_if_missing = True
+        try:
+            found = {dial: compared(ids, reference, self._under(dial, ids, cancelled, False)) for dial in DIALS}
+        finally:
+            runtime.as_if_missing = False
+        self._kept.worst = {dial: self._kept.worst[dial].plus(found[dial]) for dial in DIALS}
+
+    def _find_here(self, ids: list[int], cancelled: Callable[[], bool]) -> None:
+        reference = self._exact(ids, cancelled)
+        found = {dial: compared(ids, reference, self._under(dial, ids, cancelled, True)) for dial in DIALS}
+        self._kept.here = {dial: self._kept.here[dial].plus(found[dial]) for dial in DIALS}
+
+    def _exact(self, ids: list[int], cancelled: Callable[[], bool]) -> Tensor:
+        with self._session.exactly():
+            return self._session.context.score(ids, one_by_one=False, cancelled=cancelled)
+
+    def _under(self, dial: str, ids: list[int], cancelled: Callable[[], bool], one_by_one: bool) -> Tensor:
+        assert self.found is not None
+        cuts = self.found.dials[dial]
+        with self._session.under(Thresholds(cuts.t1, cuts.t2)):
+            return self._session.context.score(ids, one_by_one=one_by_one, cancelled=cancelled)
+
+    def _end_stage(self) -> None:
+        """Make what is known of what was added up; the next stage that has anything to do begins."""
+        kept, session = self._kept, self._session
+        if kept.stage == 0:
+            cuts = {dial: from_scores(kept.scores, *share) for dial, share in SHARES.items()}
+            costs = {dial: DialCost(cut.t1, cut.t2) for dial, cut in cuts.items()}
+            tokens = sum(map(len, self._windows[0]))
+            self.found = Calibration(tokens, 0, 0, 0.0, 0.0, costs)
+        assert self.found is not None
+        if kept.stage == 1:
+            sums = kept.worst[DIALS[0]]
+            self.found = replace(
+                self.found,
+                scored=sums.tokens,
+                exact_perplexity=math.exp(sums.exact_nll / sums.tokens),
+                dials={d: replace(self.found.dials[d], worst=_cost(kept.worst[d])) for d in DIALS},
+            )
+        elif kept.stage == 2 and self._windows[2]:
+            self.found = replace(
+                self.found,
+                scored_here=kept.here[DIALS[0]].tokens,
+                share=session.cached_share,
+                dials={d: replace(self.found.dials[d], here=_cost(kept.here[d])) for d in DIALS},
+            )
+        with _writing(self._store):
+            dials.write(self._store, self.found)
+        kept.stage, kept.window, kept.scores = kept.stage + 1, 0, torch.empty(0)
+        session.calibrated(self.found)
 
 
-def _write(path: Path, cuts: dict[str, Thresholds], tokens: int) -> None:
-    temporary = path.with_suffix(".tmp")
-    found = {"thresholds": {dial: [c.t1, c.t2] for dial, c in cuts.items()}, "tokens": tokens}
+def _cost(sums: Sums) -> Cost:
+    return Cost(math.expm1((sums.nll - sums.exact_nll) / sums.tokens), sums.divergence / sums.tokens)
+
+
+@contextmanager
+def _interruptible(session: Session, cancelled: Callable[[], bool]) -> Iterator[None]:
+    session.runtime.interrupted = cancelled
     try:
-        temporary.write_text(json.dumps(found), encoding="utf-8")
-        temporary.replace(path)
+        yield
+    finally:
+        session.runtime.interrupted = None
+
+
+@contextmanager
+def _writing(store: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as e:
         raise UnderhillError(
-            Kind.DISK_ERROR, f"The thresholds cannot be kept in {path.parent}.", "Check that the folder can be written."
+            Kind.DISK_ERROR, f"What was measured cannot be kept in {store}.", "Check that the folder can be written."
         ) from e

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,7 +15,9 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
-from engine.session.session import Session
+
+if TYPE_CHECKING:
+    from engine.session.session import Session
 
 ROWS = 32  # positions compared at once: their distributions over a large vocabulary, in float64, take 40 MB each
 
@@ -30,6 +33,24 @@ class Evaluation:
     kl_to_exact: float
     tokens: int
     exact_perplexity: float
+
+
+class Sums(NamedTuple):
+    """Over so many tokens: negative log-likelihoods, and KL divergence from Exact, in nats."""
+
+    tokens: int = 0
+    exact_nll: float = 0.0
+    nll: float = 0.0
+    divergence: float = 0.0
+
+    def plus(self, other: Sums) -> Sums:
+        """Both together."""
+        return Sums(
+            self.tokens + other.tokens,
+            self.exact_nll + other.exact_nll,
+            self.nll + other.nll,
+            self.divergence + other.divergence,
+        )
 
 
 def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> list[list[int]]:
@@ -89,20 +110,29 @@ def evaluate(
     Where the tested session's dial is not Exact, its tokens go through one by one: precision is chosen per token, and
     a batch of tokens would hide what an unimportant expert costs.
     """
-    nll = exact_nll = divergence = 0.0
-    count, total = 0, sum(len(w) - 1 for w in windows)
+    found, total = Sums(), sum(len(w) - 1 for w in windows)
     for ids in windows:
         reference = exact.logits(ids, one_by_one=False)
-        logits = tested.logits(ids, one_by_one=not tested.exact)
-        for at in range(0, len(ids) - 1, ROWS):
-            target = torch.tensor(ids[at + 1 : at + 1 + ROWS])
-            log_p, log_q = (torch.log_softmax(x[at : at + len(target)].double(), -1) for x in (reference, logits))
-            exact_nll -= _sum_of(log_p, target)
-            nll -= _sum_of(log_q, target)
-            divergence += float((log_p.exp() * (log_p - log_q)).sum())
-            count += len(target)
-        progress(count, total)
-    return Evaluation(math.exp(nll / count), divergence / count, count, math.exp(exact_nll / count))
+        found = found.plus(compared(ids, reference, tested.logits(ids, one_by_one=not tested.exact)))
+        progress(found.tokens, total)
+    return Evaluation(
+        math.exp(found.nll / found.tokens),
+        found.divergence / found.tokens,
+        found.tokens,
+        math.exp(found.exact_nll / found.tokens),
+    )
+
+
+def compared(ids: Sequence[int], reference: Tensor, logits: Tensor) -> Sums:
+    """What Exact and another precision say of the same tokens. reference, logits: [T, V], after each of ids."""
+    nll = exact_nll = divergence = 0.0
+    for at in range(0, len(ids) - 1, ROWS):
+        target = torch.tensor(ids[at + 1 : at + 1 + ROWS])
+        log_p, log_q = (torch.log_softmax(x[at : at + len(target)].double(), -1) for x in (reference, logits))
+        exact_nll -= _sum_of(log_p, target)
+        nll -= _sum_of(log_q, target)
+        divergence += float((log_p.exp() * (log_p - log_q)).sum())
+    return Sums(len(ids) - 1, exact_nll, nll, divergence)
 
 
 def _sum_of(log_probabilities: Tensor, target: Tensor) -> float:

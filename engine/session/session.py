@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ from engine.hardware import probe
 from engine.hardware.machine import Machine
 from engine.hub import library
 from engine.hub.cards import BUILTIN, TOY
+from engine.hub.dials import Calibration
+from engine.hub.layouts import text_config
 from engine.kernels.choice import available, in_use
 from engine.kernels.memory import keep_heap_small
 from engine.models.holding import holding
@@ -36,6 +38,7 @@ from engine.session import calibration
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
 from engine.session.pressure import PressureWatch, Room
 from engine.session.snapshot import Watcher
+from engine.session.spare_time import SpareTime
 from engine.session.threads import Threaded, torch_threads
 from engine.store.reader import Store
 
@@ -104,9 +107,10 @@ class Session:
         )
         self._pressure = PressureWatch(self._room)
         self._closed = False
+        self.spare_time = SpareTime(self)
         for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
-                self._add_sentence(note)
+                self.note(note)
 
     @classmethod
     def open(cls, model: str, chosen: Mapping[str, Any] | None = None, report: Report = _quiet) -> Session:
@@ -124,7 +128,7 @@ class Session:
                 raise
         # no user could import this one again; from outside the handler, so that nothing of the first try is held
         session = cls._opened(library.renew_builtin(report), checked, report)
-        session._add_sentence("The built-in model was damaged and has been made anew.")
+        session.note("The built-in model was damaged and has been made anew.")
         return session
 
     @classmethod
@@ -140,24 +144,28 @@ class Session:
 
     def _calibrate_if_quick(self, report: Report) -> None:
         """A model that was never calibrated gets its thresholds now if that takes a moment, else a sentence says so."""
-        if calibration.read(self.store.path) is not None:
+        if self.card.calibration is not None:
             return
         if self.card.parameters < TOY:
             try:
-                calibration.calibrate(self, lambda done, total: report("Calibrating", 0, 0), calibration.QUICK)
+                calibration.calibrate(self, lambda *_: report("Calibrating", 0, 0), calibration.QUICK, costs=False)
             except UnderhillError as e:
                 if e.kind is not Kind.DISK_ERROR:  # a store that cannot be written to still runs
                     self.close()
                     raise
-                self._add_sentence(e.sentence)
+                self.note(e.sentence)
             except BaseException:
                 self.close()
                 raise
-            self._apply_dial()
         elif not self.exact:
-            self._add_sentence("T1 and T2 are those published for Mixtral; `calibrate` finds this model's own.")
+            self.note("T1 and T2 are those published for Mixtral until this model's own have been found.")
 
-    def _add_sentence(self, sentence: str) -> None:
+    def doing(self, sentence: str) -> None:
+        """What it does while nobody asks; '' for nothing. The card says so."""
+        self.card = dataclasses.replace(self.card, doing=sentence)
+
+    def note(self, sentence: str) -> None:
+        """A sentence on how it runs, beside those of the plan."""
         self._notes.append(sentence)
         self.card = dataclasses.replace(self.card, plan=(*self.card.plan, sentence))
 
@@ -178,7 +186,7 @@ class Session:
         )
         decoder.most_tokens = self.plan.context
         if self.runtime.native is not None and not decoder.native_layers:
-            self._add_sentence(decoder.why_not_native)
+            self.note(decoder.why_not_native)
         return decoder
 
     # ---- answering --------------------------------------------------------------------------------------------
@@ -248,6 +256,16 @@ class Session:
     def exact(self) -> bool:
         """Whether every expert runs at full precision, whatever is in memory."""
         return self.thresholds.exact
+
+    @property
+    def vocabulary(self) -> int:
+        """Logits a token."""
+        return int(text_config(self.store.config)["vocab_size"])
+
+    @property
+    def cached_share(self) -> float:
+        """Of the experts' bytes, what the cache has room for."""
+        return min(1.0, self.plan.cache_bytes / self._facts.expert_bytes[self.plan.tier])
 
     @property
     def all_in_memory(self) -> bool:
@@ -344,13 +362,22 @@ class Session:
             self.runtime.observe(None)
 
     @contextmanager
-    def exactly(self) -> Iterator[None]:
-        """Every expert at full precision while this lasts, whatever the dial says."""
-        self.runtime.set_thresholds(EXACT)
+    def under(self, thresholds: Thresholds) -> Iterator[None]:
+        """These thresholds while this lasts, whatever the dial says."""
+        self.runtime.set_thresholds(thresholds)
         try:
             yield
         finally:
             self.runtime.set_thresholds(self.thresholds)
+
+    def exactly(self) -> AbstractContextManager[None]:
+        """Every expert at full precision while this lasts."""
+        return self.under(EXACT)
+
+    def calibrated(self, found: Calibration) -> None:
+        """T1, T2 or what they cost were measured: they are in force, and the card says so."""
+        self.card = dataclasses.replace(self.card, calibration=found)
+        self._apply_dial()
 
     def close(self) -> None:
         """Release everything. Safe to call twice."""

@@ -19,6 +19,18 @@ def sync_file(path: Path) -> None:
         os.close(fd)
 
 
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file anew, whole or not at all. Raises OSError."""
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        temporary.write_bytes(data)
+        sync_file(temporary)
+        temporary.replace(path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
 def sync_directory(path: Path) -> None:
     """Bring a directory's entries to the disk; Windows does so by itself. Raises OSError."""
     if sys.platform == "win32":

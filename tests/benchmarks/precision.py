@@ -114,7 +114,7 @@ def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dic
 def measure(tokens: int, only: str | None) -> dict[str, Any]:
     """All cases over the same windows of the evaluation chats."""
     with Session.open("builtin", EXACT) as exact:
-        cuts = calibrate(exact)
+        cuts = calibrate(exact, costs=False).dials
         windows = sequences(exact.chat, resources.path("calibration", "eval.jsonl"), exact.context.limit, tokens)
     reference = reference_logits(windows, torch.float32)
     rows: list[dict[str, Any]] = []

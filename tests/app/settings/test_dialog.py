@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,9 @@ from app.assembly import Underhill
 from app.settings.dialog import SettingsDialog
 from app.theme.theme import Theme
 from engine import api
+from engine.hub.dials import Calibration, Cost, DialCost
 from tests.app.conftest import engine_of
+from tests.app.fake_engine import BUILTIN
 
 
 def type_into(qtbot: QtBot, dialog: SettingsDialog, name: str, text: str) -> None:
@@ -46,6 +49,17 @@ def test_live_settings_go_to_the_engine_and_to_disk(
     qtbot.waitUntil(lambda: path.exists() and json.loads(path.read_text())["engine"] == {"dial": "exact"})
     assert dialog._reload.isHidden()
     dialog.reject()
+
+
+def test_the_dial_says_what_it_costs_on_the_model_that_is_open(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    qtbot.waitUntil(lambda: "has not been measured yet" in dialog.editors["dial"].explanation)
+    costs = {"balanced": DialCost(0.8, 0.9, Cost(0.0003, 0.0001)), "fast": DialCost(0.6, 0.9, Cost(0.01, 0.004))}
+    measured = dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, costs))
+    underhill.link.model_changed.emit(measured)
+    assert "perplexity +0.03 %, KL 0.0001 on this model" in dialog.editors["dial"].explanation
+    assert "perplexity +1.00 %, KL 0.0040 on this model" in dialog.editors["dial"].explanation
 
 
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:

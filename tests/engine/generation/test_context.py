@@ -9,6 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.errors import Kind, UnderhillError
 from engine.generation.context import Context
 from tests.engine.generation.fakes import FakeModel
 
@@ -114,13 +115,24 @@ def test_past_a_switch_of_frequencies_everything_is_read_again_and_only_there() 
     assert context.reuse([1, 2, 3, 9]) == 0
 
 
-def test_scoring_leaves_nothing_behind() -> None:
+def test_scoring_leaves_the_chat_as_it_is() -> None:
     context = Context(FakeModel(), 100, 4)
     context.read([1, 2, 3])
     for one_by_one in (True, False):
         rows = context.score([5, 6, 7], one_by_one=one_by_one)
         assert [int(r.argmax()) for r in rows] == [expected([5]), expected([5, 6]), expected([5, 6, 7])]
-        assert context.tokens == []
+        assert context.tokens == [1, 2, 3]
+    context.run_through([7, 8])
+    assert says(context.step(4)) == expected([1, 2, 3, 4])
+
+
+def test_scoring_ends_when_it_is_told_to() -> None:
+    model = FakeModel()
+    asked = iter((False, True))
+    with pytest.raises(UnderhillError) as e:
+        Context(model, 100, 4).score([1, 2, 3], one_by_one=True, cancelled=lambda: next(asked))
+    assert e.value.kind is Kind.CANCELLED
+    assert model.passes == [[1]]
 
 
 def test_a_failed_scoring_leaves_nothing_behind_either() -> None:

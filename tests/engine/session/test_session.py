@@ -303,7 +303,9 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
 
 def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration_is_made_again(home: Path) -> None:
     file = home / "models" / "builtin" / "calibration.json"
-    for content in (None, "{", '{"thresholds": {"balanced": [0.9, 0.1], "fast": [0, 0]}}'):
+    impossible = '{"t1": 0.9, "t2": 0.1, "worst": null, "here": null}'
+    wrong = '{"version": 2, "tokens": 1, "scored": 0, "scored_here": 0, "share": 0, "exact_perplexity": 0, "dials": %s}'
+    for content in (None, "{", "[]", wrong % f'{{"balanced": {impossible}, "fast": {impossible}}}'):
         file.unlink(missing_ok=True) if content is None else file.write_text(content)
         with Session.open("builtin", {"dial": "balanced", "cache_fraction": 0.0, "threads": 1}) as opened:
             cuts = opened.thresholds

@@ -1,0 +1,107 @@
+"""What the precision dials cost on one model, as measured and kept beside its store. Imports nothing heavy."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.store.atomic import replace_file
+
+FILE = "calibration.json"
+VERSION = 2
+DIALS = ("balanced", "fast")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Against Exact on the same text. perplexity_rise: 0.01 is 1 %. kl: nats a token, from Exact."""
+
+    perplexity_rise: float
+    kl: float
+
+
+@dataclass(frozen=True)
+class DialCost:
+    """A dial of this model: T1, T2, and what it costs.
+
+    worst: were every expert that is used missing from memory. here: with what this computer's cache held then; None
+    where it held everything, or was not measured yet.
+    """
+
+    t1: float
+    t2: float
+    worst: Cost | None = None
+    here: Cost | None = None
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """tokens: that T1 and T2 are quantiles over. scored: tokens of other text that `worst` was measured on.
+
+    share: of the experts' bytes that the cache could hold when `here` was measured, on `scored_here` tokens.
+    """
+
+    tokens: int
+    scored: int
+    scored_here: int
+    share: float
+    exact_perplexity: float
+    dials: dict[str, DialCost]
+
+
+def read(store: Path) -> Calibration | None:
+    """What was measured; None if nothing was, or the file is damaged or of another version: then measure again."""
+    try:
+        found = json.loads((store / FILE).read_text(encoding="utf-8"))
+        if found["version"] != VERSION:
+            return None
+        dials = {dial: _dial(found["dials"][dial]) for dial in DIALS}
+        numbers = [float(found[name]) for name in ("share", "exact_perplexity")]
+        counts = [int(found[name]) for name in ("tokens", "scored", "scored_here")]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    if not all(math.isfinite(n) and n >= 0 for n in (*numbers, *counts)):
+        return None
+    return Calibration(counts[0], counts[1], counts[2], numbers[0], numbers[1], dials)
+
+
+def write(store: Path, found: Calibration) -> None:
+    """Keep it. Raises OSError."""
+    replace_file(store / FILE, json.dumps({"version": VERSION, **asdict(found)}).encode())
+
+
+def in_words(calibration: Calibration | None, dial: str) -> str:
+    """What a dial costs on this model, in a sentence."""
+    if dial == "exact":
+        return "Exact: full precision always; the answer does not depend on what is in memory."
+    name = dial.capitalize()
+    cost = None if calibration is None else calibration.dials[dial]
+    if calibration is None or cost is None or cost.worst is None:
+        return f"{name}: what it costs on this model has not been measured yet."
+    most = f"{_figures(cost.worst)} on this model if every expert has to be fetched"
+    if cost.here is None:
+        return f"{name}: {most}, nothing while all are in memory."
+    return f"{name}: {_figures(cost.here)} with {100 * calibration.share:.0f} % of the experts in memory, {most}."
+
+
+def _figures(cost: Cost) -> str:
+    return f"perplexity {100 * cost.perplexity_rise:+.2f} %, KL {cost.kl:.4f}"
+
+
+def _dial(found: dict[str, Any]) -> DialCost:
+    t1, t2 = float(found["t1"]), float(found["t2"])
+    if not 0 <= t1 <= t2 <= 1:
+        raise ValueError("impossible thresholds")
+    return DialCost(t1, t2, _cost(found["worst"]), _cost(found["here"]))
+
+
+def _cost(found: dict[str, Any] | None) -> Cost | None:
+    if found is None:
+        return None
+    cost = Cost(float(found["perplexity_rise"]), float(found["kl"]))
+    if not (math.isfinite(cost.perplexity_rise) and math.isfinite(cost.kl)):
+        raise ValueError("not a number")
+    return cost

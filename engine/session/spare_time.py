@@ -1,0 +1,48 @@
+"""What a model does while nobody asks it anything: it measures its precision dials, and steps aside at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.cards import TOY
+from engine.session.calibration import QUICK, TOKENS, Calibrator
+
+if TYPE_CHECKING:
+    from engine.session.session import Session
+
+
+class SpareTime:
+    """Small steps, each of which ends within a layer or a token of somebody asking."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._calibrator: Calibrator | None = None
+        self._over = False
+
+    def use(self, wanted: Callable[[], bool]) -> bool:
+        """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed."""
+        if self._over:
+            return False
+        session = self._session
+        before = session.card
+        try:
+            if self._calibrator is None:
+                self._calibrator = Calibrator(session, QUICK if session.card.parameters < TOY else TOKENS)
+            calibrator = self._calibrator
+            if not calibrator.complete:
+                session.doing(f"Measuring its precision dials ({100 * calibrator.done // calibrator.total} %).")
+                calibrator.step(wanted)
+            if calibrator.complete:
+                self._end()
+        except UnderhillError as e:
+            if e.kind is not Kind.CANCELLED:  # the disk will not do better next time
+                self._end()
+                session.note(f"Its precision dials could not be measured: {e.sentence}")
+        return session.card != before
+
+    def _end(self) -> None:
+        self._over = True
+        self._calibrator = None
+        self._session.doing("")
