@@ -20,7 +20,7 @@ from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
 from tests.benchmarks.large import Model, prepare_model
-from tests.benchmarks.offload import chosen, counted, fitting, limit_of
+from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
 from tests.benchmarks.roofs import Roofs
@@ -68,6 +68,7 @@ def opened(
     with limited(name, limit) as group:
         drop_caches()
         with OursAlone(model.store, model.shape, {**chosen(args, limit), **values}, group) as ours:
+            calibrated(args, ours, model.shape, values["dial"])
             yield ours, group
 
 

@@ -33,9 +33,10 @@ from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import say
 from tests.benchmarks.roofs import Roofs
-from tests.benchmarks.shapes import large
+from tests.benchmarks.shapes import Shape, large
 from tests.benchmarks.tokens import stream
 
+CALIBRATION = 128  # tokens that T1 and T2 are found on: of a stream of their own
 CONTEXT = 512  # tokens, of both: memory for it counts too
 READ_AHEAD = 128  # KiB, what most systems have
 
@@ -128,6 +129,13 @@ def chosen(args: argparse.Namespace, limit: int, context: int = CONTEXT) -> dict
     return {**given, **dict(args.set)}
 
 
+def calibrated(args: argparse.Namespace, ours: OursAlone, shape: Shape, dial: str) -> tuple[float, float] | None:
+    """T1 and T2 of the dial, found for this model and in force, where neither is given by hand; None under Exact."""
+    if dial == "exact" or {"t1", "t2"} & set(dict(args.set)):
+        return None
+    return ours.calibrate(stream("uniform", shape.vocabulary, CALIBRATION, seed=1), dial)
+
+
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
     count = fitting(args.warm + 2 * args.repeats * args.segment)
@@ -143,6 +151,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         drop_caches()
         say("Opening and warming ours")
         ours = stack.enter_context(OursAlone(model.store, shape, chosen(args, limit), group))
+        thresholds = calibrated(args, ours, shape, args.dial)
         contest = Contest(args, model, tokens, ours)
         stack.callback(contest.roofs.close)
         warm = contest.warm()
@@ -163,7 +172,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "seconds": {"warm": [round(s, 3) for s in warm.seconds], "ours": _spread([t.per_token for t in turns])},
         "plan": ours.about,
         "conditions": conditions(
-            args, isa=contest.roofs.isa, others=[round(x, 2) for x in contest.quiet.others]
+            args, isa=contest.roofs.isa, thresholds=thresholds, others=[round(x, 2) for x in contest.quiet.others]
         ),
     }  # fmt: skip
     for name, found in zip(("", "_default"), rounds):

@@ -64,6 +64,12 @@ class OursAlone:
         self.about: dict[str, Any] = self._child.ready
         self._child.pause()
 
+    def calibrate(self, tokens: Sequence[int], dial: str) -> tuple[float, float]:
+        """Have T1 and T2 of a dial found on these tokens, and put in force."""
+        with self._child.awake():
+            low, high = self._child.ask(do="calibrate", tokens=list(tokens), dial=dial)
+        return low, high
+
     def turn(self, tokens: Sequence[int], *, digest: bool = False) -> Turn:
         """Decode the tokens one by one, going on where the last call ended; between turns the process stands still."""
         with self._child.awake():

@@ -13,8 +13,10 @@ import time
 from typing import Any
 
 from engine import settings
+from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.hardware import probe
 from engine.session import Session
+from engine.session.calibration import SHARES
 from tests.benchmarks.ours import BITS
 from tests.benchmarks.streams import read_bytes
 
@@ -37,6 +39,15 @@ class Model:
             "cache_share": plan.cache_bytes / store.expert_bytes(plan.tier),
             "context": self._session.context.limit,
         }
+
+    def calibrate(self, tokens: list[int], dial: str) -> tuple[float, float]:
+        """Put T1 and T2 in force that give the dial its shares of uses on these tokens, as a text does elsewhere."""
+        recorder = ScoreRecorder()
+        with self._session.listening(recorder), self._session.exactly():
+            self._session.logits(tokens, one_by_one=False)
+        cut = from_scores(recorder.scores, *SHARES[dial])
+        self._session.update({"t1": cut.t1, "t2": cut.t2})
+        return cut.t1, cut.t2
 
     def decode(self, tokens: list[int], digest: bool) -> tuple[list[float], list[str]]:
         """Seconds of each token, read one by one with logits after each, going on where the last call ended.

@@ -19,7 +19,7 @@ from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.large import Model, prepare_model, prepare_pair
 from tests.benchmarks.naive import Naive
-from tests.benchmarks.offload import CONTEXT, chosen, fitting
+from tests.benchmarks.offload import CONTEXT, calibrated, chosen, fitting
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER, peer_python
@@ -110,6 +110,22 @@ def test_ours_in_a_process_of_its_own_counts_what_it_does(store: Path) -> None:
         assert t.bytes_read == t.misses * record
         rest = 4 * (shape.dense_weights() + shape.layers * shape.experts * shape.hidden)
         assert t.used_bytes == 24 * (rest + shape.layers * shape.top_k * 3 * 256 * 256 * 8.5 / 8)
+
+
+def test_a_dial_runs_with_thresholds_of_this_model(store: Path) -> None:
+    shape = small("qwen3")
+    args = limit_options("x").parse_args(["--shape", "qwen3", "--dial", "balanced", "--tier", "8", "--threads", "1"])
+    given = {**chosen(args, 4_000_000_000), "cache_fraction": 0.2}
+    tokens = stream("uniform", shape.vocabulary, 24)
+    with OursAlone(store, shape, given) as ours:
+        found = calibrated(args, ours, shape, args.dial)
+        assert found is not None
+        assert 0 < found[0] < found[1] < 1
+        turn = ours.turn(tokens)
+        assert 0 < turn.coarse < turn.uses
+    assert calibrated(args, ours, shape, "exact") is None
+    args.set = [("t1", "0.5")]
+    assert calibrated(args, ours, shape, "balanced") is None
 
 
 def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
