@@ -221,8 +221,10 @@ static void residents(const variant *which) {
     float *x = floats(90), *y = floats(90), *same = floats(90);
     int64_t ids[K] = {4, 2, 5}; /* scores 0.65, 0 and 0.85: some planes, all planes, none */
     float weights[K] = {0.2f, 0.65f, 0.15f};
+    int32_t needed[K];
     for (int c = 0; c < 90; c++) x[c] = (float)normal();
-    check(uh_moe_resident(context, &layer, ids, K, x, weights, y) == 2, "two of three run, one is skipped");
+    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == 2, "two of three run, one is skipped");
+    check(!needed[0] && !needed[1] && needed[2] == UH_SKIPPED, "which one is said");
     uh_expert chosen[2] = {experts[4], experts[2]};
     chosen[0].first = 0;
     chosen[1].first = 1;
@@ -232,14 +234,32 @@ static void residents(const variant *which) {
     check(ran[0] == 1 && ran[4] == 1 && ran[8] == 1 && ran[2] == 0, "so is what they ran at");
     memcpy(same, y, 90 * 4);
     weights[2] = 3.0f; /* now the missing one matters most */
-    check(uh_moe_resident(context, &layer, ids, K, x, weights, y) == UH_NOT_RESIDENT, "what matters has to be fetched");
+    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "what matters is fetched");
+    check(needed[2] == 3 && !needed[1], "with all its planes, and alone");
     layer.t1 = layer.t2 = 1.0; /* exact: 4 bits of expert 4 are too few */
     ids[2] = 3;
-    check(uh_moe_resident(context, &layer, ids, K, x, weights, y) == UH_NOT_RESIDENT, "exact wants every plane");
+    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "exact wants every plane");
+    check(needed[0] == 3 && !needed[1] && needed[2] == 3, "those that lack some");
     check(!memcmp(y, same, 90 * 4) && hits == 2 && uses[3] == 0, "nothing was done or counted");
+    const int32_t ranks[2] = {2, 1}; /* those at hand, whatever they lack: each into the row of its rank */
+    float *rows = floats(K * 90), *one = floats(90);
+    memset(rows, UNTOUCHED, K * 90 * 4);
+    check(!uh_moe_some(context, &layer, ids, ranks, 2, K, x, rows), "some of the experts");
+    const float once = 1.0f;
+    for (int i = 0; i < 2; i++) {
+        uh_expert alone = experts[ids[ranks[i]]];
+        alone.first = 0;
+        uh_moe_one(context, &layout, &alone, 1, x, &once, one);
+        check(!memcmp(rows + ranks[i] * 90, one, 90 * 4), "rank %d: other bits than alone", (int)ranks[i]);
+    }
+    memset(one, UNTOUCHED, 90 * 4);
+    check(!memcmp(rows, one, 90 * 4), "the row of another rank was written");
+    check(ran[4] == 1 && ran[2] == 1 && ran[8] == 2, "what ran is counted");
+    ids[2] = 5;
+    check(uh_moe_some(context, &layer, ids, ranks, 2, K, x, rows) == UH_NOT_RESIDENT, "one of them is not there");
     const int64_t wrong[3][K] = {{2, -1, 4}, {2, N, 4}, {2, 2, 4}};
     for (int i = 0; i < 3; i++)
-        check(uh_moe_resident(context, &layer, wrong[i], K, x, weights, y) == UH_NOT_RESIDENT, "impossible numbers");
+        check(uh_moe_resident(context, &layer, wrong[i], K, x, weights, y, needed) == UH_NOT_DECIDED, "impossible numbers");
     uh_close(context);
 }
 
