@@ -8,9 +8,9 @@ import torch
 
 from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache
-from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
+from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loader import Loader
-from engine.experts.policies import Shape, Weights, make_policy
+from engine.experts.policies import DEFAULT, Policy, Shape, WeightsByShare, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.two_level import TieredCache
@@ -36,7 +36,7 @@ def open_runtime(
     *,
     device: DevicePool | None = None,
     policy: str = "hobbit",
-    weights: Weights | None = None,
+    weights: WeightsByShare = DEFAULT,
     readers: int = 4,
     threads: int | None = None,
     kernel: str = "auto",
@@ -46,9 +46,9 @@ def open_runtime(
 ) -> ExpertRuntime:
     """A runtime over an open store, which stays the caller's. capacity: bytes of ordinary memory for experts.
 
-    weights: of the policy 'hobbit'; None: its defaults. exact: native kernels take activations as they are, not rounded
-    to 8 bits. The other arguments are those settings of engine.settings. Raises UnderhillError when the capacity cannot
-    hold one expert, or when kernel='native' is not possible here.
+    weights: of the policy 'hobbit'. exact: native kernels take activations as they are, not rounded to 8 bits. The
+    other arguments are those settings of engine.settings. Raises UnderhillError when the capacity cannot hold one
+    expert, or when kernel='native' is not possible here.
     """
     least = largest_expert(source, tier)
 
@@ -56,10 +56,15 @@ def open_runtime(
         return source.spec(key.layer, key.expert)
 
     shape = Shape(source.layers, max(map(source.experts, source.layers)))
-    levels = [ExpertCache(capacity, make_policy(policy, shape, weights), spec_of, least)]
+    whole = least * len(keys_of(source))
+
+    def policy_for(capacity: int) -> Policy:
+        return make_policy(policy, shape, capacity / whole, weights)
+
+    levels = [ExpertCache(capacity, policy_for(capacity), spec_of, least)]
     if device is not None:
-        own_policy = make_policy(policy, shape, weights)
-        levels.insert(0, ExpertCache(device.capacity, own_policy, spec_of, least, allocate_on(device.device)))
+        above, allocate = device.capacity, allocate_on(device.device)
+        levels.insert(0, ExpertCache(above, policy_for(above), spec_of, least, allocate))
     kernels: list[Kernel] = [choose(kernel, threads, exact=exact)]
     if device is not None:
         kernels.insert(0, TorchKernel())

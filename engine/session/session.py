@@ -36,6 +36,7 @@ from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
+from engine.session.policy_weights import weights_of
 from engine.session.pressure import PressureWatch, Room
 from engine.session.snapshot import Watcher
 from engine.session.spare_time import SpareTime
@@ -81,6 +82,7 @@ class Session:
             activation_of(store, spec),
             self.plan.cache_bytes,
             policy=str(chosen["policy"]),
+            weights=weights_of(store.path, str(chosen["dial"])),
             readers=int(chosen["readers"]),
             threads=self.plan.threads,
             kernel=str(chosen["kernel"]),

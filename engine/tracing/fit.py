@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
-from engine.experts.policies import Hobbit, Weights
+from engine.experts.policies import Hobbit, Weights, WeightsByShare
 from engine.experts.precision import Thresholds
 from engine.tracing.replay import SHARES, Replayer
 from engine.tracing.sizes import Sizes
@@ -21,36 +20,25 @@ ROUNDS = 3
 Point = tuple[float, float, float]
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """The best weights by share of the experts that fits in the cache."""
-
-    by_share: Mapping[float, Weights]
-
-    def at(self, share: float) -> Weights:
-        """Those of the nearest share that was tried."""
-        return self.by_share[min(self.by_share, key=lambda tried: abs(tried - share))]
-
-
 def fit(
     trace: Trace,
     thresholds: Thresholds,
     shares: Sequence[float] = SHARES,
     sizes: Sizes | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Fitted:
+) -> WeightsByShare:
     """Search weights for each cache size, one axis at a time from what served the size before.
 
     Takes some 25 replays a size: 10 seconds for 2,000 tokens of 6 layers. progress: sizes done.
     """
     replayer = Replayer(trace, thresholds, sizes=sizes)
     best: Point = START
-    found: dict[float, Weights] = {}
+    found: list[tuple[float, Weights]] = []
     for done, share in enumerate(sorted(shares)):
         best = _search(replayer, share, best)
-        found[share] = _weights(best)
+        found.append((share, _weights(best)))
         progress(done + 1, len(shares))
-    return Fitted(found)
+    return WeightsByShare(tuple(found))
 
 
 def _search(replayer: Replayer, share: float, start: Point) -> Point:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.experts.policies import NAMES, Policy, Weights, make_policy
+from engine.experts.policies import DEFAULT, NAMES, Policy, WeightsByShare, make_policy
 from engine.experts.precision import Thresholds
 from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Outcome, Simulation
@@ -46,7 +46,7 @@ class Replayer:
         self,
         trace: Trace,
         thresholds: Thresholds | None = None,
-        weights: Weights | None = None,
+        weights: WeightsByShare = DEFAULT,
         sizes: Sizes | None = None,
     ) -> None:
         self.trace = trace
@@ -68,7 +68,7 @@ class Replayer:
             return self._belady(share)
         if policy == BELADY:
             return self.play_with(policy, foresight(self.trace.shape, self.visits), share)
-        return self.play_with(policy, make_policy(policy, self.trace.shape, self._weights), share)
+        return self.play_with(policy, make_policy(policy, self.trace.shape, share, self._weights), share)
 
     def play_with(self, name: str, policy: Policy, share: float) -> Replay:
         """Play the trace through a policy of one's own, which has seen nothing yet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,16 +79,21 @@ class Trace:
         count = int(np.searchsorted(self.passes.cumsum(), tokens)) + 1
         passes = self.passes[:count]
         n = int(passes.sum())
-        return Trace(
-            self.layers,
-            self.experts,
-            self.ids[:, :n],
-            self.weights[:, :n],
-            passes,
-            self.token_ids[:n],
-            self.positions[:count],
-            self.conditions,
+        return replace(
+            self,
+            ids=self.ids[:, :n],
+            weights=self.weights[:, :n],
+            passes=passes,
+            token_ids=self.token_ids[:n],
+            positions=self.positions[:count],
         )
+
+    def one_by_one(self) -> Trace:
+        """The same tokens as if each had gone through by itself, as while decoding."""
+        begun = np.repeat(self.passes.cumsum() - self.passes, self.passes)
+        at = np.arange(self.tokens) - begun
+        positions = (np.repeat(self.positions, self.passes) + at).astype(np.int32)
+        return replace(self, passes=np.ones(self.tokens, np.int32), positions=positions)
 
     def save(self, path: Path) -> None:
         """Write a .npz file, whole or not at all: what stood there before stays until then.

@@ -7,7 +7,7 @@ token by token through the built-in model; 'zipf', one long Zipf stream of token
 of 64 experts, 6 a token, that goes by the token and a little by chance. HOBBIT's weights are fitted on other text and
 another stream. penalty: misses weighted by bytes. gap: to the best possible ('belady', or 'bound' where precisions
 mix), as a share of it. ours: HOBBIT's penalty; peer: the lesser of LRU's and LFU's; ratio: peer / ours; floor: the
-least possible penalty; roof: penalty without a cache.
+least possible penalty; roof: penalty without a cache; unfitted: HOBBIT's penalty with the weights of the house.
 """
 
 from __future__ import annotations
@@ -137,9 +137,9 @@ def measure(tokens: int, dials: Sequence[str]) -> dict[str, Any]:
             thresholds = thresholds_of(seen, dial)
             fitted = fit(seen, thresholds)
             for share in SHARES:
-                weights = fitted.at(share)
-                found = row(Replayer(unseen, thresholds, weights), share)
-                rows.append({"trace": name, "dial": dial, "weights": weights.rounded, **found})
+                found = row(Replayer(unseen, thresholds, fitted), share)
+                found["unfitted"] = round(Replayer(unseen, thresholds).play("hobbit", share).penalty, 1)
+                rows.append({"trace": name, "dial": dial, "weights": fitted.at(share).rounded, **found})
     return {
         "conditions": {"tokens": tokens, "dials": list(dials), "router": ROUTER},
         "ratio": min(r["ratio"] for r in rows),

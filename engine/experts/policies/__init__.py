@@ -8,13 +8,14 @@ from __future__ import annotations
 from engine.experts.policies.activation import ActivationAware
 from engine.experts.policies.choice import NAMES, make_policy
 from engine.experts.policies.edgemoe import EdgeMoe
-from engine.experts.policies.hobbit import Hobbit, Weights
+from engine.experts.policies.hobbit import Hobbit
 from engine.experts.policies.lfu import Lfu
 from engine.experts.policies.lru import Lru
 from engine.experts.policies.lru_layer import LruPerLayer
 from engine.experts.policies.policy import Evictable, Policy, Shape
+from engine.experts.policies.weights import DEFAULT, Weights, WeightsByShare
 
 __all__ = [
-    "NAMES", "ActivationAware", "EdgeMoe", "Evictable", "Hobbit", "Lfu", "Lru", "LruPerLayer", "Policy",
-    "Shape", "Weights", "make_policy",
+    "DEFAULT", "NAMES", "ActivationAware", "EdgeMoe", "Evictable", "Hobbit", "Lfu", "Lru", "LruPerLayer", "Policy",
+    "Shape", "Weights", "WeightsByShare", "make_policy",
 ]  # fmt: skip

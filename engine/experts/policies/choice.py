@@ -5,23 +5,24 @@ from __future__ import annotations
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies.activation import ActivationAware
 from engine.experts.policies.edgemoe import EdgeMoe
-from engine.experts.policies.hobbit import Hobbit, Weights
+from engine.experts.policies.hobbit import Hobbit
 from engine.experts.policies.lfu import Lfu
 from engine.experts.policies.lru import Lru
 from engine.experts.policies.lru_layer import LruPerLayer
 from engine.experts.policies.policy import Policy, Shape
+from engine.experts.policies.weights import DEFAULT, WeightsByShare
 
 NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 
 
-def make_policy(name: str, shape: Shape, weights: Weights | None = None) -> Policy:
-    """The policy of the setting `policy`. weights: hobbit's (None: the default).
+def make_policy(name: str, shape: Shape, share: float = 0.5, weights: WeightsByShare = DEFAULT) -> Policy:
+    """The policy of the setting `policy`. share: of the experts' bytes that fit in the cache. weights: hobbit's.
 
     Raises UnderhillError(BAD_REQUEST) for a name that is none of NAMES.
     """
     match name:
         case "hobbit":
-            return Hobbit(shape, weights or Weights())
+            return Hobbit(shape, weights.at(share))
         case "lru":
             return Lru(shape)
         case "lru_layer":

@@ -2,42 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
-
 import numpy as np
 
-from engine.errors import Kind, UnderhillError
 from engine.experts.policies.policy import Shape
 from engine.experts.policies.scored import Array, Scored, Visit, values
+from engine.experts.policies.weights import Weights
 
 TIE = 1e-9  # of a use, per visit
-
-
-@dataclass(frozen=True)
-class Weights:
-    """How much recency, frequency, high precision and distance count; they sum to 1.
-
-    Raises UnderhillError(BAD_REQUEST) otherwise. The defaults are what the built-in model's traces gave.
-    """
-
-    lru: float = 0.56
-    lfu: float = 0.14
-    lhu: float = 0.0
-    fld: float = 0.3
-
-    def __post_init__(self) -> None:
-        weights = astuple(self)
-        if not (all(0.0 <= w <= 1.0 for w in weights) and abs(sum(weights) - 1.0) < 1e-6):
-            raise UnderhillError(
-                Kind.BAD_REQUEST,
-                f"The cache policy's weights {', '.join(f'{w:g}' for w in weights)} are not possible.",
-                "They go from 0 to 1 and sum to 1.",
-            )
-
-    @property
-    def rounded(self) -> tuple[float, ...]:
-        """For people and files: lru, lfu, lhu, fld."""
-        return tuple(round(w, 4) for w in astuple(self))
 
 
 class Hobbit(Scored):

@@ -14,7 +14,7 @@ from engine.experts import runtime as runtimes
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
 from engine.experts.opening import DevicePool, open_runtime
-from engine.experts.policies import Weights
+from engine.experts.policies import Weights, WeightsByShare
 from engine.experts.precision import EXACT, Thresholds, unimportance
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.telemetry import Snapshot
@@ -26,6 +26,7 @@ from tests.engine.experts.sources import MemorySource
 SPEC = ExpertSpec(48, 40, 8, 16)
 SILU = Activation()
 K = 3
+WEIGHTS = WeightsByShare(((1.0, Weights(0.2, 0.2, 0.5, 0.1)),))
 Open = Callable[..., ExpertRuntime]
 needs_native = pytest.mark.skipif(not available().native, reason="no native library")
 KERNELS = ["torch", pytest.param("native", marks=needs_native)]
@@ -80,7 +81,7 @@ def test_a_run_of_steps_leaves_what_the_long_way_leaves(
     """Bits, counters, and through the counters who was evicted; the dial, tier and capacity changing on the way."""
     monkeypatch.setattr(runtimes, "READS_AHEAD", 1)  # or who is evicted for a raised expert hangs on the clock
     source = MemorySource(spec)
-    long, short = (opened(source, 8, policy=policy, weights=Weights(0.2, 0.2, 0.5, 0.1)) for _ in range(2))
+    long, short = (opened(source, 8, policy=policy, weights=WEIGHTS) for _ in range(2))
     random = torch.Generator().manual_seed(1)
     for seed in range(120):
         layer = source.layers[seed % 2]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from engine.experts.opening import open_runtime
-from engine.experts.policies import NAMES, Lru, Weights, make_policy
+from engine.experts.policies import NAMES, Lru, Weights, WeightsByShare, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
@@ -63,7 +63,7 @@ def test_a_replay_counts_what_the_runtime_counts(policy: str, thresholds: Thresh
     source = MemorySource(spec)
     experts = source.experts(0)
     recorder = Recorder(source.layers, experts, Conditions(thresholds=thresholds, tier=8, spec=spec))
-    weights = Weights(0.4, 0.2, 0.2, 0.2)
+    weights = WeightsByShare(((1.0, Weights(0.4, 0.2, 0.2, 0.2)),))
     capacity = 9 * source.expert_bytes
     runtime = open_runtime(
         source, Activation(), capacity, policy=policy, weights=weights, readers=1, thresholds=thresholds
@@ -83,7 +83,7 @@ def test_a_replay_counts_what_the_runtime_counts(policy: str, thresholds: Thresh
     trace = recorder.trace()
     sizes = sizes_of(spec, 8)
     assert sizes.full == source.expert_bytes
-    simulation = Simulation(trace.shape, sizes, capacity, make_policy(policy, trace.shape, weights))
+    simulation = Simulation(trace.shape, sizes, capacity, make_policy(policy, trace.shape, 0.5, weights))
     outcome = simulation.run(visits_of(trace, thresholds))
     close = 0.08  # of some 200
     assert outcome.misses == pytest.approx(counted.misses, rel=close)

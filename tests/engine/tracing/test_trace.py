@@ -78,6 +78,10 @@ def test_tokens_sequences_and_conditions_are_kept(tmp_path: Path) -> None:
     first = trace.first(4)
     assert (first.tokens, first.passes.tolist(), first.ids.shape) == (4, [3, 1], (2, 4, 2))
     assert trace.first(99).tokens == 7
+    singly = trace.one_by_one()
+    assert singly.passes.tolist() == [1] * 7
+    assert singly.positions.tolist() == [0, 1, 2, 3, 4, 0, 1]
+    assert singly.ids is trace.ids
 
 
 def test_a_file_of_version_1_opens_without_what_it_did_not_know(tmp_path: Path) -> None:

@@ -1,0 +1,42 @@
+"""The weights of the cache policy that were fitted to a model's own routing, kept beside its store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import astuple
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.policies import DEFAULT, Weights, WeightsByShare
+
+FILE = "policy.json"
+
+
+def weights_of(store: Path, dial: str) -> WeightsByShare:
+    """The weights fitted for this model and dial; those of the house until then, or where the file was damaged."""
+    try:
+        rows = json.loads((store / FILE).read_text(encoding="utf-8"))["hobbit"][dial]
+        pairs = tuple((float(share), Weights(*(float(w) for w in weights))) for share, weights in rows)
+    except (OSError, ValueError, KeyError, TypeError, UnderhillError):
+        return DEFAULT
+    return WeightsByShare(pairs) if pairs else DEFAULT
+
+
+def keep(store: Path, found: Mapping[str, WeightsByShare]) -> None:
+    """Write them, by dial, for `weights_of` to find. Raises UnderhillError(DISK_ERROR)."""
+    path = store / FILE
+    temporary = path.with_suffix(".tmp")
+    rows = {
+        dial: [(share, [round(w, 6) for w in astuple(weights)]) for share, weights in one.pairs]
+        for dial, one in found.items()
+    }
+    try:
+        temporary.write_text(json.dumps({"hobbit": rows}), encoding="utf-8")
+        temporary.replace(path)
+    except OSError as e:
+        raise UnderhillError(
+            Kind.DISK_ERROR,
+            f"The cache policy's weights cannot be kept in {path.parent}.",
+            "Check that the folder can be written.",
+        ) from e
