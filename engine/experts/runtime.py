@@ -104,13 +104,15 @@ class ExpertRuntime:
         tokens, k = ids.shape
         slots = slots_by_expert(ids.flatten().tolist())
         of_layer = (layer, slots, weights, self._specs[layer], self._tiers[layer], self._thresholds)
-        self.telemetry.routed(layer, slots)
         x = x.contiguous()
         call = Call(x, k, self._room_for(tokens * k, x))
         if self.as_if_missing:
-            skipped = self._serve_as_missing(call, *wants_as_missing(*of_layer))
+            parted = wants_as_missing(*of_layer)
+            self.telemetry.routed(layer, slots)
+            skipped = self._serve_as_missing(call, *parted)
         else:
             wants = wants_of(*of_layer)
+            self.telemetry.routed(layer, slots)
             self._tell_policy(layer, wants, tokens)
             skipped = self._several.serve(call, wants)
         if skipped:
