@@ -1,6 +1,6 @@
 """The loader against the disk itself: how much of its rate comes through, at rest and while the kernels compute.
 
-    python -m tests.benchmarks.loader [--gb 2] [--expert-mb 2.66] [--readers 2,4] [--chunk-kb 1024] [--json]
+    python -m tests.benchmarks.loader [--gb 2] [--expert-mb 2.66] [--readers 2,4] [--chunk-kb 1536] [--json]
 
 Writes a file of random bytes into `--folder`, and removes it. Both sides read whole experts at random places, past the
 system's cache, in turns within this process.
@@ -29,6 +29,7 @@ from typing import Any
 
 import torch
 
+from engine.experts.chunks import CHUNK
 from engine.experts.keys import ExpertKey
 from engine.experts.loader import Loader
 from engine.experts.request import Request
@@ -255,7 +256,7 @@ def main() -> None:
     parser.add_argument("--gb", type=float, default=2.0, help="size of the file")
     parser.add_argument("--expert-mb", type=float, default=2.66, help="size of an expert")
     parser.add_argument("--readers", default="2,4", help="how many readers, several separated by commas")
-    parser.add_argument("--chunk-kb", default="1024", help="sizes of chunks, separated by commas")
+    parser.add_argument("--chunk-kb", default=str(CHUNK >> 10), help="sizes of chunks, separated by commas")
     parser.add_argument("--seconds", type=float, default=0.2, help="of a turn")
     parser.add_argument("--repeats", type=int, default=9, help="turns of each")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where the file is written")

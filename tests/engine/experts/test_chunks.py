@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.experts.chunks import CHUNK, Chunk, cut, read
@@ -11,10 +11,11 @@ from engine.store.disk_windows import SCATTERS, STRIDE, reads_in_place
 from engine.store.layout import ALIGN
 from tests.engine.experts.slow_disk import SlowDisk
 
-PARTS = st.lists(st.integers(1, 100).map(lambda pages: pages * ALIGN), min_size=1, max_size=6)
+PARTS = st.lists(st.integers(1, 40).map(lambda pages: pages * ALIGN), min_size=1, max_size=6)
 
 
-@given(PARTS, st.data(), st.integers(1, 200), st.sampled_from([(ALIGN, True), (STRIDE, SCATTERS)]))
+@settings(deadline=None)  # it makes files
+@given(PARTS, st.data(), st.integers(1, 90), st.sampled_from([(ALIGN, True), (STRIDE, SCATTERS)]))
 def test_chunks_read_exactly_what_is_asked_for(
     sizes: list[int], data: st.DataObject, pages: int, file: tuple[int, bool]
 ) -> None:
@@ -34,12 +35,13 @@ def test_chunks_read_exactly_what_is_asked_for(
 def test_the_chunks_of_a_read_are_about_equal() -> None:
     disk = SlowDisk(1, [147 * 4096, 256 * 4096, 250 * 4096])
     lengths = [chunk.nbytes for chunk in cut(disk.extents(0, 0, (0, 1, 2)), disk.views())]
-    assert len(lengths) == 3  # of 2.67 MB
+    assert len(lengths) == 2  # of 2.67 MB
     assert max(lengths) - min(lengths) < 4 * ALIGN
     (alone,) = cut(disk.extents(0, 0, (2,)), disk.views((2,)))
     assert alone.nbytes < CHUNK
 
 
+@settings(deadline=None)
 @given(PARTS)
 def test_windows_copies_no_more_than_the_last_chunk_of_a_part(sizes: list[int]) -> None:
     disk = SlowDisk(1, sizes, stride=STRIDE, scatters=SCATTERS)
