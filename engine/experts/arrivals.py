@@ -46,15 +46,18 @@ class Arrivals:
         found = self._open.get(key)
         return 0 if found is None else found.tier
 
-    def demand(self, key: ExpertKey, tier: int) -> bool:
-        """Somebody waits for this expert, which is not there at this tier; False: there is no room for it now.
+    def take_over(self, key: ExpertKey) -> bool:
+        """Somebody waits for this expert, if it is on its way; False: it is not.
 
-        What is on its way already is taken over, even if it is coarser: then it has to be demanded again afterwards.
+        It may be on its way to less than is wanted: then it has to be demanded again once it has come.
         """
         coming = self._open.get(key)
         if coming is not None:
             self._loader.demand(coming.request)
-            return True
+        return coming is not None
+
+    def demand(self, key: ExpertKey, tier: int) -> bool:
+        """Somebody waits for this expert, which is not there at this tier nor on its way; False: there is no room."""
         return self._start(key, tier, Urgency.DEMAND)
 
     def expect(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:

@@ -48,6 +48,18 @@ class ExpertCache:
         """Bytes held now, buffers waiting for reuse included."""
         return self._pool.total
 
+    @property
+    def free(self) -> int:
+        """Bytes that can be had without letting anybody go."""
+        return self._pool.capacity - self._pool.in_use
+
+    def lacking(self, key: ExpertKey, tier: int) -> int:
+        """Bytes that an expert lacks to be held at this tier; 0 too while it is arriving."""
+        entry = self._entries.get(key)
+        if entry is None:
+            return self._spec_of(key).layout.bytes_for(tier)
+        return 0 if entry.arriving else entry.spec.layout.bytes_for(tier, entry.held)
+
     def tier(self, key: ExpertKey, most: int | None = None) -> int:
         """The finest tier held of an expert, no finer than `most`; 0: not resident."""
         entry = self._entries.get(key)
@@ -154,6 +166,19 @@ class ExpertCache:
             if entry.pins:
                 raise RuntimeError(f"{key} is in use")
             self._forget(entry)
+
+    def make_free(self, nbytes: int) -> None:
+        """Let experts go until so much can be had at once, or until the rest is in use."""
+        with self.lock:
+            while self.free < nbytes and self._evict(ExpertKey(-1, -1)):
+                continue
+
+    def drop(self, key: ExpertKey) -> None:
+        """Let an expert go, if it is there and nobody uses it."""
+        with self.lock:
+            entry = self._entries.get(key)
+            if entry is not None and not entry.pins:
+                self._forget(entry)
 
     def borrow(self, sizes: Sequence[int], incoming: ExpertKey) -> list[Buffer] | None:
         """Plain buffers within the budget, to pass bytes through; None when there is no room."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from engine.experts.arrivals import Arrivals
 from engine.experts.entry import Lease
@@ -13,26 +13,41 @@ from engine.experts.keys import ExpertKey
 class Demands:
     """tiers: what is missing, each with the tier that it has to be fetched at; read in this order.
 
-    window: reads that may be under way or queued at a time. False once all have been taken. `abandon` at the end of the
-    call, whatever became of it.
+    window: reads that may be under way or queued at a time. has_room: asked before the second and further ones; None:
+    others leave for them. False once all have been taken. `abandon` at the end of the call, whatever became of it.
     """
 
-    def __init__(self, arrivals: Arrivals, tiers: Mapping[ExpertKey, int], window: int) -> None:
+    def __init__(
+        self,
+        arrivals: Arrivals,
+        tiers: Mapping[ExpertKey, int],
+        window: int,
+        has_room: Callable[[ExpertKey, int], bool] | None = None,
+    ) -> None:
         self._arrivals = arrivals
         self._tiers = tiers
         self._window = window
-        self._waiting = deque(tiers)
-        self._awaited: dict[ExpertKey, None] = {}
+        self._has_room = has_room
+        # What is on its way already is taken over now: nobody else would hold on to it once it has come.
+        self._awaited = {key: None for key in tiers if arrivals.take_over(key)}
+        self._waiting = deque(key for key in tiers if key not in self._awaited)
 
     def __bool__(self) -> bool:
         return bool(self._waiting or self._awaited)
 
-    def start(self) -> None:
-        """Ask for as many as there is room for now."""
+    @property
+    def waiting(self) -> bool:
+        """Whether there was no room to ask for all."""
+        return bool(self._waiting)
+
+    def start(self, besides: int = 0) -> None:
+        """Ask for as many as there is room for now. besides: that have come and are still held."""
         waiting, awaited = self._waiting, self._awaited
         while waiting and len(awaited) < self._window:
-            key = waiting[0]
-            if not self._arrivals.demand(key, self._tiers[key]):
+            key, tier = waiting[0], self._tiers[waiting[0]]
+            if (awaited or besides) and self._has_room is not None and not self._has_room(key, tier):
+                return
+            if not self._arrivals.demand(key, tier):
                 if awaited or not self._arrivals.make_way():
                     return
                 continue

@@ -18,6 +18,7 @@ from engine.experts.precision import EXACT, Thresholds, tiers_of
 from engine.experts.residents import Residents
 from engine.experts.several import Call, Several
 from engine.experts.single import Single
+from engine.experts.sweep import Sweeps
 from engine.experts.telemetry import Snapshot, Telemetry
 from engine.experts.two_level import TieredCache
 from engine.experts.wants import Want, wants_as_missing, wants_of
@@ -70,8 +71,11 @@ class ExpertRuntime:
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
         self._tiers: dict[int, list[tuple[int, int, int]]] = {}  # by layer, expert and Demand
         self.arrivals = Arrivals(cache, loader, self.telemetry)
+        sweeps = None
+        if len(cache.levels) == 1:
+            sweeps = Sweeps(cache.levels[0], self.arrivals, self.telemetry, self._specs, self._tiers)
         self._several = Several(
-            cache, self.arrivals, self._kernels, activation, self.telemetry, READS_AHEAD * loader.readers
+            cache, self.arrivals, self._kernels, activation, self.telemetry, READS_AHEAD * loader.readers, sweeps
         )
         first = kernels[0]
         # Where experts may lie in two kinds of memory, or torch computes, every token goes the long way.
@@ -194,15 +198,18 @@ class ExpertRuntime:
                 f"It holds {', '.join(map(str, stored))} bits.",
             )
         least = largest_expert(self._source, tier)
+        self.arrivals.make_way()
         for level in self.cache.levels:
             last = level is self.cache.levels[-1]
             level.set_capacity(capacity if last and capacity is not None else level.capacity, least)
-        self._tiers = {layer: [tiers_of(spec, tier) for spec in specs] for layer, specs in self._specs.items()}
+        for layer, specs in self._specs.items():
+            self._tiers[layer] = [tiers_of(spec, tier) for spec in specs]
         if self._residents is not None:
             self._residents.set_tiers(self._tiers)
 
     def set_capacity(self, nbytes: int, level: int = -1) -> None:
         """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small."""
+        self.arrivals.make_way()
         self.cache.levels[level].set_capacity(nbytes)
 
     def snapshot(self) -> Snapshot:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from engine.experts.arrivals import Arrivals
 from engine.experts.demands import Demands
 from engine.experts.entry import Lease
 from engine.experts.observer import Observer
+from engine.experts.sweep import BATCH, Sweeps
 from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import TieredCache
 from engine.experts.wants import Want
@@ -32,6 +34,7 @@ class Several:
     """Fills the slots of a call, expert by expert, in the order in which they come.
 
     kernels: one per level of the cache. window: reads that may be under way or queued at a time, for many tokens.
+    sweeps: None where there are several levels.
     """
 
     def __init__(
@@ -42,9 +45,11 @@ class Several:
         activation: Activation,
         telemetry: Telemetry,
         window: int,
+        sweeps: Sweeps | None,
     ) -> None:
         self._cache, self._arrivals, self._kernels = cache, arrivals, kernels
         self._activation, self._telemetry, self._window = activation, telemetry, window
+        self._sweeps = sweeps
         self.observer: Observer | None = None
 
     def serve(self, call: Call, wants: Sequence[Want]) -> list[int]:
@@ -54,23 +59,35 @@ class Several:
         """
         self._arrivals.settle()
         leases = self._cache.lookup((want.key, want.tier, want.full) for want in wants)
-        hits = [(want, leases[want.key]) for want in wants if want.key in leases]
+        ready = deque((want, leases[want.key]) for want in wants if want.key in leases)
         missing = {want.key: want for want in wants if want.tier and want.key not in leases}
+        sweep = None
+        if self._sweeps is not None and wants and len(call.x) > 1:
+            sweep = self._sweeps.begin(wants[0].key.layer, wants)
         window = self._window if len(call.x) > 1 else len(missing)  # one token's experts are soon all there
-        demands = Demands(self._arrivals, {key: want.tier for key, want in missing.items()}, window)
+        has_room = None if sweep is None else sweep.has_room
+        demands = Demands(self._arrivals, {key: want.tier for key, want in missing.items()}, window, has_room)
         try:
-            demands.start()
-            self._telemetry.hit(len(hits))
+            demands.start(len(ready))
+            self._telemetry.hit(len(ready))
             self._telemetry.misses += len(missing)
             skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]
             self._telemetry.precision[0] += len(skipped)
-            taken, hits = hits, []
-            self._run(call, taken)
-            while demands:
-                self._run(call, [(missing[lease.key], lease) for lease in demands.take()])
+            while ready or demands:
+                if not ready:
+                    ready.extend((missing[lease.key], lease) for lease in demands.take())
+                size = len(ready) if sweep is None else min(BATCH, len(ready))
+                batch = [ready.popleft() for _ in range(size)]
+                self._run(call, batch)
+                if sweep is not None:
+                    for want, _ in batch:
+                        sweep.done(want.key)
+                    demands.start(len(ready))
+                    if not demands.waiting:
+                        sweep.read_ahead()
             return skipped
         finally:
-            for _, lease in hits:
+            for _, lease in ready:
                 lease.release()
             demands.abandon()
 

@@ -72,6 +72,11 @@ class Telemetry:
         """How often each expert of a layer was chosen."""
         return self._uses[self._row[layer]]
 
+    def chosen(self, layer: int) -> list[int]:
+        """How often each expert of a layer was chosen in the current answer."""
+        row = self._row[layer]
+        return [now - then for now, then in zip(self._uses[row], self._before[row])]
+
     def routed(self, layer: int, slots: Mapping[int, Sequence[int]]) -> None:
         """These experts were chosen in these slots."""
         row = self._uses[self._row[layer]]

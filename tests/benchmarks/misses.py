@@ -1,6 +1,6 @@
 """The expert runtime where most of what a token needs is on the disk: how close it comes to the floor.
 
-    python -m tests.benchmarks.misses [--cache 0.25] [--dial exact|balanced|fast] [--layers N] [--between MS] [--json]
+    python -m tests.benchmarks.misses [--cache 0.25] [--dial exact|balanced|fast] [--prompt N] [--between MS] [--json]
 
 Experts of Qwen3's shape (hidden 2048, intermediate 768, 128 a layer, top 8) at 4 bits, random ones, written once into
 `--folder`; every token chooses its experts uniformly. Nothing else of a model is there: `--between` is how long the
@@ -8,6 +8,7 @@ caller computes between two layers (attention), with the same kernels, while the
 
 floor: max(bytes missed / disk rate, bytes used / memory rate), summed over layers; both rates measured in turns with
 the tokens, the disk's by plain direct reads of whole experts. of_floor: floor / time spent in `moe_step`.
+With --prompt, seconds of a chunk of so many tokens; floor: max(bytes read / disk rate, the same with all in memory).
 """
 
 from __future__ import annotations
@@ -109,6 +110,12 @@ def routing(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
     return ids[None], (weights / weights.sum())[None]
 
 
+def many(seed: int, tokens: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """ids [T, K], weights [T, K]."""
+    ids, weights = zip(*(routing(seed + token) for token in range(tokens)), strict=True)
+    return torch.cat(ids), torch.cat(weights)
+
+
 def measure(args: argparse.Namespace) -> dict[str, Any]:
     """All figures."""
     path = args.folder / f"misses-{args.layers}"
@@ -117,10 +124,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     x = torch.randn(1, SPEC.hidden)
     plain = huge(256 << 20).fill_(1)
     with Store.open(path) as store, contextlib.closing(Disk(store, args.readers)) as disk:
+        capacity = int(args.cache * args.layers * EXPERTS * SPEC.layout.bytes_for(4))
         runtime = open_runtime(
-            store, Activation(), int(args.cache * store.expert_bytes()), readers=args.readers,
-            thresholds=dial_of(args.dial), policy="lru_layer",
-        )  # fmt: skip
+            store, Activation(), capacity, readers=args.readers, thresholds=dial_of(args.dial), policy="lru_layer"
+        )
         kernel = runtime.native
         assert isinstance(kernel, NativeKernel)
         part = plain[: int(args.between * 1e-3 * 30e9)]
@@ -169,11 +176,58 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def measure_prompt(args: argparse.Namespace) -> dict[str, Any]:
+    """A chunk of a prompt through all layers: ours with the cache given, computing alone with all in memory."""
+    path = args.folder / f"misses-{args.layers}"
+    if not path.is_dir():
+        write_store(path, args.layers)
+    plain = huge(256 << 20).fill_(1)
+    generator = torch.Generator().manual_seed(3)
+    x = torch.randn(args.prompt, SPEC.hidden, generator=generator)
+    whole = args.layers * EXPERTS * SPEC.layout.bytes_for(4)
+    with Store.open(path) as store, contextlib.closing(Disk(store, args.readers)) as disk:
+        ours, full = (
+            open_runtime(store, Activation(), int(share * whole), readers=args.readers, thresholds=dial_of(args.dial))
+            for share in (args.cache, 1.0)
+        )
+        assert isinstance(full.native, NativeKernel)
+        seconds: dict[str, list[float]] = {"ours": [], "compute": [], "floor": [], "disk": []}
+        try:
+            for turn in range(1 + args.turns):
+                routed = [many(turn * 9001 + 601 * layer, args.prompt) for layer in store.layers]
+                took = {}
+                before = ours.snapshot().bytes_read
+                for name, runtime in (("compute", full), ("ours", ours)):
+                    runtime.telemetry.begin_answer()
+                    start = time.perf_counter()
+                    for layer, (ids, weights) in zip(store.layers, routed, strict=True):
+                        for _ in range(round(args.between / 0.35) * args.prompt // 8):
+                            full.native.read(plain[: int(0.35e-3 * 30e9)])
+                        runtime.moe(layer, x, ids, weights)
+                    took[name] = time.perf_counter() - start
+                took["disk"] = (ours.snapshot().bytes_read - before) / disk.rate()
+                took["floor"] = max(took["disk"], took["compute"])
+                for name, values in seconds.items():
+                    if turn:
+                        values.append(took[name])
+        finally:
+            ours.close()
+            full.close()
+    of_floor = [a / b for a, b in zip(seconds["ours"], seconds["floor"], strict=True)]
+    return {
+        **{name: round(statistics.median(values), 4) for name, values in seconds.items()},
+        "times_floor": round(statistics.median(of_floor), 3),
+        "all": [round(f, 3) for f in sorted(of_floor)],
+        "conditions": {k: v for k, v in vars(args).items() if k not in ("json", "folder")},
+    }
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=float, default=0.25, help="share of all experts' bytes")
     parser.add_argument("--dial", choices=("exact", *SHARES), default="exact")
+    parser.add_argument("--prompt", type=int, default=0, help="tokens of a chunk, instead of one by one")
     parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--readers", type=int, default=4)
     parser.add_argument("--between", type=float, default=0.35, help="milliseconds of computing between layers")
@@ -182,7 +236,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=default_folder())
     parser.add_argument("--json", action="store_true")
     args = parser.parse_args()
-    result = measure(args)
+    result = measure_prompt(args) if args.prompt else measure(args)
     print(json.dumps(result) if args.json else "\n".join(f"{k:18} {v}" for k, v in result.items()))
 
 

@@ -42,6 +42,8 @@ def opened() -> Iterator[Open]:
     for runtime, source in made:
         source.gate.set()
         runtime.close()
+    while _timers:
+        _timers.pop().join()
 
 
 def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
@@ -50,9 +52,13 @@ def stepped(runtime: ExpertRuntime, layer: int, x: Tensor, ids: Tensor, weights:
     return step.y
 
 
+_timers: list[threading.Timer] = []
+
+
 def later(source: MemorySource) -> None:
     """Reads go on once whoever is about to wait for them surely waits."""
-    threading.Timer(0.05, source.gate.set).start()
+    _timers.append(threading.Timer(0.05, source.gate.set))
+    _timers[-1].start()
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

@@ -1,0 +1,105 @@
+"""A long prompt visits nearly every expert of every layer: what is read ahead for it, and what of it stays."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+
+from engine.experts.arrivals import Arrivals
+from engine.experts.cache import ExpertCache
+from engine.experts.keys import ExpertKey
+from engine.experts.telemetry import Telemetry
+from engine.experts.wants import Want
+from engine.store.layout import ExpertSpec
+
+WINDOW = 64 << 20  # bytes on their way through the cache: a few reads of any model, and little of what decoding needs
+SHARE = 4  # of the cache that the window takes at most: one part in so many
+COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too
+BATCH = (
+    4  # experts computed at a time: long enough for the kernels, and what is read meanwhile is soon followed by more
+)
+
+
+class Sweep:
+    """One call of many tokens, which asks for more experts than its layer may keep.
+
+    Every expert that is missing is read once, in the order of the disk, into room that is used again and again: of all
+    that this layer computes with, those stay that this answer has chosen most often. keep: these. ahead: experts of the
+    next layer, and at which tier; at most `window` bytes of them are asked for, and `brought` were.
+    """
+
+    def __init__(
+        self,
+        cache: ExpertCache,
+        arrivals: Arrivals,
+        window: int,
+        keep: frozenset[int],
+        ahead: Sequence[tuple[ExpertKey, int]],
+    ) -> None:
+        self.brought = 0
+        self._cache, self._arrivals, self._window, self._keep = cache, arrivals, window, keep
+        self._ahead = deque(ahead)
+
+    def has_room(self, key: ExpertKey, tier: int) -> bool:
+        """Whether it can be asked for without anybody having to leave."""
+        return self._cache.lacking(key, tier) <= self._cache.free
+
+    def done(self, key: ExpertKey) -> None:
+        """It was computed: its room is for the next one, unless it may stay."""
+        if key.expert not in self._keep:
+            self._cache.drop(key)
+
+    def read_ahead(self) -> None:
+        """Ask for experts of the next layer, while there is room in the window."""
+        while self._ahead:
+            key, tier = self._ahead[0]
+            lacking = self._cache.lacking(key, tier)
+            if lacking > min(self._cache.free, self._window - self.brought):
+                return
+            self._ahead.popleft()
+            if lacking and self._arrivals.expect(key, tier):
+                self.brought += lacking
+
+
+class Sweeps:
+    """Begins them. specs, tiers: by layer and expert; tiers by Demand. For one level of memory."""
+
+    def __init__(
+        self,
+        cache: ExpertCache,
+        arrivals: Arrivals,
+        telemetry: Telemetry,
+        specs: Mapping[int, Sequence[ExpertSpec]],
+        tiers: Mapping[int, Sequence[tuple[int, int, int]]],
+    ) -> None:
+        self._cache, self._arrivals, self._telemetry = cache, arrivals, telemetry
+        self._specs, self._tiers = specs, tiers
+        layers = tuple(specs)
+        self._everything = sum(map(len, specs.values()))
+        self._next = dict(pairwise(layers))
+        self._last: Sweep | None = None
+
+    def begin(self, layer: int, wants: Sequence[Want]) -> Sweep | None:
+        """One for these experts of a layer, those that are there being leased; None where all of them may stay."""
+        last, self._last = self._last, None
+        capacity, largest = self._cache.capacity, max(want.spec.layout.bytes_for(want.full) for want in wants)
+        window = min(WINDOW, capacity // SHARE)
+        stay = max(1, (capacity - window) // largest // len(self._specs))
+        if len(wants) <= stay or capacity >= self._everything * largest:
+            return None
+        chosen = self._telemetry.chosen(layer)
+        most = sorted((want.key.expert for want in wants), key=lambda expert: -chosen[expert])
+        keep = frozenset(most[:stay])
+        for expert in range(len(self._specs[layer])):  # who is wanted is in use, and leaves later
+            if expert not in keep:
+                self._cache.drop(ExpertKey(layer, expert))
+        self._cache.make_free(window - (0 if last is None else last.brought))
+        self._last = Sweep(self._cache, self._arrivals, window, keep, self._following(layer, len(wants)))
+        return self._last
+
+    def _following(self, layer: int, visited: int) -> list[tuple[ExpertKey, int]]:
+        after = self._next.get(layer)
+        if after is None or visited < COVERAGE * len(self._specs[layer]):
+            return []
+        return [(ExpertKey(after, expert), tiers[-1]) for expert, tiers in enumerate(self._tiers[after])]
