@@ -98,13 +98,12 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
                     mine.append(ours.turn(segment))
                 table.append(_row(name, values, first, mine, theirs, roofs, group))
     base_row = {"name": base_name, "settings": base_values, "first": _speed(cold, FIRST), "ours": table[0]["peer"]}
-    rates = roofs.medians()
     return {
         "ours": table[-1]["ours"],
         "peer": table[-1]["peer"],
         "ratio": table[-1]["ratio"],
         "floor": table[-1]["floor"],
-        "roof": {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)},
+        "roof": roofs.report(),
         "rows": [base_row, *table],
         "conditions": conditions(args, isa=roofs.isa, others=[round(x, 2) for x in quiet.others]),
     }

@@ -7,7 +7,7 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -21,6 +21,7 @@ from tests.benchmarks.shapes import Shape
 
 SERVER = "tests.benchmarks.naive_server"
 OWN = 800_000_000  # bytes of the interpreter and its libraries
+LAYERS_AT_ONCE = 1.5  # in bf16, while one is computed
 AMPLE = 1 << 40  # while it loads: experts of a layer are stacked then, which takes more than running does
 
 
@@ -50,21 +51,38 @@ class Naive:
         }
 
 
-def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], folder: Path) -> Naive:
-    """Decode the tokens under a limit of that share of the bf16 bytes. shape: cut so that the disk holds it twice.
+def narrowest(shape: Shape, share: float) -> Shape:
+    """The cut with the fewest layers that runs at all under that share of its bf16 bytes: one layer must be in memory.
 
-    Raises SystemExit where accelerate is not installed.
+    Raises SystemExit where the whole shape does not.
+    """
+    for layers in range(1, shape.layers + 1):
+        cut = replace(shape, layers=layers)
+        if 2 * cut.weights() * share >= OWN + LAYERS_AT_ONCE * _layer_bytes(cut):
+            return cut
+    raise SystemExit(f"accelerate cannot run {shape.name} within {share:g} of its bytes.")
+
+
+def run_naive(shape: Shape, share: float, threads: int, tokens: Sequence[int], folder: Path) -> Naive:
+    """Decode the tokens under a limit of that share of the bf16 bytes. The disk holds the model twice meanwhile.
+
+    Raises SystemExit where accelerate is not installed, or the disk has not that much room.
     """
     if importlib.util.find_spec("accelerate") is None:
         raise SystemExit("accelerate is not installed here: pip install accelerate")
     here = folder / "naive"
+    here.mkdir(parents=True, exist_ok=True)
+    needed, free = 4 * shape.weights(), shutil.disk_usage(here).free
+    if needed > free:
+        raise SystemExit(f"accelerate's disk offload needs {needed / 1e9:.0f} GB in {here}; {free / 1e9:.0f} are free.")
     limit = int(2 * shape.weights() * share)
     try:
         say(f"Writing {here}")
         write_checkpoint(shape, here / "checkpoint")
         with limited("naive", AMPLE) as group:
             places = {"checkpoint": str(here / "checkpoint"), "offload": str(here / "offload")}
-            arguments = {**places, "room": max(1, limit - OWN - _layer_bytes(shape)), "threads": threads}
+            room = limit - OWN - int(LAYERS_AT_ONCE * _layer_bytes(shape))
+            arguments = {**places, "room": max(1, room), "threads": threads}
             child = Child("accelerate", group.command(sys.executable, "-m", SERVER, json.dumps(arguments)))
             try:
                 drop_caches()

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from tests.benchmarks.blockdevice import drop_caches, read_ahead, read_ahead_fil
 from tests.benchmarks.cgroup import limited
 from tests.benchmarks.common import Quiet, conditions, emit, limit_options, median, orderly
 from tests.benchmarks.large import Model, Rival, prepare_model, prepare_pair
-from tests.benchmarks.naive import run_naive
+from tests.benchmarks.naive import narrowest, run_naive
 from tests.benchmarks.ours import PREFERRED
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
@@ -166,7 +166,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "ratio_default": None,
         "floor": median([t.floor(rates.disk, rates.memory) for t in turns]),
         "of_floor": round(median(contest.shares()), 3),
-        "roof": {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)},
+        "roof": contest.roofs.report(),
         **counted(turns),
         "memory": {"limit": limit, "model": model.nbytes, **memory},
         "seconds": {"warm": [round(s, 3) for s in warm.seconds], "ours": _spread([t.per_token for t in turns])},
@@ -186,7 +186,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
             f"peer{name}_read_ahead": found.read_ahead,
         }
     if args.naive:
-        cut = replace(shape, layers=args.naive_layers)
+        cut = narrowest(shape, args.limit)
         naive = run_naive(cut, args.limit, args.threads, tokens[: args.naive_tokens + 1], args.folder)
         result["naive"] = naive.report(shape.layers)
     return result
@@ -229,8 +229,7 @@ def main() -> None:
     parser.add_argument("--warm", type=int, default=48, help="tokens of ours before the first turn")
     parser.add_argument("--peer-warm", type=int, default=24, help="of the peer; at most as many as four of its turns")
     parser.add_argument("--alone", action="store_true", help="ours without the peer")
-    parser.add_argument("--naive", action="store_true", help="also accelerate's disk offload, on a cut in bf16")
-    parser.add_argument("--naive-layers", type=int, default=4, help="of the cut; its figure is scaled to all layers")
+    parser.add_argument("--naive", action="store_true", help="also accelerate's disk offload, on a cut, in bf16")
     parser.add_argument("--naive-tokens", type=int, default=3)
     args = parser.parse_args()
     emit(measure(args), args.json)

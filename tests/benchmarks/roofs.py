@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import DiskRoof
@@ -42,6 +43,12 @@ class Roofs:
         """Release everything."""
         self._disk.close()
         self._memory.close()
+
+    def report(self) -> dict[str, Any]:
+        """GB/s of both, and how the disk was read."""
+        rates, (piece, readers) = self.medians(), self._disk.way
+        found = {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)}
+        return {**found, "bytes": piece, "readers": readers}
 
     def medians(self) -> Rates:
         """Of both."""

@@ -5,7 +5,7 @@
 Without a shape the built-in model runs with that share of its experts in memory. With one, a model of 8 GB runs in a
 control group with that share of its bytes. Beside it runs the same model with all the memory it wants (`peer`), fed the
 same tokens in chats of --chat tokens: under Exact the logits after every token must be the same to the last bit.
-`growth`: bytes of anonymous memory that a thousand tokens added, over the second half of the run.
+`growth`: bytes of memory that a thousand tokens added, looked at where chats end, over the second half of the run.
 """
 
 from __future__ import annotations
@@ -94,10 +94,10 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "peer": round(1 / b, 3),
         "ratio": round(b / a, 4),
         "floor": median([t.floor(rates.disk, rates.memory) for t in mine]),
-        "roof": {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)},
+        "roof": roofs.report(),
         "tokens": sum(len(t.seconds) for t in mine),
         "different": sum(x != y for m, t in zip(mine, theirs) for x, y in zip(m.digests, t.digests, strict=True)),
-        "growth": growth(samples, args.segment),
+        "growth": growth(samples[args.chat // args.segment - 1 :: args.chat // args.segment], args.chat),
         **counted(mine),
         "memory": {"limit": what.nbytes, "first": samples[0], "last": samples[-1], **memory},
         "plan": {"ours": ours.about, "peer": other.about},

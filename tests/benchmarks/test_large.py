@@ -18,7 +18,7 @@ from engine.store.verify import verify
 from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.large import Model, prepare_model, prepare_pair
-from tests.benchmarks.naive import Naive
+from tests.benchmarks.naive import Naive, narrowest
 from tests.benchmarks.offload import CONTEXT, calibrated, chosen, fitting
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
@@ -201,6 +201,12 @@ def test_the_naive_floor_reads_what_it_was_not_allowed_to_keep(tmp_path: Path) -
         assert len(child.ask(do="decode", tokens=[1, 2, 3])) == 3
     finally:
         child.close()
+
+
+def test_the_naive_cut_has_room_for_a_layer() -> None:
+    assert 2 < narrowest(large("qwen3"), 0.5).layers < narrowest(large("qwen3"), 0.25).layers < 24
+    with pytest.raises(SystemExit, match="cannot run"):
+        narrowest(large("mixtral"), 0.01)
 
 
 def test_the_naive_figure_is_scaled_by_layers() -> None:
