@@ -17,6 +17,7 @@ from engine.store.manifest import DenseTensor, Manifest
 from engine.store.problems import broken, unreadable
 
 CHUNK = 8 << 20  # bytes per read, so that checksums are taken while the bytes are still in the cache
+AHEAD = 16 << 20  # more than systems read ahead
 
 # From here on a tensor is a mapping of its own, which goes back to the system when it is packed. On the heap, into
 # which glibc puts anything up to 32 MB after a while, such holes stayed: 470 MB of them after opening OLMoE (measured).
@@ -78,7 +79,8 @@ class DenseWeights:
             except OSError as cause:
                 raise unreadable(self._path, cause) from cause
             if isinstance(self._file, PosixFile):  # elsewhere such copies count as free memory
-                self._file.forget(entry.offset + at, part.nbytes)
+                last = at + part.nbytes == entry.nbytes  # then with what the system read ahead: no tensor need follow
+                self._file.forget(entry.offset + at, part.nbytes + (AHEAD if last else 0))
             if got != part.nbytes:
                 raise broken(f"tensor {entry.name} is cut short")
             crc = crc32(part, crc)
