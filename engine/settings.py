@@ -121,6 +121,14 @@ ENGINE = (
             "lru_layer: the same for each layer alone; lfu: the one used least; edgemoe: use and turn; activation: the "
             "one that chats like this one use least.", "speed",
             choices=("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation"), live=False, advanced=True),
+    Setting("prefetch", "choice", "auto", "Read ahead",
+            "Fetch experts that are likely to be needed before the model asks for them. Auto rests where it does not "
+            "pay; the answers are the same either way.", "speed", choices=("auto", "off")),
+    Setting("prefetch_depth", "int", 2, "Layers read ahead", "How many layers ahead is looked for a missing expert.",
+            "speed", 1, 2, advanced=True),
+    Setting("prefetch_width", "int", None, "Experts read ahead",
+            "Most experts expected of a layer; empty takes as many as a token chooses.", "speed", 1, 256,
+            optional=True, advanced=True),
     Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,
             live=False, advanced=True),
     Setting("direct_io", "choice", "auto", "Direct I/O", "Read experts past the system's file cache.", "speed",

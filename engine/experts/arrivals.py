@@ -68,6 +68,24 @@ class Arrivals:
         """
         return key not in self._open and self._start(key, tier, urgency)
 
+    def size(self, key: ExpertKey) -> int:
+        """Bytes to be read for an expert under way."""
+        return self._open[key].request.nbytes
+
+    def brought(self, key: ExpertKey) -> int:
+        """Bytes of an expert under way that have been read or are being read."""
+        request = self._open[key].request
+        return request.nbytes - request.left
+
+    def cancel(self, key: ExpertKey) -> int:
+        """Nobody expects this expert any more, which is under way: read no more of it; returns what `brought` did.
+
+        It is under way until what readers have in hand has come; whoever demands it before that reads it again.
+        """
+        brought = self.brought(key)
+        self._loader.cancel(self._open[key].request)
+        return brought
+
     def _start(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
         arrival = self._cache.reserve(key, tier)
         if arrival is None:

@@ -11,10 +11,12 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.experts.arrivals import Arrivals
 from engine.experts.backend import Step
-from engine.experts.keys import ExpertSource, largest_expert
+from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
 from engine.experts.loader import Loader
 from engine.experts.observer import UNSEEN, Observer, seen
 from engine.experts.precision import EXACT, Thresholds, tiers_of
+from engine.experts.predictors.predictor import Predictor
+from engine.experts.prefetch import Prefetch
 from engine.experts.residents import Residents
 from engine.experts.several import Call, Several
 from engine.experts.single import Single
@@ -87,6 +89,7 @@ class ExpertRuntime:
         self._single = None
         if self._residents is not None:
             self._single = Single(self._residents, cache, self.arrivals, self.telemetry)
+        self.prefetch: Prefetch | None = None
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -161,6 +164,29 @@ class ExpertRuntime:
             if self._single is None or not self._single.play(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
 
+    def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
+        """Read experts that the predictor expects, from the next pass on; None ends that. See Prefetch."""
+        if self.prefetch is not None:
+            self.prefetch.sleep()
+        self.prefetch = None
+        if predictor is not None:
+            self.prefetch = Prefetch(
+                self._source, predictor, self.arrivals, self.cache, self._lacks, self._rate, k, depth, width
+            )
+        for part in (self._several, self._single):
+            if part is not None:
+                part.ahead = self.prefetch
+
+    def _lacks(self, key: ExpertKey, rank: int) -> int:
+        """Of experts expected, the first is of full precision under every dial; the others come coarse at first."""
+        _, low, full = self._tiers[key.layer][key.expert]
+        tier = full if rank == 0 or self._thresholds.exact else low
+        return 0 if any(level.tier(key, full) >= tier for level in self.cache.levels) else tier
+
+    def _rate(self) -> float:
+        loads = self._loader.loads()
+        return sum(load.bytes for load in loads.by_urgency.values()) / loads.busy if loads.busy else 0.0
+
     def observe(self, observer: Observer | None) -> None:
         """Tell it of everything from now on; None ends that."""
         self._observer = observer
@@ -178,6 +204,8 @@ class ExpertRuntime:
             self.cache.begin_sequence()
         if self.pass_listener is not None:
             self.pass_listener(token_ids, position)
+        if self.prefetch is not None:
+            self.prefetch.begin(token_ids, position, self.telemetry.misses)
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""

@@ -7,8 +7,10 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
+from engine.experts.ahead import Ahead
 from engine.experts.arrivals import Arrivals
 from engine.experts.demands import Demands
 from engine.experts.entry import Lease
@@ -51,6 +53,7 @@ class Several:
         self._activation, self._telemetry, self._window = activation, telemetry, window
         self._sweeps = sweeps
         self.observer: Observer | None = None
+        self.ahead: Ahead | None = None
 
     def serve(self, call: Call, wants: Sequence[Want]) -> list[int]:
         """Fill the slots of every want; returns those that were skipped.
@@ -69,6 +72,9 @@ class Several:
         demands = Demands(self._arrivals, {key: want.tier for key, want in missing.items()}, window, has_room)
         try:
             demands.start(len(ready))
+            if len(call.x) == 1 and self.ahead is not None and self.ahead.awake:
+                x = call.x[0].to("cpu", torch.float32).numpy()
+                self.ahead.routed(wants[0].key.layer, [want.key.expert for want in wants], x)
             self._telemetry.hit(len(ready))
             self._telemetry.misses += len(missing)
             skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]

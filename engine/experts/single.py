@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from engine.experts.ahead import Ahead
 from engine.experts.arrivals import Arrivals
 from engine.experts.backend import Step
 from engine.experts.demands import Demands
@@ -26,6 +27,7 @@ class Single:
         self._residents, self._arrivals, self._telemetry = residents, arrivals, telemetry
         self._level, self._counts = cache.levels[0], cache.counts[0]
         self.observer: Observer | None = None
+        self.ahead: Ahead | None = None
 
     def play(self, layer: int, step: Step) -> bool:
         """Fill step.y; False: this is no matter for the short way, and nothing was done.
@@ -36,6 +38,10 @@ class Single:
         if experts is None:
             return False
         self._arrivals.settle()
+        ahead = self.ahead if self.ahead is not None and self.ahead.awake else None
+        if ahead is not None and self._all_there(experts, step):
+            ahead.routed(layer, step.chosen.tolist(), step.x[0].numpy())
+            ahead = None
         demands: Demands | None = None
         hits: list[tuple[int, Lease]] = []
         try:
@@ -51,6 +57,8 @@ class Single:
                 demands = Demands(self._arrivals, tiers, len(tiers))
                 demands.start()
             self._count(experts, step, len(hits), len(tiers))
+            if ahead is not None:
+                ahead.routed(layer, step.chosen.tolist(), step.x[0].numpy())
             self._run(experts, step, hits)
             while demands:
                 self._run(experts, step, [(ranks[lease.key], lease) for lease in demands.take()])
@@ -61,6 +69,11 @@ class Single:
                 lease.release()
             if demands is not None:
                 demands.abandon()
+
+    def _all_there(self, experts: ResidentExperts, step: Step) -> bool:
+        """Whether nothing is likely to be read for this layer, as far as can be seen at a glance."""
+        keys, tier = experts.keys, self._level.tier
+        return all(tier(keys[expert]) for expert in step.chosen.tolist())
 
     def _sort(
         self, experts: ResidentExperts, step: Step, hits: list[tuple[int, Lease]]

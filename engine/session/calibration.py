@@ -19,8 +19,10 @@ from engine.experts.thresholds import HIGH_SHARE, LOW_SHARE, ScoreRecorder, from
 from engine.hub import dials
 from engine.hub.dials import DIALS, Calibration, Cost, DialCost
 from engine.session import calibration_state as kept_file
+from engine.session import foresight
 from engine.session.calibration_state import Kept
 from engine.session.evaluate import Sums, compared, sequences
+from engine.session.observe import Observation
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -77,6 +79,7 @@ class Calibrator:
         self._kept = Kept()
         self.found: Calibration | None = None
         self._windows = self._texts()
+        self._seen = Observation(session)
         if not anew:
             self._find_place()
 
@@ -121,7 +124,7 @@ class Calibrator:
                 )
                 kept.window += 1
             if kept.window == len(self._windows[kept.stage]):
-                self._end_stage()
+                self._end_stage(cancelled)
         with _writing(self._store):
             if self.complete:
                 (self._store / kept_file.FILE).unlink(missing_ok=True)
@@ -148,7 +151,7 @@ class Calibrator:
 
     def _find_scores(self, ids: list[int], cancelled: Callable[[], bool]) -> None:
         recorder = ScoreRecorder()
-        with self._session.listening(recorder), self._session.exactly():  # what was cached has no part in it
+        with self._seen.watching(ids, recorder), self._session.exactly():  # what was cached has no part in it
             self._session.context.run_through(ids, cancelled)
         self._kept.scores = torch.cat((self._kept.scores, recorder.scores.float()))
 
@@ -177,10 +180,15 @@ class Calibrator:
         with self._session.under(Thresholds(cuts.t1, cuts.t2)):
             return self._session.context.score(ids, one_by_one=one_by_one, cancelled=cancelled)
 
-    def _end_stage(self) -> None:
+    def _end_stage(self, cancelled: Callable[[], bool]) -> None:
         """Make what is known of what was added up; the next stage that has anything to do begins."""
         kept, session = self._kept, self._session
         if kept.stage == 0:
+            run = self._seen.observed()
+            if run is not None:
+                with _writing(self._store):
+                    foresight.learn(session, run, cancelled)
+            self._seen = Observation(session)
             cuts = {dial: from_scores(kept.scores, *share) for dial, share in SHARES.items()}
             costs = {dial: DialCost(cut.t1, cut.t2) for dial, cut in cuts.items()}
             tokens = sum(map(len, self._windows[0]))

@@ -1,8 +1,9 @@
-"""Run text through a model and note what its routers saw and chose: what predictors are fitted on."""
+"""Note what a model's routers see and choose while text runs through it: what predictors are fitted on."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,84 +11,103 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.experts.predictors import Observed
+from engine.experts.runtime import RouteListener
 from engine.models.decoder import Decoder
 
 if TYPE_CHECKING:
     from engine.session.session import Session
 
-BYTES = 512 << 20  # of recorded vectors, held while they are fitted to
+BYTES = 128 << 20  # of recorded vectors, held while they are fitted to
+
+Rows = list[list[NDArray[Any]]]
 
 
-class Observer:
-    """Collects, per row, what is told of every layer with experts."""
+class Observation:
+    """Texts, each a sequence of its own, as the routers met them. room: tokens noted, and the text they end."""
 
-    def __init__(self, layers: tuple[int, ...], experts: int, kind: type[np.floating]) -> None:
-        """kind: of the vectors kept."""
-        self._row = {layer: row for row, layer in enumerate(layers)}
-        self._experts, self._kind = experts, kind
-        self._ids: list[list[NDArray[np.int16]]] = [[] for _ in layers]
-        self._gating: list[list[NDArray[np.floating]]] = [[] for _ in layers]
-        self._after: list[list[NDArray[np.floating]]] = [[] for _ in layers]
+    def __init__(self, session: Session, *, after: bool = False, most: int = BYTES) -> None:
+        """after: note the residual stream behind every layer, too. most: bytes of vectors."""
+        source = session.store
+        self._session, self._after = session, after and isinstance(session.decoder, Decoder)
+        self._layers = source.layers
+        self._row = {layer: row for row, layer in enumerate(source.layers)}
+        self._experts = max(source.experts(layer) for layer in source.layers)
+        self.room = most // ((2 if after else 1) * 2 * source.spec(source.layers[0]).hidden * len(source.layers))
+        self._texts: list[list[int]] = []
+        self._seen: list[tuple[Rows, Rows, Rows]] = []
 
-    def routed(self, layer: int, ids: Tensor, weights: Tensor) -> None:
-        """A route listener."""
-        best_first = weights.abs().argsort(stable=True, dim=1, descending=True)
-        self._ids[self._row[layer]].append(ids.gather(1, best_first).numpy().astype(np.int16))
+    @property
+    def tokens(self) -> int:
+        """Noted so far."""
+        return sum(map(len, self._texts))
 
-    def given(self, layer: int, x: Tensor) -> None:
-        """A listener for what experts are given."""
-        self._gating[self._row[layer]].append(x.numpy().astype(self._kind))
+    @contextmanager
+    def watching(self, ids: list[int], also: RouteListener | None = None) -> Iterator[None]:
+        """While a text runs through the model, in many tokens at a time. One that breaks off is not kept.
 
-    def passed(self, layer: int, x: Tensor) -> None:
-        """A listener for the residual stream behind a layer."""
-        self._after[self._row[layer]].append(x.numpy().astype(self._kind))
+        also: told of every routing decision, whether there is room for more or not.
+        """
+        session, runtime = self._session, self._session.runtime
+        full = self.tokens >= self.room
+        chosen: Rows = [[] for _ in self._layers]
+        gating: Rows = [[] for _ in self._layers]
+        after: Rows = [[] for _ in self._layers]
 
-    def observed(self, tokens: list[int], starts: Iterable[int]) -> Observed:
-        """All of it."""
+        def routed(layer: int, experts: Tensor, weights: Tensor) -> None:
+            if also is not None:
+                also(layer, experts, weights)
+            if not full:
+                best_first = weights.abs().argsort(stable=True, dim=1, descending=True)
+                chosen[self._row[layer]].append(experts.gather(1, best_first).numpy().astype(np.int16))
+
+        def note(kept: Rows) -> Callable[[int, Tensor], None]:
+            return lambda layer, x: kept[self._row[layer]].append(x.numpy().astype(np.float16))
+
+        decoder = session.decoder
+        with session.listening(routed):
+            try:
+                if not full:
+                    runtime.given_listener = note(gating)
+                    if self._after and isinstance(decoder, Decoder):
+                        decoder.passed = note(after)
+                yield
+            finally:
+                runtime.given_listener = None
+                if isinstance(decoder, Decoder):
+                    decoder.passed = None
+        if not full:
+            self._texts.append(ids)
+            self._seen.append((chosen, gating, after))
+
+    def observed(self) -> Observed | None:
+        """All of it; None if there is nothing."""
+        if not self._texts:
+            return None
+        starts = np.cumsum([0, *map(len, self._texts)])[:-1]
+        chosen, gating, after = (self._joined(index) for index in range(3))
+        assert chosen is not None
         return Observed(
-            np.array(tokens), frozenset(starts), _joined(self._ids), self._experts, _joined(self._gating),
-            _joined(self._after) if all(self._after) else None,
+            np.concatenate([np.array(ids) for ids in self._texts]),
+            frozenset(starts.tolist()), chosen, self._experts, gating, after,
         )  # fmt: skip
 
-
-def _joined(rows: list[list[NDArray[Any]]]) -> NDArray[Any]:
-    joined = np.stack([np.concatenate(row) for row in rows])
-    for row in rows:
-        row.clear()
-    return joined
+    def _joined(self, index: int) -> NDArray[Any] | None:
+        rows: Rows = [[part for seen in self._seen for part in seen[index][row]] for row in range(len(self._layers))]
+        return np.stack([np.concatenate(row) for row in rows]) if all(rows) else None
 
 
 def observe(
-    session: Session,
-    texts: Iterable[list[int]],
-    tokens: int,
-    progress: Callable[[int, int], None] = lambda done, total: None,
+    session: Session, texts: Iterable[list[int]], tokens: int, *, after: bool = False, most: int = BYTES
 ) -> Observed:
-    """At least `tokens` of the texts, or all there are, each text a sequence of its own.
-
-    Fewer where the vectors would take more than BYTES. Raises what reading an expert raises.
-    """
-    source = session.store
-    hidden = source.spec(source.layers[0]).hidden
-    tokens = min(tokens, BYTES // (2 * 2 * hidden * len(source.layers)))
-    observer = Observer(source.layers, max(source.experts(layer) for layer in source.layers), np.float16)
-    decoder = session.decoder if isinstance(session.decoder, Decoder) else None
-    seen: list[int] = []
-    starts: list[int] = []
-    with session.listening(observer.routed), session.exactly():
-        session.runtime.given_listener = observer.given
-        if decoder is not None:
-            decoder.passed = observer.passed
-        try:
-            for ids in texts:
-                if len(seen) >= tokens:
-                    break
-                starts.append(len(seen))
-                session.logits(ids, one_by_one=False)
-                seen += ids
-                progress(min(len(seen), tokens), tokens)
-        finally:
-            session.runtime.given_listener = None
-            if decoder is not None:
-                decoder.passed = None
-    return observer.observed(seen, starts)
+    """At least `tokens` of the texts, or all there are. Raises what reading an expert raises."""
+    seen = Observation(session, after=after, most=most)
+    with session.exactly():
+        for ids in texts:
+            if seen.tokens >= min(tokens, seen.room):
+                break
+            with seen.watching(ids):
+                session.context.run_through(ids)
+    found = seen.observed()
+    if found is None:
+        raise ValueError("there is no text to observe")
+    return found

@@ -34,7 +34,7 @@ from engine.kernels.choice import available, in_use
 from engine.kernels.memory import keep_heap_small
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
-from engine.session import calibration
+from engine.session import calibration, foresight
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
 from engine.session.policy_weights import weights_of
 from engine.session.pressure import PressureWatch, Room
@@ -95,6 +95,7 @@ class Session:
             self.decoder = self._decoder(spec)
             model = Threaded(self.decoder, threads)
             self.context = Context(model, self.plan.context, self.plan.chunk, self.runtime.begin_pass)
+            self._read_ahead()
         except BaseException:
             self.runtime.close()
             raise
@@ -287,6 +288,7 @@ class Session:
                 )
         thresholds = self._thresholds_for(wanted)
         plan = self._new_plan(wanted)
+        ahead = self._ahead()
         self.context.bound(plan.context, plan.chunk)
         self._room.plan(
             plan.cache_bytes, plan.smallest_cache, lambda capacity: self.runtime.set_tier(plan.tier, capacity)
@@ -294,6 +296,8 @@ class Session:
         self.settings, self.plan = wanted, plan
         self.card = dataclasses.replace(self.card, plan=(*plan.sentences, *self._notes))
         self._set_thresholds(thresholds)
+        if self._ahead() != ahead:
+            self._read_ahead()
         return dict(self.settings)
 
     def _new_plan(self, wanted: Mapping[str, Any]) -> planning.Plan:
@@ -329,6 +333,20 @@ class Session:
         by_hand = self.settings["t1"] is not None or self.settings["t2"] is not None
         self.thresholds = EXACT if self.all_in_memory and not by_hand else thresholds
         self.runtime.set_thresholds(self.thresholds)
+
+    def _ahead(self) -> tuple[int, int | None] | None:
+        """How many layers and experts ahead are read; None where nothing is: also where all fit in memory."""
+        if self.settings["prefetch"] == "off" or self.all_in_memory:
+            return None
+        width = self.settings["prefetch_width"]
+        return int(self.settings["prefetch_depth"]), None if width is None else int(width)
+
+    def _read_ahead(self) -> None:
+        ahead = self._ahead()
+        if ahead is None:
+            self.runtime.read_ahead(None)
+        else:
+            self.runtime.read_ahead(foresight.predictor_of(self), self.card.experts_per_token, *ahead)
 
     def _apply_dial(self) -> None:
         self._set_thresholds(self._thresholds_for(self.settings))
@@ -380,6 +398,7 @@ class Session:
         """T1, T2 or what they cost were measured: they are in force, and the card says so."""
         self.card = dataclasses.replace(self.card, calibration=found)
         self._apply_dial()
+        self._read_ahead()
 
     def close(self) -> None:
         """Release everything. Safe to call twice."""

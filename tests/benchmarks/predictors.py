@@ -92,7 +92,9 @@ def main() -> None:
     with Session.open(args.model, {"dial": "exact"}) as session:
         texts = [resources.path("calibration", file) for file in ("calibration.jsonl", "eval.jsonl")]
         runs = [
-            observe(session, sequences(session.chat, text, session.context.limit, None), tokens)
+            observe(
+                session, sequences(session.chat, text, session.context.limit, None), tokens, after=True, most=1 << 30
+            )
             for text, tokens in zip(texts, (args.fit, args.test))
         ]
         if not isinstance(session.decoder, Decoder):

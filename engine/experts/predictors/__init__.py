@@ -3,7 +3,7 @@
 from engine.experts.predictors.blend import Blend, fit_weights
 from engine.experts.predictors.coactivation import Coactivation
 from engine.experts.predictors.eam import Eam
-from engine.experts.predictors.fit_gates import fitted
+from engine.experts.predictors.fit_gates import fitted, fitted_row
 from engine.experts.predictors.gates import Gate, StackedGates, stacked
 from engine.experts.predictors.observed import Observed, walk
 from engine.experts.predictors.paths import Paths
@@ -25,6 +25,7 @@ __all__ = [
     "TokenTable",
     "fit_weights",
     "fitted",
+    "fitted_row",
     "stacked",
     "walk",
 ]

@@ -22,14 +22,18 @@ def fitted(
     run: Observed, gates: Sequence[Gate], depth: int, on: Literal["gating", "after"] = "gating"
 ) -> list[list[Linear]]:
     """By row, maps to the scores of up to `depth` rows after it. run: with gating inputs, and `after` where on is."""
-    return [
-        [
-            _fitted(_inputs(run, gates, row, on), own_scores(run, gates[target], target), folded(source, gates[target]))
-            for target in range(row + 1, min(row + depth, len(gates) - 1) + 1)
-        ]
-        for row in range(len(gates))
-        for source in [gates[row] if on == "gating" else None]
-    ]
+    return [fitted_row(run, gates, row, depth, on) for row in range(len(gates))]
+
+
+def fitted_row(
+    run: Observed, gates: Sequence[Gate], row: int, depth: int, on: Literal["gating", "after"] = "gating"
+) -> list[Linear]:
+    """`fitted` for one row."""
+    targets = range(row + 1, min(row + depth, len(gates) - 1) + 1)
+    source = gates[row] if on == "gating" else None
+    priors = [folded(source, gates[target]) for target in targets]
+    wanted = [own_scores(run, gates[target], target) for target in targets]
+    return _fitted(_inputs(run, gates, row, on), wanted, priors) if priors else []
 
 
 def own_scores(run: Observed, gate: Gate, row: int) -> Floats:
@@ -48,12 +52,12 @@ def _inputs(run: Observed, gates: Sequence[Gate], row: int, on: Literal["gating"
     return x
 
 
-def _fitted(x: Floats, wanted: Floats, prior: Linear) -> Linear:
-    """argmin |x W + b - wanted|^2 + RIDGE |S (W - prior)|^2, S being the size of each channel of x."""
+def _fitted(x: Floats, wanted: Sequence[Floats], priors: Sequence[Linear]) -> list[Linear]:
+    """Of each: argmin |x W + b - wanted|^2 + RIDGE |S (W - prior)|^2, S being the size of each channel of x."""
     size = np.sqrt(np.square(x).mean(0)) + np.float32(1e-6)
     size = np.maximum(size, size.max() * np.float32(1e-4))
     scaled = np.concatenate([x / size, np.ones((len(x), 1), np.float32)], 1)
-    rest = wanted - (x @ prior.weight.T + prior.bias)
+    rest = np.concatenate([w - (x @ p.weight.T + p.bias) for w, p in zip(wanted, priors)], 1)
     if len(x) < scaled.shape[1]:  # the same solution from the smaller of the two matrices
         gram = (scaled @ scaled.T).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE
@@ -62,4 +66,5 @@ def _fitted(x: Floats, wanted: Floats, prior: Linear) -> Linear:
         gram = (scaled.T @ scaled).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE
         found = np.linalg.solve(gram, scaled.T @ rest).astype(np.float32)
-    return Linear(prior.weight + (found[:-1] / size[:, None]).T, prior.bias + found[-1])
+    more = np.split(found, len(priors), 1)
+    return [Linear(p.weight + (m[:-1] / size[:, None]).T, p.bias + m[-1]) for m, p in zip(more, priors)]

@@ -1,7 +1,12 @@
-"""Stacked gates (hobbit, section 3.3): the next layers' routers on what this layer's experts get, in one product."""
+"""Stacked gates (hobbit, section 3.3): the routers of the next layers on what this layer's experts are given.
+
+The paper multiplies the next p at once. Here each is multiplied when it is asked for, since a walk often ends at the
+first.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,10 +15,11 @@ import numpy as np
 import torch
 
 from engine.experts.predictors.predictor import Floats, Sight
-from engine.kernels.dense import Packed
-from engine.kernels.memory import Arena
+from engine.kernels.dense import Packed, set_bias
+from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
 
+BITS = 8  # of a weight; 4 would find 2 to 3 of 100 experts fewer (built-in model)
 LEAST_SCALE = 1e-4  # of the largest: channels that a norm all but silences tell nothing once divided by it
 
 Product = Callable[[Floats], Floats]
@@ -87,13 +93,11 @@ class StackedGates:
         kernel: NativeKernel | None = None,
         name: str | None = None,
     ) -> None:
-        """maps: by row, one per row after it that it speaks for. kernel: multiplies, with 8-bit weights; else numpy."""
+        """maps: by row, one per row after it that it speaks for. kernel: multiplies, with BITS a weight; else numpy."""
         self.name = name or ("gates" if on == "gating" else "after")
         self._gates, self._on = gates, on
-        arena = Arena()
-        self._products = [_product(own, kernel, arena) if own else None for own in maps]
-        self._depths = [len(own) for own in maps]
-        self._stamp, self._found = -1, np.zeros((0, 0), np.float32)
+        arena = _Pages()
+        self._products = [[_product(one, kernel, arena) for one in own] for own in maps]
 
     def begin_sequence(self) -> None:
         """Nothing is kept."""
@@ -102,32 +106,44 @@ class StackedGates:
         """See Predictor.scores."""
         x = sight.gating if self._on == "gating" else sight.after
         ahead = row - sight.row
-        if x is None or sight.row < 0 or ahead > self._depths[sight.row]:
+        if x is None or sight.row < 0 or ahead > len(self._products[sight.row]):
             return None
-        if self._stamp != sight.stamp:
-            product = self._products[sight.row]
-            assert product is not None
-            if self._on == "after":
-                x = x / np.sqrt(np.dot(x, x) / len(x) + 1e-6)
-            self._found = product(x).reshape(self._depths[sight.row], -1)
-            self._stamp = sight.stamp
-        return self._gates[row].ranking(self._found[ahead - 1])
+        if self._on == "after":
+            x = x * np.float32(1 / math.sqrt(float(np.dot(x, x)) / len(x) + 1e-6))
+        return self._gates[row].ranking(self._products[sight.row][ahead - 1](x))
 
     def learn(self, sight: Sight) -> None:
         """Nothing to learn."""
 
 
-def _product(own: Sequence[Linear], kernel: NativeKernel | None, arena: Arena) -> Product:
-    weight = np.concatenate([one.weight for one in own])
-    bias = np.concatenate([one.bias for one in own])
+def _product(own: Linear, kernel: NativeKernel | None, arena: Arena) -> Product:
     if kernel is None:
-        return lambda x: np.asarray(weight @ x + bias, np.float32)
-    packed = Packed([torch.from_numpy(weight)], 8, kernel, arena)
-    y = torch.empty(1, len(weight))
-    out = y.numpy()[0]
+        return lambda x: np.asarray(own.weight @ x + own.bias, np.float32)
+    return _Native(own, kernel, arena)
 
-    def multiply(x: Floats) -> Floats:
-        kernel.linear(packed.view, torch.from_numpy(x)[None], y)
-        return out + bias
 
-    return multiply
+class _Pages(Arena):
+    """Pages of its own for every matrix: shared huge ones would take 2 MB where a small model's gates have 100 kB."""
+
+    def take(self, nbytes: int) -> torch.Tensor:
+        """See Arena.take."""
+        return huge(nbytes)
+
+
+class _Native:
+    """The product by native code; its answer is written over by the next call."""
+
+    def __init__(self, own: Linear, kernel: NativeKernel, arena: Arena) -> None:
+        self._kernel, self._shape = kernel, own.weight.shape[1:]
+        self._packed = Packed([torch.from_numpy(own.weight)], BITS, kernel, arena)
+        self._bias = torch.from_numpy(own.bias)  # the view holds its address alone
+        set_bias(self._packed.view, self._bias)
+        self._y = torch.empty(1, len(own.weight))
+        self._out = self._y.numpy()[0]
+        self._address = self._y.data_ptr()
+
+    def __call__(self, x: Floats) -> Floats:
+        if x.dtype != np.float32 or x.shape != self._shape or not x.flags.c_contiguous:
+            raise ValueError(f"x is {x.dtype} {x.shape}; expected contiguous float32 {self._shape}")
+        self._kernel.glance(self._packed.view, x.ctypes.data, self._address)
+        return self._out

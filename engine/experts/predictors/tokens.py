@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,11 +30,13 @@ class TokenTable:
         self.ids: list[int] = []
         kind = np.uint8 if shape.experts <= 256 else np.uint16
         width = max(min(WIDTH, shape.experts), shape.k)
-        self.experts: NDArray[np.unsignedinteger] = np.zeros((64, shape.rows, width), kind)
+        # Places of count 0 hold an expert each, too, so that none is ever named twice in a row.
+        self._unused = np.broadcast_to(np.arange(width, dtype=kind), (shape.rows, width))
+        self.experts: NDArray[np.unsignedinteger] = np.tile(self._unused, (64, 1, 1))
         self.counts = np.zeros((64, shape.rows, width), np.uint8)
         self.seen = np.zeros(64, np.uint16)
         self._out = np.zeros(shape.experts, np.float32)
-        self._row = np.arange(shape.rows)[:, None]
+        self._rows = np.arange(shape.rows)[:, None]
         self._hand = 0
 
     def begin_sequence(self) -> None:
@@ -44,12 +48,10 @@ class TokenTable:
         if at is None:
             return None
         seen = float(self.seen[at]) + PRIOR
+        share = FLOOR + PRIOR * self._shape.k / self._shape.experts / seen  # of whom the token never chose
         out = self._out
-        out.fill(np.log(FLOOR + PRIOR * self._shape.k / self._shape.experts / seen))
-        counts = self.counts[at, row]
-        shares = counts * np.float32(1 / seen) + np.float32(FLOOR + PRIOR * self._shape.k / self._shape.experts / seen)
-        known = counts > 0
-        out[self.experts[at, row][known]] = np.log(shares[known])
+        out.fill(math.log(share))
+        out[self.experts[at, row]] = np.log(self.counts[at, row] * np.float32(1 / seen) + np.float32(share))
         return out
 
     def learn(self, sight: Sight) -> None:
@@ -66,15 +68,18 @@ class TokenTable:
             self.counts[at] >>= 1
             self.seen[at] >>= 1
         self.seen[at] += 1
-        experts, counts = self.experts[at], self.counts[at]
-        for rank in range(chosen.shape[1]):
-            mine = chosen[:, rank, None]
-            same = (experts == mine) & (counts > 0)
-            column = np.where(same.any(1), same.argmax(1), counts.argmin(1))[:, None]
-            stays = np.take_along_axis(same, column, 1)
-            count = np.take_along_axis(counts, column, 1)
-            experts[self._row, column] = mine
-            counts[self._row, column] = np.where(stays, count + 1, np.maximum(count, 1))
+        experts, counts, rows = self.experts[at], self.counts[at], self._rows
+        same = experts[:, None] == chosen[..., None]  # [rows, K, width]
+        known = same.any(2)
+        column = same.argmax(2)
+        if not known.all():
+            weight = counts.astype(np.int16)
+            weight[(same & known[..., None]).any(1)] = FULL + 1  # not for newcomers
+            lowest = weight.argsort(1, kind="stable")
+            newcomer = (~known).cumsum(1) - 1  # of its row the how manieth
+            column = np.where(known, column, np.take_along_axis(lowest, np.maximum(newcomer, 0), 1))
+            experts[rows, column] = chosen
+        counts[rows, column] = np.where(known, counts[rows, column] + 1, np.maximum(counts[rows, column], 1))
 
     def _place_for(self, token: int) -> int:
         if len(self.ids) < self._most:
@@ -86,7 +91,7 @@ class TokenTable:
             at = self._least_seen()
             del self.rows_of[self.ids[at]]
             self.ids[at] = token
-            self.counts[at], self.seen[at] = 0, 0
+            self.experts[at], self.counts[at], self.seen[at] = self._unused, 0, 0
         self.rows_of[token] = at
         return at
 
@@ -98,8 +103,7 @@ class TokenTable:
 
     def _grow(self) -> None:
         more = min(2 * len(self.seen), self._most)
-        for name in ("experts", "counts", "seen"):
-            old = getattr(self, name)
-            new = np.zeros((more, *old.shape[1:]), old.dtype)
-            new[: len(old)] = old
-            setattr(self, name, new)
+        added = more - len(self.seen)
+        self.experts = np.concatenate([self.experts, np.tile(self._unused, (added, 1, 1))])
+        self.counts = np.concatenate([self.counts, np.zeros((added, *self.counts.shape[1:]), np.uint8)])
+        self.seen = np.concatenate([self.seen, np.zeros(added, np.uint16)])

@@ -1,0 +1,91 @@
+"""Reading ahead with a real model: learnt at calibration, the same words with it and without, off where told so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine import resources
+from engine.experts.predictors import Blend
+from engine.generation.messages import Message, Stats
+from engine.generation.sampling import Sampling
+from engine.models.decoder import Decoder
+from engine.models.gates import gates_of
+from engine.session import Session, foresight
+from engine.session.evaluate import sequences
+from engine.session.observe import observe
+from tests.engine.session.test_session import Listener
+
+HELLO = (Message("user", "Hello! What can you do?"),)
+SMALL = {"dial": "exact", "threads": 1, "cache_fraction": 0.4}
+
+
+def answered(session: Session) -> Stats:
+    return session.generate(HELLO, Sampling(temperature=0, max_tokens=24), (), Listener())
+
+
+def test_the_same_words_with_it_and_without(home: Path) -> None:
+    with Session.open("builtin", {**SMALL, "prefetch": "off"}) as opened:
+        assert opened.runtime.prefetch is None
+        without = answered(opened)
+    with Session.open("builtin", SMALL) as opened:
+        assert opened.runtime.prefetch is not None
+        ours = answered(opened)
+        seen = opened.runtime.prefetch.foresight
+    assert ours.token_ids == without.token_ids
+    assert seen.started > 0
+    assert seen.useful > 0
+    assert seen.recall[0] > 0.5
+
+
+def test_it_can_be_turned_off_and_on_while_the_model_is_open(home: Path) -> None:
+    with Session.open("builtin", SMALL) as opened:
+        first = answered(opened)
+        opened.update({"prefetch": "off"})
+        assert opened.runtime.prefetch is None
+        assert answered(opened).token_ids == first.token_ids
+        opened.update({"prefetch": "auto", "prefetch_depth": 1})
+        assert opened.runtime.prefetch is not None
+        assert answered(opened).token_ids == first.token_ids
+
+
+def test_with_all_in_memory_there_is_nothing_to_read_ahead(session: Session) -> None:
+    assert session.all_in_memory
+    assert session.runtime.prefetch is None
+
+
+def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_path: Path) -> None:
+    text = sequences(session.chat, resources.path("calibration", "calibration.jsonl"), 512, 1500)
+    run = observe(session, text, 1500)
+    assert run.ids.shape[1] == len(run.tokens) >= 1400
+    assert isinstance(session.decoder, Decoder)
+    gates = gates_of(session.decoder)
+    assert foresight.read(tmp_path / foresight.FILE, gates) is None
+    foresight.learn(session, run)
+    kept = foresight.read(session.store.path / foresight.FILE, gates)
+    assert kept is not None
+    maps, weights = kept
+    assert [len(own) for own in maps] == [2, 2, 2, 2, 1, 0]
+    assert (weights[:2, 0] > 0).all()
+    predictor = foresight.predictor_of(session)
+    assert isinstance(predictor, Blend)
+    np.testing.assert_array_equal(predictor.weights, weights)
+
+
+@pytest.mark.parametrize("harm", ["cut", "other"])
+def test_a_damaged_file_is_not_believed(session: Session, tmp_path: Path, harm: str) -> None:
+    assert isinstance(session.decoder, Decoder)
+    gates = gates_of(session.decoder)
+    maps, _ = foresight.read(session.store.path / foresight.FILE, gates) or ([], None)
+    assert maps
+    path = tmp_path / foresight.FILE
+    foresight.write(path, maps, foresight.UNTAUGHT)
+    assert foresight.read(path, gates) is not None
+    if harm == "cut":
+        path.write_bytes(path.read_bytes()[:-100])
+        assert foresight.read(path, gates) is None
+    else:
+        assert foresight.read(path, gates[:3] + gates[:2]) is not None  # fewer layers of the same shape
+        assert foresight.read(path, [*gates, gates[0]]) is None
