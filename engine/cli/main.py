@@ -160,6 +160,11 @@ def _calibrate(p: argparse.ArgumentParser) -> None:
         "Finds T1 and T2 of the precision dials on calibration text, and measures what each dial costs against Exact: "
         "were every expert missing, and with the cache of these settings. Kept with the model."
     )
+    p.add_argument(
+        "--fit-policy",
+        action="store_true",
+        help="instead, fit the cache policy's weights to this model's routing; a minute or more, used when next loaded",
+    )
     _settings(p, settings.ENGINE)
 
 

@@ -17,6 +17,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from engine.cli.main import main, parser
+from engine.experts.policies import DEFAULT
 
 MODEL = Path(__file__).resolve().parents[3] / "resources" / "builtin" / "model"
 
@@ -325,6 +326,22 @@ def test_a_timeline_is_recorded(home: Path, capsys: pytest.CaptureFixture[str], 
     code, _, err = run(capsys, *command)
     assert code == 1
     assert "The timeline cannot be written" in err
+
+
+def test_the_cache_policy_is_fitted_to_a_model(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.session import fit_policy
+
+    monkeypatch.setattr(fit_policy, "fit", lambda trace, thresholds: DEFAULT)
+    kept = home / "models" / "builtin" / "policy.json"
+    try:
+        assert found(capsys, "calibrate", "builtin", "--fit-policy")["fast"]["0.75"] == list(DEFAULT.at(0.75).rounded)
+        assert kept.exists()
+        code, out, _ = run(capsys, "calibrate", "builtin", "--fit-policy")
+        assert (code, out.count("balanced")) == (0, 4)
+    finally:
+        kept.unlink(missing_ok=True)
 
 
 def test_verify_names_what_is_damaged(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
