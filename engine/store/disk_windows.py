@@ -7,6 +7,7 @@ when its length is not a multiple of 64 KiB. Data files end in padding, so a rou
 from __future__ import annotations
 
 import ctypes
+import errno
 import mmap
 import sys
 import threading
@@ -18,7 +19,6 @@ from engine.store.layout import aligned
 
 STRIDE = 65536  # lengths of unbuffered reads are multiples of this
 LONGEST = 1 << 30  # bytes in one ReadFile, whose length is 32 bits
-SCATTERS = False  # what is read for several buffers is copied there
 
 GENERIC_READ = 0x80000000
 SHARE_READ_DELETE = 0x1 | 0x4
@@ -74,82 +74,107 @@ class Overlapped(ctypes.Structure):
 
 
 if sys.platform == "win32":
-    _kernel = ctypes.WinDLL("kernel32", use_last_error=True)
-    _kernel.CreateFileW.restype = ctypes.c_void_p
-    _kernel.CreateFileW.argtypes = (
-        ctypes.c_wchar_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
-        ctypes.c_void_p,
-    )  # fmt: skip
-    _kernel.CreateEventW.restype = ctypes.c_void_p
-    _kernel.CreateEventW.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_wchar_p)
-    _kernel.ReadFile.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_void_p)
-    _kernel.GetOverlappedResult.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int)
-    _kernel.GetFileSizeEx.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
-    _kernel.CloseHandle.argtypes = (ctypes.c_void_p,)
 
-    def _failed() -> OSError:
-        return ctypes.WinError(ctypes.get_last_error())
+    class System:
+        """What WindowsFile needs of Windows."""
 
-    class WindowsFile:
-        """CreateFile, past the cache when `direct`, and overlapped ReadFile, so that threads may share the handle."""
+        def __init__(self) -> None:
+            self.kernel = kernel = ctypes.WinDLL("kernel32", use_last_error=True)
+            kernel.CreateFileW.restype = ctypes.c_void_p
+            kernel.CreateFileW.argtypes = (
+                ctypes.c_wchar_p, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32,
+                ctypes.c_void_p,
+            )  # fmt: skip
+            kernel.CreateEventW.restype = ctypes.c_void_p
+            kernel.CreateEventW.argtypes = (ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_wchar_p)
+            pointers = (ctypes.c_void_p, ctypes.c_void_p)
+            kernel.ReadFile.argtypes = (*pointers, ctypes.c_uint32, *pointers)
+            kernel.GetOverlappedResult.argtypes = (*pointers, ctypes.c_void_p, ctypes.c_int)
+            kernel.GetFileSizeEx.argtypes = pointers
+            kernel.CloseHandle.argtypes = (ctypes.c_void_p,)
 
-        stride = STRIDE
-        scatters = SCATTERS
+        def last_error(self) -> int:
+            return ctypes.get_last_error()
 
-        def __init__(self, path: Path, direct: bool) -> None:
-            self.direct = direct
-            flags = OVERLAPPED | RANDOM_ACCESS | (NO_BUFFERING if direct else 0)
-            handle = _kernel.CreateFileW(str(path), GENERIC_READ, SHARE_READ_DELETE, None, OPEN_EXISTING, flags, None)
-            self._handle: Any = handle
-            if handle in (None, ctypes.c_void_p(-1).value):
-                self._handle = None
-                raise _failed()
-            size = ctypes.c_int64()
-            if not _kernel.GetFileSizeEx(handle, ctypes.byref(size)):
-                self.close()
-                raise _failed()
-            self.size = size.value
-            self._bounce = Bounce()
+        def failed(self) -> OSError:
+            return ctypes.WinError(ctypes.get_last_error())
 
-        def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
-            total = sum(b.nbytes for b in buffers)
-            if reads_in_place(buffers, self.direct):
-                return self._fill(offset, total, buffers[0])
-            view = self._bounce.view(aligned(total, STRIDE))
-            return scatter(view, min(total, self._fill(offset, total, view)), buffers)
 
-        def _fill(self, offset: int, length: int, into: memoryview) -> int:
-            address = ctypes.addressof(ctypes.c_char.from_buffer(into))
-            done = 0
-            for at, n in chunks(offset, length, self.direct):
-                got = self._read_once(at, n, address + at - offset)
-                done += got
-                if got < n:
-                    break
-            return done
+def _system() -> Any:
+    if sys.platform == "win32":
+        return System()
+    raise OSError(errno.ENOSYS, "this is not Windows")
 
-        def _read_once(self, offset: int, length: int, address: int) -> int:
-            event = _kernel.CreateEventW(None, 1, 0, None)
-            if not event:
-                raise _failed()
-            try:
-                state = Overlapped(0, 0, offset & 0xFFFFFFFF, offset >> 32, event)
-                if not _kernel.ReadFile(self._handle, address, length, None, ctypes.byref(state)):
-                    code = ctypes.get_last_error()
-                    if code == ERROR_HANDLE_EOF:
-                        return 0
-                    if code != ERROR_IO_PENDING:
-                        raise _failed()
-                got = ctypes.c_uint32()
-                if not _kernel.GetOverlappedResult(self._handle, ctypes.byref(state), ctypes.byref(got), 1):
-                    if ctypes.get_last_error() == ERROR_HANDLE_EOF:
-                        return 0
-                    raise _failed()
-                return got.value
-            finally:
-                _kernel.CloseHandle(event)
 
-        def close(self) -> None:
-            if self._handle is not None:
-                _kernel.CloseHandle(self._handle)
-                self._handle = None
+class WindowsFile:
+    """CreateFile, past the cache when `direct`, and overlapped ReadFile, so that threads may share the handle.
+
+    system: None is Windows itself.
+    """
+
+    stride = STRIDE
+    scatters = False  # what is read for several buffers is copied there
+
+    def __init__(self, path: Path, direct: bool, system: Any = None) -> None:
+        self.direct = direct
+        self._system = _system() if system is None else system
+        self._kernel = kernel = self._system.kernel
+        flags = OVERLAPPED | RANDOM_ACCESS | (NO_BUFFERING if direct else 0)
+        handle = kernel.CreateFileW(str(path), GENERIC_READ, SHARE_READ_DELETE, None, OPEN_EXISTING, flags, None)
+        self._handle: Any = handle
+        if handle in (None, ctypes.c_void_p(-1).value):
+            self._handle = None
+            raise self._system.failed()
+        size = ctypes.c_int64()
+        if not kernel.GetFileSizeEx(handle, ctypes.byref(size)):
+            failure = self._system.failed()
+            self.close()
+            raise failure
+        self.size = size.value
+        self._bounce = Bounce()
+
+    def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
+        """See DataFile.read."""
+        total = sum(b.nbytes for b in buffers)
+        if reads_in_place(buffers, self.direct):
+            return self._fill(offset, total, buffers[0])
+        view = self._bounce.view(aligned(total, STRIDE))
+        return scatter(view, min(total, self._fill(offset, total, view)), buffers)
+
+    def _fill(self, offset: int, length: int, into: memoryview) -> int:
+        address = ctypes.addressof(ctypes.c_char.from_buffer(into))
+        done = 0
+        for at, n in chunks(offset, length, self.direct):
+            got = self._read_once(at, n, address + at - offset)
+            done += got
+            if got < n:
+                break
+        return done
+
+    def _read_once(self, offset: int, length: int, address: int) -> int:
+        kernel = self._kernel
+        event = kernel.CreateEventW(None, 1, 0, None)
+        if not event:
+            raise self._system.failed()
+        try:
+            state = Overlapped(0, 0, offset & 0xFFFFFFFF, offset >> 32, event)
+            if not kernel.ReadFile(self._handle, address, length, None, ctypes.byref(state)):
+                code = self._system.last_error()
+                if code == ERROR_HANDLE_EOF:
+                    return 0
+                if code != ERROR_IO_PENDING:
+                    raise self._system.failed()
+            got = ctypes.c_uint32()
+            if not kernel.GetOverlappedResult(self._handle, ctypes.byref(state), ctypes.byref(got), 1):
+                if self._system.last_error() == ERROR_HANDLE_EOF:
+                    return 0
+                raise self._system.failed()
+            return got.value
+        finally:
+            kernel.CloseHandle(event)
+
+    def close(self) -> None:
+        """See DataFile.close."""
+        if self._handle is not None:
+            self._kernel.CloseHandle(self._handle)
+            self._handle = None

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.experts.chunks import CHUNK, Chunk, cut, read
-from engine.store.disk_windows import SCATTERS, STRIDE, reads_in_place
+from engine.store.disk_windows import STRIDE, WindowsFile, reads_in_place
 from engine.store.layout import ALIGN
 from tests.engine.experts.slow_disk import SlowDisk
 
@@ -15,7 +15,7 @@ PARTS = st.lists(st.integers(1, 40).map(lambda pages: pages * ALIGN), min_size=1
 
 
 @settings(deadline=None)  # it makes files
-@given(PARTS, st.data(), st.integers(1, 90), st.sampled_from([(ALIGN, True), (STRIDE, SCATTERS)]))
+@given(PARTS, st.data(), st.integers(1, 90), st.sampled_from([(ALIGN, True), (STRIDE, WindowsFile.scatters)]))
 def test_chunks_read_exactly_what_is_asked_for(
     sizes: list[int], data: st.DataObject, pages: int, file: tuple[int, bool]
 ) -> None:
@@ -44,7 +44,7 @@ def test_the_chunks_of_a_read_are_about_equal() -> None:
 @settings(deadline=None)
 @given(PARTS)
 def test_windows_copies_no_more_than_the_last_chunk_of_a_part(sizes: list[int]) -> None:
-    disk = SlowDisk(1, sizes, stride=STRIDE, scatters=SCATTERS)
+    disk = SlowDisk(1, sizes, stride=STRIDE, scatters=WindowsFile.scatters)
     views = disk.views()
 
     def in_place(chunk: Chunk) -> bool:

@@ -1,16 +1,26 @@
-"""The arithmetic of unbuffered reads on Windows, which can be checked anywhere."""
+"""Unbuffered reads as Windows wants them: the arithmetic, and the file itself on a Windows that is only played."""
 
 from __future__ import annotations
 
+import mmap
+import os
 from itertools import pairwise
+from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.store import disk_windows
+from engine.errors import Kind, UnderhillError
+from engine.experts.keys import ExpertKey
+from engine.experts.loader import Loader
+from engine.store import disk_windows, reader
 from engine.store.datafile import TAIL
-from engine.store.disk_windows import LONGEST, STRIDE, Bounce, chunks, reads_in_place, scatter
+from engine.store.disk_windows import LONGEST, STRIDE, Bounce, WindowsFile, chunks, reads_in_place, scatter
 from engine.store.layout import ALIGN
+from engine.store.reader import Store
+from tests.engine.store.fake_windows import ERROR_CRC, FakeWindows
+from tests.engine.store.tiny_store import LAYERS, SPEC, make, read, record
 
 
 @given(st.integers(0, 2**40), st.integers(1, 3 << 30))
@@ -67,3 +77,68 @@ def test_overlapped_has_the_layout_of_the_system() -> None:
     assert disk_windows.Overlapped.offset.offset == 16
     assert disk_windows.Overlapped.offset_high.offset == 20
     assert disk_windows.Overlapped.event.offset == 24
+
+
+# ---- the file itself, on a played Windows ---------------------------------------------------------------------------
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> FakeWindows:
+    """Stores are opened as Windows opens them."""
+    if os.name == "nt":
+        pytest.skip("this is Windows itself")
+    system = FakeWindows()
+    monkeypatch.setattr(reader, "open_file", lambda path, direct: WindowsFile(path, direct, system))
+    return system
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return make(tmp_path / "store")
+
+
+@pytest.mark.parametrize("direct", ["on", "off"])
+def test_a_store_is_read_as_on_other_systems(direct: str, path: Path, windows: FakeWindows) -> None:
+    with Store.open(path, direct) as store:
+        assert store.io_mode == ("direct" if direct == "on" else "buffered")
+        for layer in LAYERS:
+            for expert in range(layer.experts):
+                assert read(store, layer.index, expert) == record(layer.index, expert).tobytes()
+    assert not windows.open
+
+
+def test_the_loader_reads_by_the_rules(path: Path, windows: FakeWindows) -> None:
+    parts = tuple(range(len(SPEC.layout.parts)))
+    with Store.open(path, "on") as store:
+        loader = Loader(store, 2, chunk=ALIGN)
+        for layer in LAYERS:
+            for expert in range(layer.experts):
+                memory = [mmap.mmap(-1, part.nbytes) for part in SPEC.layout.parts]
+                request = loader.submit(ExpertKey(layer.index, expert), parts, [memoryview(m) for m in memory])
+                request.wait()
+                assert request.error is None
+                assert b"".join(bytes(m) for m in memory) == record(layer.index, expert).tobytes()
+        loader.close()
+    assert windows.reads
+    assert all(offset % ALIGN == 0 and length % STRIDE == 0 for offset, length in windows.reads)
+
+
+def test_a_file_that_shrinks_and_a_disk_that_fails_are_told(path: Path, windows: FakeWindows) -> None:
+    with Store.open(path, "on") as store:
+        windows.failing = ERROR_CRC
+        with pytest.raises(UnderhillError, match="could not read expert 1 of layer 1") as caught:
+            read(store, 1, 1)
+        assert caught.value.kind is Kind.DISK_ERROR
+        windows.failing = 0
+        os.truncate(path / "experts-00001.safetensors", store.manifest.layers[0].records[2].offset)
+        with pytest.raises(UnderhillError, match="expert 2 of layer 1 is cut short"):
+            read(store, 1, 2)
+        assert read(store, 1, 1) == record(1, 1).tobytes()
+
+
+def test_a_missing_file_is_told(path: Path, windows: FakeWindows) -> None:
+    (path / "experts-00003.safetensors").unlink()
+    with pytest.raises(UnderhillError) as caught:
+        Store.open(path)
+    assert caught.value.kind is Kind.MISSING_FILE
+    assert not windows.open
