@@ -46,6 +46,11 @@ class Arrivals:
         found = self._open.get(key)
         return 0 if found is None else found.tier
 
+    @property
+    def under_way(self) -> bool:
+        """Whether anything is, or has come and nobody has asked yet."""
+        return bool(self._open)
+
     def take_over(self, key: ExpertKey) -> bool:
         """Somebody waits for this expert, if it is on its way; False: it is not.
 
@@ -171,4 +176,5 @@ class Arrivals:
             self._cache.abandon(coming.arrival)
             raise coming.request.error
         self._telemetry.read(coming.request.nbytes, coming.request.seconds)
+        self._telemetry.repaired += coming.request.urgency is Urgency.REPAIR  # unless it was taken over
         return self._cache.commit(coming.arrival)

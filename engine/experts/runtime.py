@@ -17,6 +17,7 @@ from engine.experts.observer import UNSEEN, Observer, seen
 from engine.experts.precision import EXACT, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Predictor
 from engine.experts.prefetch import Prefetch
+from engine.experts.repairs import Repairs
 from engine.experts.residents import Residents
 from engine.experts.several import Call, Several
 from engine.experts.single import Single
@@ -43,7 +44,8 @@ class ExpertRuntime:
     what begin_pass is told, given_listener (layer, x [T, H]) of every call with many tokens, x being written over after
     that. interrupted is asked before every layer of a prompt, which may take seconds; True ends it with an
     UnderhillError(CANCELLED). as_if_missing: many tokens at once get the precision that each alone would get were none
-    of its experts in memory. arrivals: the reads under way, for whoever wants some in advance.
+    of its experts in memory. repair: experts that ran coarse get their finer parts while the disk is idle (Repairs).
+    arrivals: the reads under way, for whoever wants some in advance.
     """
 
     def __init__(
@@ -65,6 +67,7 @@ class ExpertRuntime:
         self.pass_listener: PassListener | None = None
         self.interrupted: Callable[[], bool] | None = None
         self.as_if_missing = False
+        self.repair = False
         self._source = source
         self._loader = loader
         self._observer: Observer | None = None
@@ -86,9 +89,10 @@ class ExpertRuntime:
             if len(kernels) == 1 and isinstance(first, NativeKernel)
             else None
         )
+        self._repairs = Repairs(cache.levels[0], self.arrivals, loader, self.telemetry)
         self._single = None
         if self._residents is not None:
-            self._single = Single(self._residents, cache, self.arrivals, self.telemetry)
+            self._single = Single(self._residents, cache, self.arrivals, self.telemetry, self._repairs)
         self.prefetch: Prefetch | None = None
         self.set_thresholds(thresholds)
         self.set_tier(tier)
@@ -163,6 +167,8 @@ class ExpertRuntime:
         with self._seen(layer, 1):
             if self._single is None or not self._single.play(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
+            if self.repair and not self._thresholds.exact and not self.as_if_missing:
+                self._repairs.go_on()
 
     def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
         """Read experts that the predictor expects, from the next pass on; None ends that. See Prefetch."""
@@ -210,6 +216,7 @@ class ExpertRuntime:
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
         self._thresholds = thresholds
+        self._repairs.forget()
         if self._residents is not None:
             self._residents.set_thresholds(thresholds)
 
@@ -227,6 +234,7 @@ class ExpertRuntime:
             )
         least = largest_expert(self._source, tier)
         self.arrivals.make_way()
+        self._repairs.forget()
         for level in self.cache.levels:
             last = level is self.cache.levels[-1]
             level.set_capacity(capacity if last and capacity is not None else level.capacity, least)

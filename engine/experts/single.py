@@ -11,6 +11,7 @@ from engine.experts.demands import Demands
 from engine.experts.entry import Lease
 from engine.experts.keys import ExpertKey
 from engine.experts.observer import Observer
+from engine.experts.repairs import Repairs
 from engine.experts.residents import ResidentExperts, Residents
 from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import TieredCache
@@ -23,8 +24,10 @@ class Single:
     For one level of memory, that of `residents`.
     """
 
-    def __init__(self, residents: Residents, cache: TieredCache, arrivals: Arrivals, telemetry: Telemetry) -> None:
-        self._residents, self._arrivals, self._telemetry = residents, arrivals, telemetry
+    def __init__(
+        self, residents: Residents, cache: TieredCache, arrivals: Arrivals, telemetry: Telemetry, repairs: Repairs
+    ) -> None:
+        self._residents, self._arrivals, self._telemetry, self._repairs = residents, arrivals, telemetry, repairs
         self._level, self._counts = cache.levels[0], cache.counts[0]
         self.observer: Observer | None = None
         self.ahead: Ahead | None = None
@@ -85,6 +88,8 @@ class Single:
             key = experts.keys[expert]
             if planes > 0:
                 ranks[key], tiers[key] = rank, experts.spec.tiers[planes - 1]
+                if tiers[key] < experts.full:
+                    self._repairs.ran_coarse(key, experts.full)
             elif planes != SKIPPED:
                 lease = self._level.lookup(key, 0, experts.full)
                 assert lease is not None, "native code has just found it"

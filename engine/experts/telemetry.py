@@ -19,7 +19,8 @@ class Snapshot:
     hits, misses: experts asked for, once per layer call, that were there at the tier wanted or had to be read.
     uses: since load, activations: in the current answer; both count (token, expert) pairs, skipped ones too.
     residency: finest tier held (0 none). precision: pairs by what they ran at: '32', '16', '8', '4', '2', 'skipped'.
-    read_seconds: summed over reads, which overlap; reads: how many.
+    read_seconds: summed over reads, which overlap; reads: how many. repaired: experts that had run coarse and were
+    completed while the disk had nothing else to do.
     """
 
     layers: tuple[int, ...]
@@ -28,6 +29,7 @@ class Snapshot:
     bytes_read: int
     reads: int
     read_seconds: float
+    repaired: int
     precision: dict[str, int]
     activations: Matrix
     uses: Matrix
@@ -48,6 +50,7 @@ class Telemetry:
         self.bytes_read = 0
         self.reads = 0
         self.read_seconds = 0.0
+        self.repaired = 0
         # Arrays, so that native code may add to them: it is given their addresses, and none ever changes its length.
         self.hit_count = array("q", [0])
         self.precision = array("q", [0] * (MOST_TIER + 1))  # pairs by tier; 0: skipped
@@ -77,6 +80,11 @@ class Telemetry:
         row = self._row[layer]
         return [now - then for now, then in zip(self._uses[row], self._before[row])]
 
+    def times(self, key: ExpertKey) -> int:
+        """How often an expert was chosen in the current answer."""
+        row = self._row[key.layer]
+        return self._uses[row][key.expert] - self._before[row][key.expert]
+
     def routed(self, layer: int, slots: Mapping[int, Sequence[int]]) -> None:
         """These experts were chosen in these slots."""
         row = self._uses[self._row[layer]]
@@ -103,6 +111,7 @@ class Telemetry:
             bytes_read=self.bytes_read,
             reads=self.reads,
             read_seconds=self.read_seconds,
+            repaired=self.repaired,
             precision=precision,
             activations=tuple(
                 tuple(now - then for now, then in zip(uses, before)) for uses, before in zip(self._uses, self._before)

@@ -90,6 +90,7 @@ class Session:
             tier=self.plan.tier,
         )
         try:
+            self.runtime.repair = True
             self._apply_dial()
             report("Loading the model", 0, 0)
             self.decoder = self._decoder(spec)
