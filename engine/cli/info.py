@@ -11,6 +11,7 @@ from typing import Any
 from engine.cli.output import gb
 from engine.hardware import probe
 from engine.hub import library
+from engine.hub.lowering import lowered_share
 from engine.kernels.choice import available
 from engine.store.reader import Store
 
@@ -24,6 +25,8 @@ def run(args: argparse.Namespace) -> int:
             found["model"] = {
                 **asdict(library.card(path)),
                 "source": asdict(store.manifest.source),
+                "lowered_share": lowered_share(store),
+                "lowering": None if store.manifest.lowering is None else asdict(store.manifest.lowering),
                 "quality": [asdict(q) for q in store.manifest.quality],
                 "io_mode": store.io_mode,
             }
@@ -77,6 +80,11 @@ def _print_model(m: dict[str, Any]) -> None:
         print(
             f"  {q['tier']}-bit experts: {q['bits_per_weight']:.2f} bits per weight to read, "
             f"relative error {q['relative_error']:.4f}"
+        )
+    if m["lowering"] is not None:
+        print(
+            f"{100 * m['lowered_share']:.0f} % of the experts keep 2 bits: "
+            f"perplexity {100 * m['lowering']['perplexity_rise']:+.2f} %, KL {m['lowering']['kl']:.4f}"
         )
     if m["note"]:
         print(m["note"])

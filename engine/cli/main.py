@@ -58,6 +58,7 @@ def parser() -> argparse.ArgumentParser:
     _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
     _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2, and what its dials cost"))
+    _lower(commands.add_parser("lower", help="make a smaller copy of a model: robust experts keep 2 bits"))
     _trace(commands.add_parser("trace", help="replay recorded routing through cache policies"))
     return top
 
@@ -125,6 +126,23 @@ def _rm(p: argparse.ArgumentParser) -> None:
 def _info(p: argparse.ArgumentParser) -> None:
     _command(p, "info", model=False)
     p.add_argument("model", metavar="MODEL", nargs="?", default=None, help="a path, a name, or builtin")
+
+
+def _lower(p: argparse.ArgumentParser) -> None:
+    _command(p, "lower")
+    p.description = (
+        "Ranks experts by what it costs to run them with 2 bits, lowers the most robust first until perplexity on "
+        "calibration text has risen by the tolerance, and writes the result as another model, quantizing nothing anew."
+    )
+    p.add_argument("--name", metavar="NAME", required=True, help="name of the new model in the library")
+    p.add_argument("--tolerance", type=_percent, default=2.0, metavar="P", help="per cent (default: 2)")
+    p.add_argument("--measure", action="store_true", help="rank by the loss of every expert alone: slow, and exact")
+
+
+def _percent(text: str) -> float:
+    if not 0 <= (value := float(text)) <= 100:
+        raise ValueError(text)
+    return value
 
 
 def _at_least(low: int) -> Callable[[str], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 
 import torch
@@ -23,15 +24,28 @@ from engine.store.layout import ExpertSpec
 MOST = 64  # experts per token that native code takes
 
 
-class ResidentExperts:
-    """One layer whose experts are all of one spec. full: the finest tier that an expert runs at."""
+def finest(specs: Sequence[ExpertSpec]) -> ExpertSpec:
+    """The one of the finest top tier."""
+    return max(specs, key=lambda spec: spec.top)
 
-    def __init__(self, layer: int, spec: ExpertSpec, n: int, activation: Activation, telemetry: Telemetry) -> None:
+
+class ResidentExperts:
+    """One layer whose experts are of one shape; some may have been lowered. full: the finest tier that one runs at.
+
+    specs: by expert.
+    """
+
+    def __init__(self, layer: int, specs: Sequence[ExpertSpec], activation: Activation, telemetry: Telemetry) -> None:
+        n, spec = len(specs), finest(specs)
         self.layer = layer
         self.spec = spec
+        self.whole = specs.index(spec)  # an expert that was not lowered
         self.keys = [ExpertKey(layer, expert) for expert in range(n)]
+        self.most = [0 if own == spec else len(own.tiers) for own in specs]
         self.full = 0
         self.table = (ctypes.c_char * (EXPERT.size * n))()
+        for expert, most in enumerate(self.most):
+            EXPERT.pack_into(self.table, EXPERT.size * expert, 0, 0, 0, 0, 0, 0, 1, most)
         self._layout = expert_layout(spec, activation)
         self.native = ResidentLayer(
             ctypes.addressof(self._layout),
@@ -81,9 +95,9 @@ class Residents:
         self._out = self._kept = torch.empty(0)
         self._exact = True
         self._layers = {
-            layer: ResidentExperts(layer, own[0], len(own), activation, telemetry)
+            layer: ResidentExperts(layer, own, activation, telemetry)
             for layer, own in specs.items()
-            if all(spec == own[0] for spec in own)
+            if all(replace(spec, top=finest(own).top) == finest(own) for spec in {*own})
         }
         cache.changed = self._changed
 
@@ -98,9 +112,9 @@ class Residents:
         """Change what counts as full and as coarse. tiers: by layer, expert and Demand."""
         with self._cache.lock:
             for index, layer in self._layers.items():
-                _, low, layer.full = tiers[index][0]
+                _, low, layer.full = tiers[index][layer.whole]
                 layer.native.low = layer.spec.tiers.index(low) + 1
-                layer.native.high = layer.spec.tiers.index(tiers[index][0][Demand.HIGH]) + 1
+                layer.native.high = layer.spec.tiers.index(tiers[index][layer.whole][Demand.HIGH]) + 1
                 for key in layer.keys:
                     entry = self._cache.entry(key)
                     if entry is not None and entry.held:
@@ -159,4 +173,6 @@ class Residents:
             return
         tier = entry.best(layer.full) if there else 0
         addresses, planes = layer.places(entry.held, tier) if tier else ((0, 0, 0, 0), 0)
-        EXPERT.pack_into(layer.table, EXPERT.size * entry.key.expert, *addresses, planes, 0, 1, 0)
+        EXPERT.pack_into(
+            layer.table, EXPERT.size * entry.key.expert, *addresses, planes, 0, 1, layer.most[entry.key.expert]
+        )

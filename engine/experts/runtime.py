@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 
 import torch
@@ -74,6 +74,8 @@ class ExpertRuntime:
         self._room: Tensor | None = None
         self._kernels = tuple(kernels)
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
+        self._tier = tier
+        self._pretended: tuple[ExpertKey, ...] = ()
         self._tiers: dict[int, list[tuple[int, int, int]]] = {}  # by layer, expert and Demand
         self.arrivals = Arrivals(cache, loader, self.telemetry)
         sweeps = None
@@ -240,8 +242,17 @@ class ExpertRuntime:
             level.set_capacity(capacity if last and capacity is not None else level.capacity, least)
         for layer, specs in self._specs.items():
             self._tiers[layer] = [tiers_of(spec, tier) for spec in specs]
+        self._tier, self._pretended = tier, ()
         if self._residents is not None:
             self._residents.set_tiers(self._tiers)
+
+    def pretend_lowered(self, keys: Collection[ExpertKey]) -> None:
+        """Many tokens at once run these at 2 bits, as if no more of them were stored; () ends that."""
+        for key in self._pretended:
+            self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], self._tier)
+        for key in keys:
+            self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], 2)
+        self._pretended = tuple(keys)
 
     def set_capacity(self, nbytes: int, level: int = -1) -> None:
         """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small."""

@@ -22,7 +22,7 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
     """The card of the store at `path`."""
     config = text_config(manifest.config)
     top_k = _number(config, *_TOP_K) or 1
-    specs = {x.index: manifest.specs[x.records[0].spec] for x in manifest.layers}
+    specs = {x.index: max((manifest.specs[r.spec] for r in x.records), key=lambda s: s.top) for x in manifest.layers}
     dense = sum(math.prod(t.shape) for t in manifest.dense)
     parameters = dense + sum(len(x.records) * specs[x.index].parameters for x in manifest.layers)
     records = [manifest.specs[r.spec].layout.nbytes for x in manifest.layers for r in x.records]

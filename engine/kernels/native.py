@@ -24,12 +24,12 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 4  # UH_ABI in underhill_kernels.h
+ABI = 5  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
 _MATRICES = ("gate", "up", "down")
-EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first, count, 0
+EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first, count, planes stored
 
 
 class _Matrix(ctypes.Structure):

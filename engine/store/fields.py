@@ -27,10 +27,10 @@ class Fields:
         """A whole number from low to high."""
         return whole(self._take(name), f"{name!r} in {self.where}", low, high)
 
-    def number(self, name: str) -> float:
-        """A finite number of at least 0."""
+    def number(self, name: str, low: float = 0.0) -> float:
+        """A finite number of at least `low`."""
         value = self._take(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e300:
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value < 1e300:
             raise broken(f"{name!r} in {self.where} is not a number in range")
         return float(value)
 

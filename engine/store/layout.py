@@ -4,8 +4,8 @@ One expert is one record. A progressive record is a row of parts, each starting 
 
     0 P2: what decodes 2-bit experts
     1 C0: a header line, the top 2 bits of every code, biases if any
-    2 C1: the next 2 bits
-    3 P4: what decodes 4-bit experts
+    2 C1: the next 2 bits            } top tiers 4 and 8 only
+    3 P4: what decodes 4-bit experts }
     4 C2: the last 4 bits           } top tier 8 only
     5 P8: what decodes 8-bit experts}
 
@@ -90,7 +90,8 @@ class Part:
 class ExpertSpec:
     """Shape and encoding of an expert. Equal specs have equal layouts.
 
-    top: 4 or 8 (progressive), 16 (raw bf16) or 32 (raw float32). group: columns per group.
+    top: 4 or 8 (progressive), 2 (what is left of those after lowering: their first two parts), 16 (raw bf16) or 32 (raw
+    float32). group: columns per group.
     """
 
     hidden: int
@@ -101,8 +102,8 @@ class ExpertSpec:
     has_bias: bool = False
 
     def __post_init__(self) -> None:
-        if self.top not in (4, 8, *RAW_TIERS):
-            raise ValueError(f"top tier {self.top}: choose 4, 8, 16 or 32")
+        if self.top not in (*TIERS, *RAW_TIERS):
+            raise ValueError(f"top tier {self.top}: choose 2, 4, 8, 16 or 32")
         if self.group % 16 or self.group < 16:
             raise ValueError(f"group size {self.group} is not a multiple of 16")
         if min(self.hidden, self.intermediate) < 1:
@@ -115,7 +116,7 @@ class ExpertSpec:
 
     @property
     def tiers(self) -> tuple[int, ...]:
-        """The tiers this record can be read at, coarse first: (2, 4), (2, 4, 8), (16,) or (32,)."""
+        """The tiers this record can be read at, coarse first: (2,), (2, 4), (2, 4, 8), (16,) or (32,)."""
         return (self.top,) if self.raw else tuple(t for t in TIERS if t <= self.top)
 
     @property
@@ -219,7 +220,7 @@ class _Tier(NamedTuple):
 def _layout(spec: ExpertSpec) -> RecordLayout:
     parts: list[Part] = []
     at = 0
-    names = (RAW,) if spec.raw else tuple(name for name in ORDER if name not in ("C2", "P8") or spec.top == 8)
+    names = (RAW,) if spec.raw else ORDER[: 2 * len(spec.tiers)]
     for index, name in enumerate(names):
         head = name in ("C0", RAW)
         here = HEADER_BYTES if head else 0

@@ -82,6 +82,19 @@ class TierQuality:
 
 
 @dataclass(frozen=True)
+class Lowering:
+    """Of a store whose most robust experts keep 2 bits (edgemoe, section III-B): what that cost, as measured.
+
+    tolerance, perplexity_rise: 0.02 is 2 %; the rise is over `tokens` of other text than the experts were chosen on.
+    """
+
+    tolerance: float
+    perplexity_rise: float
+    kl: float
+    tokens: int
+
+
+@dataclass(frozen=True)
 class Manifest:
     """Everything about a store but its bytes. config: the model's config.json as it was."""
 
@@ -94,6 +107,7 @@ class Manifest:
     dense: tuple[DenseTensor, ...]
     files: tuple[FileHash, ...]
     quality: tuple[TierQuality, ...]
+    lowering: Lowering | None = None
 
 
 def dumps(manifest: Manifest) -> bytes:
@@ -147,6 +161,7 @@ def loads(text: bytes) -> Manifest:
         dense=dense,
         files=files,
         quality=tuple(_quality(Fields(x, "its quality table")) for x in top.array("quality")),
+        lowering=_lowering(body.get("lowering")),
     )
 
 
@@ -205,6 +220,14 @@ def _source(f: Fields) -> Source:
 
 def _quality(f: Fields) -> TierQuality:
     return TierQuality(f.integer("tier", 1, 64), f.number("bits_per_weight"), f.number("relative_error"))
+
+
+def _lowering(value: Any) -> Lowering | None:
+    if value is None:  # also in stores from before there was such a thing
+        return None
+    f = Fields(value, "its note on lowered experts")
+    rise = f.number("perplexity_rise", -1.0)
+    return Lowering(f.number("tolerance"), rise, f.number("kl", -1.0), f.integer("tokens"))
 
 
 def _no_overlap(spans: Iterable[tuple[int, int, str]], where: str) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import shutil
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -23,7 +23,7 @@ from engine.store.datafile import FilePlan, TensorShape, in_file_order, plan_den
 from engine.store.journal import Journal
 from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
-from engine.store.manifest import DenseTensor, FileHash, Layer, Manifest, Record, Source, TierQuality
+from engine.store.manifest import DenseTensor, FileHash, Layer, Lowering, Manifest, Record, Source, TierQuality
 from engine.store.output import OutputFiles, disk_full, writing
 
 PARTIAL = ".partial"
@@ -33,11 +33,21 @@ SPARE = 4 << 20  # bytes wanted free beyond the data: manifest, journal, directo
 
 @dataclass(frozen=True)
 class LayerShape:
-    """A MoE layer to be written: the model's own layer index, number of experts, their spec."""
+    """A MoE layer to be written: the model's own layer index, number of experts, their spec.
+
+    lowered: experts of which only the 2 coarsest bits are stored.
+    """
 
     index: int
     experts: int
     spec: ExpertSpec
+    lowered: tuple[int, ...] = ()
+
+    @property
+    def specs(self) -> list[ExpertSpec]:
+        """By expert."""
+        low = replace(self.spec, top=2) if self.lowered else self.spec
+        return [low if e in self.lowered else self.spec for e in range(self.experts)]
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,7 @@ class Description:
     config: dict[str, Any]
     copies: tuple[Path, ...]
     quality: tuple[TierQuality, ...]
+    lowering: Lowering | None = None
 
 
 class StoreWriter:
@@ -66,7 +77,8 @@ class StoreWriter:
         self.partial = destination.with_name(destination.name + PARTIAL)
         self._identity = identity
         self._layers = {x.index: x for x in layers}
-        self._plans = {x.index: plan_records(x.index, [x.spec] * x.experts) for x in layers}
+        self._specs = {x.index: x.specs for x in layers}
+        self._plans = {x.index: plan_records(x.index, self._specs[x.index]) for x in layers}
         self._dense = {t.name: t for t in in_file_order(dense)}
         self._dense_plan = plan_dense(list(self._dense.values()))
         self._dense_offsets = dict(zip(self._dense, self._dense_plan.offsets, strict=True))
@@ -101,7 +113,7 @@ class StoreWriter:
 
     def write_record(self, layer: int, expert: int, record: NDArray[np.uint8], note: Any) -> None:
         """Write one expert. note: JSON that done() gives back beside the checksums: [crcs, note]."""
-        plan, layout = self._plans[layer], self._layers[layer].spec.layout
+        plan, layout = self._plans[layer], self._specs[layer][expert].layout
         view = record.data
         if view.nbytes != layout.nbytes:
             raise ValueError(f"a record of {view.nbytes} bytes for layer {layer}, expected {layout.nbytes}")
@@ -149,12 +161,12 @@ class StoreWriter:
             data = path.read_bytes()
             self._write_small(path.name, data)
             files.append(FileHash(path.name, len(data), hashlib.sha256(data).hexdigest()))
-        specs = list(dict.fromkeys(x.spec for x in self._layers.values()))
+        specs = list(dict.fromkeys(spec for own in self._specs.values() for spec in own))
         layers = []
         for x in self._layers.values():
-            plan, spec = self._plans[x.index], specs.index(x.spec)
+            plan, own = self._plans[x.index], map(specs.index, self._specs[x.index])
             crcs = (self.done(record_key(x.index, e))[0] for e in range(x.experts))
-            records = tuple(Record(spec, at, tuple(c)) for at, c in zip(plan.offsets, crcs))
+            records = tuple(Record(spec, at, tuple(c)) for spec, at, c in zip(own, plan.offsets, crcs))
             layers.append(Layer(x.index, plan.name, records))
         dense = tuple(
             DenseTensor(t.name, t.dtype, t.shape, self._dense_offsets[t.name], t.nbytes, self.done(dense_key(t.name)))
@@ -162,7 +174,7 @@ class StoreWriter:
         )
         return Manifest(
             d.source, d.architecture, d.config, tuple(specs), tuple(layers), self._dense_plan.name, dense,
-            tuple(files), d.quality,
+            tuple(files), d.quality, d.lowering,
         )  # fmt: skip
 
     def _write_small(self, name: str, data: bytes) -> None:
@@ -193,9 +205,8 @@ class StoreWriter:
         plans: list[FilePlan] = [*self._plans.values(), self._dense_plan]
         needed = sum(p.nbytes for p in plans) + SPARE
         for x in self._layers.values():
-            needed -= x.spec.layout.nbytes * sum(
-                self.done(record_key(x.index, e)) is not None for e in range(x.experts)
-            )
+            there = (e for e in range(x.experts) if self.done(record_key(x.index, e)) is not None)
+            needed -= sum(self._specs[x.index][e].layout.nbytes for e in there)
         needed -= sum(t.nbytes for t in self._dense.values() if self.done(dense_key(t.name)) is not None)
         free = shutil.disk_usage(self.partial).free
         if free < needed:

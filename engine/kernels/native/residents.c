@@ -40,7 +40,8 @@ static int lacking(const uh_residents *layer, const int64_t *ids, int32_t k, con
             if (ids[j] == ids[i]) return UH_NOT_DECIDED;
     }
     for (int32_t i = 0; i < k; i++) {
-        const int32_t wanted = exact ? layer->high : needed[i], there = layer->experts[ids[i]].planes;
+        const int32_t asked = exact ? layer->high : needed[i], most = layer->experts[ids[i]].most;
+        const int32_t wanted = most && most < asked ? most : asked, there = layer->experts[ids[i]].planes;
         needed[i] = there < wanted ? wanted : there ? 0 : UH_SKIPPED;
         missing += there < wanted;
     }

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 4
+#define UH_ABI 5
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -42,7 +42,7 @@ typedef struct {
 
 typedef struct {
     int32_t hidden, intermediate, group;
-    int32_t top; /* 4 or 8: progressive; 16, 32: raw bf16 or float32 */
+    int32_t top; /* 2, 4 or 8: progressive; 16, 32: raw bf16 or float32 */
     int32_t has_gate, activation;
     float alpha;           /* of UH_CLAMPED_SWIGLU */
     float limit, up_limit; /* of the last three; up_limit of UH_SOFTCAPPED_SWIGLU alone */
@@ -54,7 +54,8 @@ typedef struct {
 typedef struct {
     const uint8_t *codes[3];
     const uint8_t *params; /* of the tier that it runs at; raw: not read */
-    int32_t planes, first, count, reserved;
+    int32_t planes, first, count;
+    int32_t most; /* of `planes` that its record holds, for a layer whose experts differ in it; 0: all */
 } uh_expert;
 
 /* One matrix, ready to be read; no alignment is asked for. */

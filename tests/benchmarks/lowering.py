@@ -1,0 +1,102 @@
+"""Expert-wise bit-widths on the built-in model: does the quick ranking agree with the true one, and what is saved?
+
+    python -m tests.benchmarks.lowering --json
+
+true: every expert lowered alone, the rise of the loss on calibration text; estimated: one pass, the error of its output
+as it counts. spearman: rank correlation of the two. Then what both save at each tolerance, and what it costs on other
+text.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+import torch
+
+from engine import resources
+from engine.experts.keys import ExpertKey
+from engine.hub.lowering import BITS
+from engine.session import Session
+from engine.session.evaluate import sequences
+from engine.session.robustness import TOKENS, choose, estimated, measured
+
+TOLERANCES = (0.001, 0.0025, 0.005, 0.01, 0.02)
+
+
+def spearman(a: list[float], b: list[float]) -> float:
+    """Rank correlation."""
+    ranks = torch.stack([torch.tensor(x, dtype=torch.float64).argsort().argsort().double() for x in (a, b)])
+    return float(torch.corrcoef(ranks)[0, 1])
+
+
+def measure(model: str, tokens: int) -> dict[str, Any]:
+    """All of it, on one open model."""
+    with Session.open(model, {"dial": "exact"}) as session:
+        limit = min(512, session.context.limit)
+        windows = sequences(session.chat, resources.path("calibration", "calibration.jsonl"), limit, tokens)
+        rankings = {
+            "estimated": estimated(session, windows, _quiet),
+            "true": measured(session, windows, _quiet),
+        }
+        keys = sorted(rankings["true"])
+        by_layer = {
+            layer: spearman(*([r[key] for key in keys if key.layer == layer] for r in rankings.values()))
+            for layer in session.store.layers
+        }
+        store = session.store
+        rows = [
+            {"ranking": name, "tolerance": tolerance, **_saved(session, costs, tolerance)}
+            for tolerance in TOLERANCES
+            for name, costs in rankings.items()
+        ]
+        return {
+            "ours": rankings_agree(rankings, keys),
+            "spearman_by_layer": by_layer,
+            "experts": len(keys),
+            "tokens": tokens,
+            "bytes_before": store.expert_bytes(),
+            "rows": rows,
+        }
+
+
+def rankings_agree(rankings: dict[str, dict[ExpertKey, float]], keys: list[ExpertKey]) -> float:
+    """Over all layers."""
+    return spearman(*([ranking[key] for key in keys] for ranking in rankings.values()))
+
+
+def _saved(session: Session, costs: dict[ExpertKey, float], tolerance: float) -> dict[str, Any]:
+    found = choose(session, tolerance, rank=lambda *_: costs)
+    lowered = set(found.lowered)
+    layouts = [(session.store.spec(*key).layout, key in lowered) for key in costs]
+    size = sum(x.bytes_for(BITS) if low else x.nbytes for x, low in layouts)
+    return {"lowered": len(lowered), "bytes": size, "rise": found.lowering.perplexity_rise, "kl": found.lowering.kl}
+
+
+def _quiet(phrase: str, done: int, total: int) -> None:
+    pass
+
+
+def main() -> None:
+    """Print one object, or a table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="builtin")
+    parser.add_argument("--tokens", type=int, default=TOKENS)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    found = measure(args.model, args.tokens)
+    if args.json:
+        print(json.dumps(found))
+        return
+    print(f"rank correlation {found['ours']:.3f} over {found['experts']} experts, {found['tokens']} tokens")
+    for row in found["rows"]:
+        print(
+            f"tolerance {100 * row['tolerance']:.2f} %, {row['ranking']}: {row['lowered']} lowered, "
+            f"{row['bytes'] / found['bytes_before']:.2f} of the bytes, "
+            f"perplexity {100 * row['rise']:+.2f} %, KL {row['kl']:.4f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
