@@ -41,6 +41,7 @@ class Step:
 
 STEPS = (
     Step("several reads at once", {"readers": 1}, {}),
+    Step("reading ahead", {"prefetch": "off"}, {}),
     Step("policy", {"policy": "lru"}, {}),
     Step("mixed precision", {"dial": "exact"}, {"dial": "balanced"}),
 )

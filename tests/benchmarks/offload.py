@@ -209,7 +209,8 @@ def counted(turns: Sequence[Turn]) -> dict[str, Any]:
     count = sum(len(t.seconds) for t in turns)
     return {
         "hit_rate": round(sum(t.hits for t in turns) / max(1, sum(t.hits + t.misses for t in turns)), 4),
-        "missed_bytes": sum(t.bytes_read for t in turns) // count,
+        "missed_bytes": sum(t.bytes_read - t.wasted_bytes for t in turns) // count,
+        "wasted_bytes": sum(t.wasted_bytes for t in turns) // count,
         "system_bytes": sum(t.system_bytes for t in turns) // count,
         "used_bytes": sum(t.used_bytes for t in turns) // count,
         "coarse": round(sum(t.coarse for t in turns) / max(1, sum(t.uses for t in turns)), 4),

@@ -20,7 +20,8 @@ SERVER = "tests.benchmarks.ours_server"
 class Turn:
     """Some tokens. seconds: of each. Bytes and experts are of all of them.
 
-    system_bytes: fetched from disks as the system counts them; bytes_read as the engine does. used_bytes: that had to
+    system_bytes: fetched from disks as the system counts them; bytes_read as the engine does, wasted_bytes of them for
+    experts that were read ahead in vain. used_bytes: that had to
     be read from memory. coarse: uses of experts below full precision, skipped ones too. digests: of the
     logits after each token, to the last bit, where they were asked for.
     """
@@ -29,6 +30,7 @@ class Turn:
     hits: int
     misses: int
     bytes_read: int
+    wasted_bytes: int
     used_bytes: int
     system_bytes: int
     uses: int
@@ -42,7 +44,7 @@ class Turn:
 
     def floor(self, disk: float, memory: float) -> float:
         """Seconds a token at least, at these bytes per second: what was missed from disk, what was used from memory."""
-        return max(self.bytes_read / disk, self.used_bytes / memory) / len(self.seconds)
+        return max((self.bytes_read - self.wasted_bytes) / disk, self.used_bytes / memory) / len(self.seconds)
 
 
 class OursAlone:
@@ -78,8 +80,8 @@ class OursAlone:
             after, system = self._counters(), self._child.bytes_read - system
         d = {name: after[name] - before[name] for name in after}
         return Turn(
-            tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["used_bytes"], system, d["uses"], d["coarse"],
-            tuple(digests),
+            tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["wasted"], d["used_bytes"], system, d["uses"],
+            d["coarse"], tuple(digests),
         )  # fmt: skip
 
     def logits(self, tokens: Sequence[int]) -> list[list[float]]:

@@ -75,15 +75,18 @@ class Model:
         self._session.context.clear()
 
     def counters(self) -> dict[str, int]:
-        """Since the model was opened. used_bytes: that the tokens decoded had to read from memory."""
-        now = self._session.counters()
+        """Since the model was opened. used_bytes: that the tokens decoded had to read from memory.
+
+        wasted: of bytes_read, those read ahead for nothing.
+        """
+        now, ahead = self._session.counters(), self._session.runtime.prefetch
         experts = sum(self._expert_bytes[tier] * n for tier, n in now.precision.items() if tier != "skipped")
         return {
             "tokens": self._tokens,
             "hits": now.hits,
             "misses": now.misses,
             "bytes_read": now.bytes_read,
-            "reads": now.reads,
+            "wasted": 0 if ahead is None else ahead.foresight.wasted,
             "used_bytes": experts + self._tokens * self._dense_bytes,
             "uses": sum(now.precision.values()),
             "coarse": sum(n for tier, n in now.precision.items() if tier != str(self.about["tier"])),

@@ -87,7 +87,8 @@ def test_a_store_that_was_begun_is_continued(tmp_path: Path) -> None:
 
 def test_ours_in_a_process_of_its_own_counts_what_it_does(store: Path) -> None:
     shape = small("qwen3")
-    options = ["--shape", "qwen3", "--tier", "8", "--threads", "1", "--set", "cache_fraction=0.5", "--set", "dense=f32"]
+    given = ("cache_fraction=0.5", "dense=f32", "prefetch=off")
+    options = ["--shape", "qwen3", "--tier", "8", "--threads", "1", *(x for g in given for x in ("--set", g))]
     args = limit_options("x").parse_args(options)
     tokens = stream("uniform", shape.vocabulary, 48)
     with Store.open(store, "off") as opened:
@@ -129,7 +130,7 @@ def test_a_dial_runs_with_thresholds_of_this_model(store: Path) -> None:
 
 
 def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
-    turn = Turn((0.5, 0.5), 1, 1, bytes_read=1000, used_bytes=3000, system_bytes=0, uses=2, coarse=0)
+    turn = Turn((0.5, 0.5), 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0)
     assert turn.per_token == 0.5
     assert turn.floor(disk=1000, memory=10_000) == 0.5
     assert turn.floor(disk=1e9, memory=10_000) == 0.15
