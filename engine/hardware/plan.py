@@ -37,7 +37,8 @@ class Plan:
     """What will be done. Bytes, tokens; speed: expected decode tokens per second, (near-uniform routing, usual reuse).
 
     cache_bytes: of expert records; smallest_cache: below which it must not be. chunk: tokens of a prompt computed at
-    once. workspace: reserved for computing. ceiling: of the whole process. least: the lowest one that would do.
+    once. workspace: reserved for computing. ceiling: of the whole process. least: the lowest one that would do. spare:
+    under the ceiling, and of no use for experts.
     """
 
     mode: str  # 'cpu' until a device pool is planned for
@@ -51,6 +52,7 @@ class Plan:
     threads: int
     ceiling: int
     least: int
+    spare: int
     speed: tuple[float, float]
     limit: str  # 'memory' or 'disk'
     sentences: tuple[str, ...]
@@ -94,11 +96,26 @@ def make_plan(
     context = _context(wanted, tokens, room - for_experts, per_token, why)
     room -= max(context * per_token, rows)
     cache = _cache(model, tier, cache_within(room, *entries), smallest, settings["cache_fraction"], why)
+    spare = room - held_by(cache, *entries)
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
     speed, limit = expected_speed(machine, model, tier, dense, cache)
     why.append(speed_sentence(speed, limit, all_in_memory=cache >= model.expert_bytes[tier]))
     return Plan(
-        "cpu", tier, dense, cache, smallest, context, chunk, workspace, threads, most, least, speed, limit, tuple(why)
+        "cpu",
+        tier,
+        dense,
+        cache,
+        smallest,
+        context,
+        chunk,
+        workspace,
+        threads,
+        most,
+        least,
+        spare,
+        speed,
+        limit,
+        tuple(why),
     )
 
 

@@ -43,6 +43,7 @@ from engine.session.spare_time import SpareTime
 from engine.session.threads import Threaded, torch_threads
 from engine.store.reader import Store
 
+HEAP_HOLES = 500_000_000  # bytes that prompts may leave in the heap where nothing is done about it
 SPARE_TOKENS = 256  # of context beyond those in use that a lower ceiling leaves, for an answer to come to its end
 Report = Callable[[str, int, int], None]
 
@@ -69,9 +70,9 @@ class Session:
         native = runs_natively(chosen)
         self._facts = model_facts(store, self.card, spec, native)
         self.chat = ChatFormat(store.path)
-        keep_heap_small()
         self._base = probe.rss()  # all that is there before the model itself
         self.plan = planning.make_plan(self.machine, self._facts, chosen, self._base)
+        self._spare_memory()
         self._context_planned = self.plan.context
         self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
         dense_bytes = self._facts.dense_bytes[self.plan.dense]
@@ -295,11 +296,17 @@ class Session:
             plan.cache_bytes, plan.smallest_cache, lambda capacity: self.runtime.set_tier(plan.tier, capacity)
         )
         self.settings, self.plan = wanted, plan
+        self._spare_memory()
         self.card = dataclasses.replace(self.card, plan=(*plan.sentences, *self._notes))
         self._set_thresholds(thresholds)
         if self._ahead() != ahead:
             self._read_ahead()
         return dict(self.settings)
+
+    def _spare_memory(self) -> None:
+        """Where little is spare a prompt must leave no holes in the heap, which makes it slower by up to a fifth."""
+        if self.plan.spare < HEAP_HOLES:
+            keep_heap_small()
 
     def _new_plan(self, wanted: Mapping[str, Any]) -> planning.Plan:
         """For what is open now. Bytes that this model holds are given out again; those for computing may lie in the
