@@ -37,6 +37,7 @@ class Arrivals:
         self._cache = cache
         self._loader = loader
         self._telemetry = telemetry
+        self.failed = 0  # reads that ended in an error while nobody waited for them
         self._ended: SimpleQueue[Request] = SimpleQueue()
         self._open: dict[ExpertKey, Coming] = {}
         self.observer: Observer | None = None
@@ -158,8 +159,11 @@ class Arrivals:
             try:
                 lease = self._placed(coming)
             except UnderhillError as error:
-                if coming.key in awaited and error.kind is not Kind.CANCELLED:
-                    failure = failure or error
+                if error.kind is not Kind.CANCELLED:
+                    if coming.key in awaited:
+                        failure = failure or error
+                    else:
+                        self.failed += 1
             if coming.key in awaited:
                 taken.append((coming.key, lease))
             elif lease is not None:

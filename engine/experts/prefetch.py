@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
 
 from engine.errors import UnderhillError
 from engine.experts.arrivals import Arrivals
+from engine.experts.foresight import Foresight
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.predictors.predictor import Floats, Predictor, Sight
 from engine.experts.two_level import TieredCache
@@ -19,33 +20,6 @@ QUIET = 4  # tokens without a miss after which nothing is predicted any more, un
 ROOM = 8  # reads ahead under way may take this part of the cache
 
 Lacks = Callable[[ExpertKey, int], int]
-
-
-@dataclass
-class Foresight:
-    """What reading ahead did since it was turned on. said, right: experts expected at width k, and of these chosen, by
-    layers ahead less one. Bytes: useful (asked for; early: those of them that were there or in hand by then), wasted
-    (read, and not asked for by the layer they were read for).
-
-    started, joined, cancelled: reads begun ahead, those asked for while under way, those given up. seconds: of the
-    model's thread. rests: how often it was let rest because it did not pay.
-    """
-
-    said: list[int] = field(default_factory=list)
-    right: list[int] = field(default_factory=list)
-    useful: int = 0
-    early: int = 0
-    wasted: int = 0
-    started: int = 0
-    joined: int = 0
-    cancelled: int = 0
-    seconds: float = 0.0
-    rests: int = 0
-
-    @property
-    def recall(self) -> tuple[float, ...]:
-        """Share of the chosen experts that were among the k expected most, by layers ahead."""
-        return tuple(right / said if said else 0.0 for said, right in zip(self.said, self.right))
 
 
 class Prefetch:
@@ -84,6 +58,11 @@ class Prefetch:
         self._misses = 0
         self._quiet = QUIET
         self._in_step = False  # whether every row of this token so far was told
+
+    def snapshot(self) -> Foresight:
+        """What it did so far."""
+        now = self.foresight
+        return replace(now, said=[*now.said], right=[*now.right], failed=self._arrivals.failed)
 
     # ---- what it is told ----------------------------------------------------------------------------------------
 

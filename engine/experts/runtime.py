@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -261,7 +262,8 @@ class ExpertRuntime:
 
     def snapshot(self) -> Snapshot:
         """The counters and what is resident."""
-        return self.telemetry.snapshot(self.cache.residency())
+        seen = self.telemetry.snapshot(self.cache.residency())
+        return seen if self.prefetch is None else replace(seen, foresight=self.prefetch.snapshot())
 
     def close(self) -> None:
         """End the readers and the kernels' threads. The source belongs to the caller."""

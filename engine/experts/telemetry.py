@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from engine.experts.foresight import Foresight
 from engine.experts.keys import ExpertKey, ExpertSource
 
 MOST_TIER = 32
@@ -20,7 +21,7 @@ class Snapshot:
     uses: since load, activations: in the current answer; both count (token, expert) pairs, skipped ones too.
     residency: finest tier held (0 none). precision: pairs by what they ran at: '32', '16', '8', '4', '2', 'skipped'.
     read_seconds: summed over reads, which overlap; reads: how many. repaired: experts that had run coarse and were
-    completed while the disk had nothing else to do.
+    completed while the disk had nothing else to do. foresight: None where nothing is read ahead.
     """
 
     layers: tuple[int, ...]
@@ -34,6 +35,7 @@ class Snapshot:
     activations: Matrix
     uses: Matrix
     residency: Matrix
+    foresight: Foresight | None = None
 
     @property
     def read_latency(self) -> float:

@@ -205,6 +205,10 @@ def test_a_failed_read_ahead_is_nobodys_matter_until_somebody_needs_it(opened: O
     source.failing = {ExpertKey(2, expert): failing for expert in lie(chosen(source, 4, 1))}
     for ours, theirs in zip(run(runtime, source, range(4, 5)), expected[12:15], strict=True):
         assert torch.equal(ours, theirs)
+    runtime.arrivals.make_way()
+    seen = runtime.snapshot().foresight
+    assert seen is not None
+    assert seen.failed > 0
     runtime.set_capacity(source.expert_bytes)
     runtime.set_capacity(16 * source.expert_bytes)
     with pytest.raises(UnderhillError, match="said no"):

@@ -1,0 +1,34 @@
+"""What reading ahead did, in plain counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Foresight:
+    """What reading ahead did since it was turned on. said, right: experts expected at width k, and of these chosen, by
+    layers ahead less one. Bytes: useful (asked for; early: those of them that were there or in hand by then), wasted
+    (read, and not asked for by the layer they were read for).
+
+    started, joined, cancelled: reads begun ahead, those asked for while under way, those given up. failed: reads that
+    ended in an error while nobody waited for them. seconds: of the model's thread. rests: how often it was let rest
+    because it did not pay.
+    """
+
+    said: list[int] = field(default_factory=list)
+    right: list[int] = field(default_factory=list)
+    useful: int = 0
+    early: int = 0
+    wasted: int = 0
+    started: int = 0
+    joined: int = 0
+    cancelled: int = 0
+    failed: int = 0
+    seconds: float = 0.0
+    rests: int = 0
+
+    @property
+    def recall(self) -> tuple[float, ...]:
+        """Share of the chosen experts that were among the k expected most, by layers ahead."""
+        return tuple(right / said if said else 0.0 for said, right in zip(self.said, self.right))
