@@ -129,6 +129,9 @@ ENGINE = (
     Setting("prefetch_width", "int", None, "Experts read ahead",
             "Most experts expected of a layer; empty takes as many as a token chooses.", "speed", 1, 256,
             optional=True, advanced=True),
+    Setting("remember_routing", "bool", True, "Remember which experts are used",
+            "Keeps with the model which experts lay in memory and how often chats used which, so that it starts warm "
+            "the next time: counts, no text. Off removes what is kept.", "speed", advanced=True),
     Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,
             live=False, advanced=True),
     Setting("direct_io", "choice", "auto", "Direct I/O", "Read experts past the system's file cache.", "speed",

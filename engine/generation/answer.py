@@ -49,11 +49,12 @@ def answer(
     stop_texts: Sequence[str],
     listener: Listener,
     token_done: Callable[[], None] = lambda: None,
+    prompt_done: Callable[[], None] = lambda: None,
 ) -> Answer:
     """Read the prompt, then decode. What was generated stays in the context, ready for the next turn.
 
     A stop token is neither shown nor kept. The token that completes a stop text is kept, its text cut.
-    token_done: called after every token decoded.
+    token_done: called after every token decoded. prompt_done: called once between reading and decoding.
     """
     result = Answer()
     shown = Detokenizer(chat.tokenizer, prompt.ids[-8:])
@@ -67,6 +68,7 @@ def answer(
         listener.cancelled,
     )
     result.prompt_seconds = time.perf_counter() - start
+    prompt_done()
     sampler = Sampler(sampling, prompt.ids)
     waiting: list[int] = []  # tokens whose text is not shown yet
     start = time.perf_counter()

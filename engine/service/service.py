@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.session import Session
 
 PULSE = 0.2  # seconds between telemetry snapshots, and between looks for something to do while nobody asks
-QUIET = 3.0  # seconds after the last command before the engine does anything of its own
+QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
 
 
 class Service:
@@ -97,9 +97,10 @@ class Service:
     def _rest(self) -> None:
         """Nobody asks: what the model can do for itself meanwhile, until somebody does."""
         session = self._session
-        if session is None or time.monotonic() - self._quiet_since < QUIET:
+        if session is None:
             return
-        if session.spare_time.use(self._model.waiting):
+        quiet = time.monotonic() - self._quiet_since >= QUIET
+        if session.spare_time.use(self._model.waiting, quiet):
             self._emit(api.ModelChanged("", dataclasses.replace(session.card, plan=session.sentences)))
 
     def _on_model(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:

@@ -41,6 +41,7 @@ from engine.session.pressure import PressureWatch, Room
 from engine.session.snapshot import Watcher
 from engine.session.spare_time import SpareTime
 from engine.session.threads import Threaded, torch_threads
+from engine.session.warm import WarmStart
 from engine.store.reader import Store
 
 HEAP_HOLES = 500_000_000  # bytes that prompts may leave in the heap where nothing is done about it
@@ -112,6 +113,7 @@ class Session:
         )
         self._pressure = PressureWatch(self._room)
         self._closed = False
+        self.warm = WarmStart(self)
         self.spare_time = SpareTime(self)
         for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
@@ -216,8 +218,14 @@ class Session:
         listener.turns_dropped(prompt.dropped)
         before = self.counters()
         with self._watcher.answering(), self._interrupted_by(listener):
-            result = answer(self.context, self.chat, prompt, sampling, stop_texts, listener, self._watcher.token)
+            result = answer(
+                self.context, self.chat, prompt, sampling, stop_texts, listener, self._watcher.token, self._prompt_read
+            )
+            self.warm.answered(self.counters().activations)
         return self._stats(result, len(prompt.ids), prompt.dropped, before)
+
+    def _prompt_read(self) -> None:
+        self.warm.prompt_read(self.counters().activations)
 
     @contextmanager
     def _interrupted_by(self, listener: Listener) -> Iterator[None]:
@@ -295,6 +303,8 @@ class Session:
         self._room.plan(
             plan.cache_bytes, plan.smallest_cache, lambda capacity: self.runtime.set_tier(plan.tier, capacity)
         )
+        if self.settings["remember_routing"] and not wanted["remember_routing"]:
+            self.warm.forget()
         self.settings, self.plan = wanted, plan
         self._spare_memory()
         self.card = dataclasses.replace(self.card, plan=(*plan.sentences, *self._notes))
@@ -413,6 +423,7 @@ class Session:
         if not self._closed:
             self._closed = True
             self._pressure.close()
+            self.warm.put_away()
             self.runtime.close()
             self.store.close()
 

@@ -1,8 +1,9 @@
-"""What a model does while nobody asks it anything: it measures its precision dials, and steps aside at once."""
+"""What a model does while nobody asks: it warms up and measures its precision dials, and steps aside at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from engine.errors import Kind, UnderhillError
@@ -21,11 +22,18 @@ class SpareTime:
         self._calibrator: Calibrator | None = None
         self._over = False
 
-    def use(self, wanted: Callable[[], bool]) -> bool:
-        """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed."""
-        if self._over:
-            return False
+    def use(self, wanted: Callable[[], bool], quiet: bool = True) -> bool:
+        """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed.
+
+        quiet: nobody has asked for a while. Until then it only reads what will be needed when somebody does.
+        """
         session = self._session
+        if not session.warm.complete:
+            with suppress(UnderhillError):  # what cannot be read now is asked for again by whoever needs it
+                session.warm.go_on(wanted)
+            return False
+        if self._over or not quiet:
+            return False
         before = session.card
         try:
             if self._calibrator is None:

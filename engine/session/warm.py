@@ -1,0 +1,114 @@
+"""Warm start: experts that will probably be needed are read before anybody asks, into room that nobody uses."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.keys import ExpertKey
+from engine.session.memories import Memories
+
+if TYPE_CHECKING:
+    from engine.session.session import Session
+
+LOOK = 0.002  # seconds between looks whether somebody asks, while reads are under way
+READS = 2  # under way, per reader
+
+
+class WarmStart:
+    """For the thread that runs the model. memories: what is known of former sessions.
+
+    At opening come the experts that were in memory last, in the order of the disk, then those that chats use most; when
+    a prompt is through, those that chats like it use. All are speculative reads, and none makes another expert leave.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.memories = Memories(session.store.path, session.store)
+        self._left: deque[ExpertKey] = deque()
+        self._coming: set[ExpertKey] = set()
+        if not session.all_in_memory and session.settings["remember_routing"]:
+            last = self.memories.residents()
+            self._left.extend(dict.fromkeys((*last, *self.memories.likely())))
+        self.read = 0  # experts that came so
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to be read."""
+        return not self._left and not self._coming
+
+    def go_on(self, wanted: Callable[[], bool]) -> None:
+        """Read until all is there, or no room is left, or somebody asks: then what is not being read is given up."""
+        while not self.complete:
+            if wanted():
+                self._give_up()
+                return
+            self._ask()
+            time.sleep(LOOK)
+            self._session.runtime.arrivals.settle()
+            self._count()
+
+    def prompt_read(self, uses: tuple[tuple[int, ...], ...]) -> None:
+        """A prompt is through: ask for what chats like it use. Whatever the answer demands is read before these."""
+        if not self._session.settings["remember_routing"] or self._session.all_in_memory:
+            return
+        self._left = deque(self.memories.likely(uses))
+        self._ask()
+        self._left.clear()  # once tokens come they say more
+
+    def answered(self, uses: tuple[tuple[int, ...], ...]) -> None:
+        """An answer has ended."""
+        self._session.runtime.arrivals.settle()
+        self._count()
+        if self._session.settings["remember_routing"]:
+            self.memories.answered(uses)
+
+    def put_away(self) -> None:
+        """The model is being closed: keep what will be of use next time. What cannot be written is not kept."""
+        try:
+            if not self._session.settings["remember_routing"]:
+                self.memories.forget()
+            elif not self._session.all_in_memory:
+                self.memories.keep(set(self._session.runtime.cache.residency()))
+        except OSError:
+            return
+
+    def forget(self) -> None:
+        """Remove all that is remembered of use, now. Raises UnderhillError(DISK_ERROR)."""
+        try:
+            self.memories.forget()
+        except OSError as e:
+            raise UnderhillError(
+                Kind.DISK_ERROR,
+                f"What is remembered of this model's use cannot be removed from {self._session.store.path}.",
+                "Check that the folder can be written.",
+            ) from e
+
+    def _ask(self) -> None:
+        runtime = self._session.runtime
+        tier, most = self._session.plan.tier, READS * int(self._session.settings["readers"])
+        while self._left and len(self._coming) < most:
+            key = self._left[0]
+            spec = self._session.store.spec(*key)
+            full = tier if tier in spec.tiers else spec.top
+            cache = runtime.cache.levels[-1]
+            if cache.nbytes + spec.layout.bytes_for(full) > cache.capacity:
+                self._left.clear()
+                return
+            self._left.popleft()
+            if cache.tier(key) < full and runtime.arrivals.expect(key, full):
+                self._coming.add(key)
+
+    def _count(self) -> None:
+        arrivals = self._session.runtime.arrivals
+        ended = {key for key in self._coming if not arrivals.coming(key)}
+        self.read += len(ended)
+        self._coming -= ended
+
+    def _give_up(self) -> None:
+        self._left.clear()
+        self._session.runtime.arrivals.abandon(self._coming)
+        self._count()

@@ -1,0 +1,152 @@
+"""Warm start: how soon a model answers at its steady speed, cold against warm, on a disk of a modelled rate.
+
+    python -m tests.benchmarks.warm --json
+
+The built-in model with a cache of --share of its experts. One session answers on calibration text and is closed. Then,
+by turns, a session that remembers nothing (cold) and one that reads what it remembers before anybody asks (warm) read a
+prompt of evaluation text and are fed the text behind it token by token. to_90: seconds and tokens from asking until the
+mean of 8 tokens is at 90 % of the steady speed, which is that of the second half of both.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from engine import resources
+from engine.hub import library
+from engine.session import Session
+from engine.session.evaluate import sequences
+from engine.session.memories import MATRICES, RESIDENTS
+from engine.store import reader
+
+PROMPT, STEPS, MEAN = 32, 320, 8
+
+
+class SlowFile:
+    """A data file whose bytes come at a rate that all files share."""
+
+    lock = threading.Lock()
+    rate = 1e8  # bytes per second
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._file, name)
+
+    def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
+        """As the file itself, later."""
+        started = time.perf_counter()
+        with self.lock:
+            got: int = self._file.read(offset, buffers)
+            due = max(started, time.perf_counter() - got / self.rate) + got / self.rate
+            time.sleep(max(0.0, due - time.perf_counter()))
+        return got
+
+
+def text(session: Session, name: str, tokens: int) -> list[int]:
+    """Chats, one behind the other."""
+    chats = sequences(session.chat, resources.path("calibration", name), session.context.limit, tokens)
+    return [token for ids in chats for token in ids][:tokens]
+
+
+def fed(session: Session, ids: Sequence[int]) -> list[float]:
+    """Seconds of the prompt, then of every token."""
+    session.runtime.telemetry.begin_answer()
+    marks = [time.perf_counter()]
+    session.context.read(ids[:PROMPT])
+    session.warm.prompt_read(session.counters().activations)
+    for token in ids[PROMPT:]:
+        marks.append(time.perf_counter())
+        session.context.step(token)
+    marks.append(time.perf_counter())
+    session.warm.answered(session.counters().activations)
+    return [b - a for a, b in pairwise(marks)]
+
+
+def until_steady(seconds: Sequence[float], steady: float) -> tuple[float, int]:
+    """Seconds from asking, and tokens, until tokens take no more than steady / 0.9."""
+    for at in range(1, len(seconds) - MEAN):
+        if statistics.fmean(seconds[at : at + MEAN]) <= steady / 0.9:
+            return sum(seconds[:at]), at - 1
+    return sum(seconds), len(seconds) - 1
+
+
+def measure(share: float, rate: float, turns: int) -> dict[str, Any]:
+    """Interleaved."""
+    SlowFile.rate = rate
+    open_file = reader.open_file
+    chosen = {"dial": "exact", "cache_fraction": share}
+    store = library.prepare("builtin")
+    rows: dict[str, list[dict[str, float]]] = {"cold": [], "warm": []}
+    with patch.object(reader, "open_file", lambda path, direct: SlowFile(open_file(path, direct))):
+        with Session.open("builtin", chosen) as session:
+            fed(session, text(session, "calibration.jsonl", PROMPT + STEPS))
+        for _ in range(turns):
+            runs: dict[str, list[float]] = {}
+            waited = 0.0
+            for kind in rows:
+                kept = {name: (store / name).read_bytes() for name in (RESIDENTS, MATRICES)}
+                if kind == "cold":
+                    _remove(store)
+                with Session.open("builtin", chosen) as session:
+                    start = time.perf_counter()
+                    session.warm.go_on(lambda: False)
+                    waited = time.perf_counter() - start
+                    runs[kind] = fed(session, text(session, "eval.jsonl", PROMPT + STEPS))
+                for name, content in kept.items():
+                    (store / name).write_bytes(content)
+            steady = statistics.median(t for run in runs.values() for t in run[len(run) // 2 :])
+            for kind, run in runs.items():
+                seconds, tokens = until_steady(run, steady)
+                first = statistics.fmean(run[1:33])
+                rows[kind].append({"to_90": seconds, "tokens": tokens, "prompt": run[0], "first_32": first})
+            rows["warm"][-1]["read_before"] = waited
+    found = {kind: {k: statistics.median(r[k] for r in own) for k in own[0]} for kind, own in rows.items()}
+    return {
+        "share": share,
+        "rate": rate,
+        **found,
+        "ratio": found["cold"]["to_90"] / max(found["warm"]["to_90"], 1e-9),
+        "ratio_prompt": found["cold"]["prompt"] / found["warm"]["prompt"],
+    }
+
+
+def _remove(store: Path) -> None:
+    for name in (RESIDENTS, MATRICES):
+        (store / name).unlink(missing_ok=True)
+
+
+def main() -> None:
+    """Print one object, or a line per share."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--share", type=float, action="append", help="of the experts in memory (default: .25 .5 .75)")
+    parser.add_argument("--rate", type=float, default=1e8, help="bytes per second of the disk (default: 1e8)")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home, patch.dict("os.environ", {library.HOME: home}):
+        rows = [measure(share, args.rate, args.turns) for share in args.share or (0.25, 0.5, 0.75)]
+    if args.json:
+        print(json.dumps({"ours": rows[0]["warm"]["to_90"], "peer": rows[0]["cold"]["to_90"], "rows": rows}))
+        return
+    for row in rows:
+        cold, warm = row["cold"], row["warm"]
+        print(
+            f"{100 * row['share']:.0f} % in memory: to 90 % of steady speed {cold['to_90']:.2f} s and "
+            f"{cold['tokens']:.0f} tokens cold, {warm['to_90']:.2f} s and {warm['tokens']:.0f} warm"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,120 @@
+"""A model that was used before starts warm: what lay in memory is read again before anybody asks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.experts.keys import ExpertKey
+from engine.generation.sampling import Sampling
+from engine.hub import library
+from engine.session import Session
+from engine.session.memories import MATRICES, RESIDENTS, Memories
+from engine.session.warm import WarmStart
+from tests.engine.session.test_session import ask
+
+SMALL = {"dial": "exact", "cache_fraction": 0.6, "threads": 1}
+
+
+@pytest.fixture
+def store(home: Path) -> Iterator[Path]:
+    path = library.location("builtin")
+    for file in (RESIDENTS, MATRICES):
+        (path / file).unlink(missing_ok=True)
+    yield path
+    for file in (RESIDENTS, MATRICES):
+        (path / file).unlink(missing_ok=True)
+
+
+def used(store: Path, **changes: object) -> set[ExpertKey]:
+    """The experts in memory after an answer, when the model was closed."""
+    with Session.open("builtin", {**SMALL, **changes}) as session:
+        ask(session, sampling=Sampling(temperature=0, max_tokens=12))
+        return set(session.runtime.cache.residency())
+
+
+def test_what_was_in_memory_is_read_again_and_then_not_missed(store: Path) -> None:
+    before = used(store)
+    with Session.open("builtin", SMALL) as session:
+        cold = session.runtime.cache.nbytes
+        assert not session.spare_time.use(lambda: False, quiet=False)
+        assert session.warm.complete
+        assert session.runtime.cache.nbytes > cold
+        resident = set(session.runtime.cache.residency())
+        assert len(resident & before) > 0.9 * len(before)
+        assert session.runtime.cache.nbytes <= session.runtime.cache.capacity
+        warm = ask(session, sampling=Sampling(temperature=0, max_tokens=12))
+    for file in (RESIDENTS, MATRICES):
+        (store / file).unlink()
+    with Session.open("builtin", SMALL) as session:
+        session.spare_time.use(lambda: False, quiet=False)
+        stats = ask(session, sampling=Sampling(temperature=0, max_tokens=12))
+    assert warm.misses < 0.9 * stats.misses
+    assert warm.token_ids == stats.token_ids
+
+
+def test_whoever_asks_ends_it_and_nothing_is_left_under_way(store: Path) -> None:
+    used(store)
+    with Session.open("builtin", SMALL) as session:
+        asked = iter([False, False])
+        session.warm.go_on(lambda: next(asked, True))
+        assert session.warm.complete
+        assert session.runtime.arrivals.make_way() is False
+        assert ask(session).token_ids
+
+
+def test_only_counts_are_kept_and_the_setting_removes_them(store: Path) -> None:
+    used(store)
+    assert json.loads((store / RESIDENTS).read_text()).keys() == {"version", "layers"}
+    used(store)
+    with Session.open("builtin", SMALL) as session:
+        assert len(session.warm.memories.collection) == 2
+        session.update({"remember_routing": False})
+        assert not (store / RESIDENTS).exists()
+        assert not (store / MATRICES).exists()
+        ask(session)
+    assert not (store / RESIDENTS).exists()
+    used(store, remember_routing=False)
+    assert not (store / MATRICES).exists()
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", '{"version": 9}', '{"version": 1, "layers": {"0": [99, -1], "77": [0]}}']
+)
+def test_damaged_memories_are_none(store: Path, content: str) -> None:
+    (store / RESIDENTS).write_text(content)
+    (store / MATRICES).write_bytes(b"PK")
+    with Session.open("builtin", SMALL) as session:
+        assert session.warm.memories.residents() == []
+        assert session.warm.complete
+        assert ask(session).token_ids
+
+
+def test_a_chat_that_has_begun_expects_what_chats_like_it_use(session: Session, store: Path) -> None:
+    memories = Memories(store, session.store)
+    rows = len(session.store.layers)
+
+    def uses(expert: int) -> tuple[tuple[int, ...], ...]:
+        return tuple(tuple(5 if e in (expert, expert + 1) else 0 for e in range(28)) for _ in range(rows))
+
+    for expert in (2, 2, 9):
+        memories.answered(uses(expert))
+    assert {key.expert for key in memories.likely()[: 2 * rows]} == {2, 3}
+    begun = tuple(tuple(int(e == 9) for e in range(28)) for _ in range(rows))
+    assert {key.expert for key in memories.likely(begun)} >= {9, 10}
+    assert {key.expert for key in memories.likely(begun)[: 2 * rows]} <= {2, 3, 9, 10}
+
+
+def test_a_prompt_that_is_through_fills_only_room_that_is_free(session: Session, store: Path) -> None:
+    used(store)
+    with Session.open("builtin", {**SMALL, "cache_fraction": 0.9}) as opened:
+        warm = WarmStart(opened)
+        held = set(opened.runtime.cache.residency())
+        first = opened.counters().activations
+        opened.context.read([5, 6, 7, 8])
+        warm.prompt_read(opened.counters().uses)
+        warm.answered(first)
+        assert held <= set(opened.runtime.cache.residency())
