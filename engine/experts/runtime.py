@@ -135,8 +135,9 @@ class ExpertRuntime:
         return self._kernels[0].combine(call.out, weights)
 
     def _serve_as_missing(self, call: Call, high: list[Want], low: list[Want], skipped: list[int]) -> list[int]:
-        for wants in (high, low):
-            self._several.serve(call, wants)
+        self._several.serve(call, high)
+        self.arrivals.make_way()  # what comes in more finely than it is wanted would run so
+        self._several.serve(call, low)
         self.telemetry.precision[0] += len(skipped)
         return skipped
 
@@ -249,6 +250,7 @@ class ExpertRuntime:
 
     def pretend_lowered(self, keys: Collection[ExpertKey]) -> None:
         """Many tokens at once run these at 2 bits, as if no more of them were stored; () ends that."""
+        self.arrivals.make_way()
         for key in self._pretended:
             self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], self._tier)
         for key in keys:

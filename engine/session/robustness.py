@@ -12,7 +12,6 @@ from torch import Tensor
 
 from engine import resources
 from engine.experts.keys import ExpertKey, keys_of
-from engine.models.decoder import Decoder
 from engine.session.evaluate import Sums, compared, sequences
 from engine.store.manifest import Lowering
 
@@ -38,8 +37,7 @@ class Choice:
 class _OutputError:
     """Per expert, how far its 2-bit self is from it, as it counts: squared, by its gate weight, over all its uses.
 
-    Relative to the residual stream behind the layer, so that layers can be compared. Listens to a runtime and asks it
-    for both answers while the layer is being computed.
+    Listens to a runtime and asks it for both answers while the layer is being computed.
     """
 
     def __init__(self, session: Session) -> None:
@@ -47,7 +45,6 @@ class _OutputError:
         keys = keys_of(session.store)
         self._keys = {layer: [key for key in keys if key.layer == layer] for layer in session.store.layers}
         self.error = {layer: torch.zeros(len(own), dtype=torch.float64) for layer, own in self._keys.items()}
-        self.stream = dict.fromkeys(self._keys, 0.0)
         self._routing: tuple[Tensor, Tensor] | None = None
         self._busy = False
 
@@ -73,45 +70,46 @@ class _OutputError:
             self._busy = False
         self.error[layer].index_add_(0, ids.reshape(-1), difference.double().square().sum(1))
 
-    def passed(self, layer: int, x: Tensor) -> None:
-        """A listener for the residual stream behind a layer."""
-        self.stream[layer] += float(x.double().square().sum())
-
     def by_expert(self) -> dict[ExpertKey, float]:
         """The errors."""
-        return {
-            key: float(self.error[layer][key.expert]) / (self.stream[layer] or 1.0)
-            for layer, own in self._keys.items()
-            for key in own
-        }
+        return {key: float(self.error[layer][key.expert]) for layer, own in self._keys.items() for key in own}
 
 
 def estimated(session: Session, windows: Sequence[Sequence[int]], report: Report) -> dict[ExpertKey, float]:
-    """By expert, what lowering it alone does to its layer's output: one pass over the text, however large the model."""
+    """By expert, its part in the KL divergence from Exact when all of its layer are lowered.
+
+    The parts are as its 2-bit self changes what the layer puts out. A pass over the text, and one for every layer.
+    """
     listener, runtime = _OutputError(session), session.runtime
-    decoder = session.decoder if isinstance(session.decoder, Decoder) else None
     with session.listening(listener.routed), session.exactly():
         runtime.given_listener = listener.given
-        if decoder is not None:
-            decoder.passed = listener.passed
         try:
             for number, ids in enumerate(windows, 1):
                 session.context.run_through(ids)
                 report("Comparing experts with their 2 bits", number, len(windows))
         finally:
             runtime.given_listener = None
-            if decoder is not None:
-                decoder.passed = None
-    return listener.by_expert()
+    errors = listener.by_expert()
+    references = _references(session, windows)
+    for number, layer in enumerate(session.store.layers, 1):
+        own = [key for key in errors if key.layer == layer]
+        divergence = _cost(session, windows, references, own).kl / (math.fsum(errors[key] for key in own) or 1.0)
+        errors.update({key: errors[key] * divergence for key in own})
+        report("Lowering one layer at a time", number, len(session.store.layers))
+    return errors
 
 
 def measured(session: Session, windows: Sequence[Sequence[int]], report: Report) -> dict[ExpertKey, float]:
-    """By expert, the rise of the loss when it alone is lowered: a pass over the text for every expert."""
+    """By expert, the KL divergence from Exact when it alone is lowered: a pass over the text for every expert.
+
+    That is the rise of the loss on text that the model would write itself. The loss on a given text rises or falls with
+    one expert by less than what chance has in it, and whoever ranks by it finds the experts that suit that text.
+    """
     keys = keys_of(session.store)
     references = _references(session, windows)
     losses = {}
     for number, key in enumerate(keys, 1):
-        losses[key] = _cost(session, windows, references, (key,)).loss_rise
+        losses[key] = _cost(session, windows, references, (key,)).kl
         report("Lowering one expert at a time", number, len(keys))
     return losses
 
@@ -122,7 +120,7 @@ def choose(
     report: Report = lambda phrase, done, total: None,
     rank: Callable[[Session, Sequence[Sequence[int]], Report], dict[ExpertKey, float]] = estimated,
 ) -> Choice:
-    """As many of the most robust experts as together raise perplexity by no more than the tolerance.
+    """As many of the most robust experts as together raise perplexity by no more than the tolerance (see _Cost.most).
 
     Raises what reading an expert raises.
     """
@@ -140,7 +138,7 @@ def choose(
         if few == many:
             break
         middle = (few + many + 1) // 2
-        fits = _cost(session, choosing, references, ranked[:middle]).rise <= tolerance
+        fits = _cost(session, choosing, references, ranked[:middle]).most <= tolerance
         few, many = (middle, many) if fits else (few, middle - 1)
         report("Finding how many may be lowered", number + 1, rounds)
     lowered = ranked[:few]
@@ -158,6 +156,11 @@ class _Cost:
     def rise(self) -> float:
         """Of perplexity."""
         return math.expm1(self.loss_rise)
+
+    @property
+    def most(self) -> float:
+        """Of perplexity, on this text or on what the model would write itself, whichever is more."""
+        return math.expm1(max(self.loss_rise, self.kl))
 
 
 def _references(session: Session, windows: Sequence[Sequence[int]]) -> list[Tensor]:

@@ -13,6 +13,7 @@ from engine.session import Session
 from engine.session import calibration as module
 from engine.session.calibration import Calibrator, calibrate
 from engine.session.calibration_state import FILE
+from engine.session.memories import MATRICES, RESIDENTS
 
 SMALL = {"dial": "balanced", "cache_fraction": 0.2, "threads": 1}
 
@@ -21,7 +22,7 @@ SMALL = {"dial": "balanced", "cache_fraction": 0.2, "threads": 1}
 def opened(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
     for name, few in (("SCORED", 100), ("SCORED_HERE", 40), ("LOGITS", 1)):
         monkeypatch.setattr(module, name, few)
-    for file in (dials.FILE, FILE):
+    for file in (dials.FILE, FILE, RESIDENTS, MATRICES):
         (home / "models" / "builtin" / file).unlink(missing_ok=True)
     with Session.open("builtin", SMALL) as session:
         yield session
