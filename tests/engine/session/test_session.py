@@ -304,14 +304,14 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
 def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration_is_made_again(home: Path) -> None:
     file = home / "models" / "builtin" / "calibration.json"
     impossible = '{"t1": 0.9, "t2": 0.1, "worst": null, "here": null}'
-    wrong = '{"version": 2, "tokens": 1, "scored": 0, "scored_here": 0, "share": 0, "exact_perplexity": 0, "dials": %s}'
+    wrong = '{"version": 3, "tokens": 1, "scored": 0, "scored_here": 0, "share": 0, "exact_perplexity": 0, "dials": %s}'
     for content in (None, "{", "[]", wrong % f'{{"balanced": {impossible}, "fast": {impossible}}}'):
         file.unlink(missing_ok=True) if content is None else file.write_text(content)
         with Session.open("builtin", {"dial": "balanced", "cache_fraction": 0.0, "threads": 1}) as opened:
             cuts = opened.thresholds
             precision = ask(opened, sampling=Sampling(temperature=0, max_tokens=60)).precision
-        assert 0.5 < cuts.t1 < cuts.t2 < 1
-        assert 0.5 < precision["8"] / sum(precision.values()) < 0.85
+        assert 0.3 < cuts.t1 < cuts.t2 < 1
+        assert 0.3 < precision["8"] / sum(precision.values()) < 0.85
         assert precision["2"] > 0
 
 
