@@ -121,7 +121,7 @@ def test_a_dial_runs_with_thresholds_of_this_model(store: Path) -> None:
     with OursAlone(store, shape, given) as ours:
         found = calibrated(args, ours, shape, args.dial)
         assert found is not None
-        assert 0 < found[0] < found[1] < 1
+        assert 0 <= found[0] < found[1] < 1  # 0: the first of two experts is more than all that runs at full precision
         turn = ours.turn(tokens)
         assert 0 < turn.coarse < turn.uses
     assert calibrated(args, ours, shape, "exact") is None
