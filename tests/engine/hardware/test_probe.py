@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psutil
@@ -86,3 +88,11 @@ def test_what_this_process_weighs_grows_with_what_it_holds() -> None:
     assert probe.rss() - before > 48 << 20
     assert probe.peak_rss() >= before + (48 << 20)
     del held
+
+
+def test_the_peak_of_a_process_is_its_own_and_not_its_parents() -> None:
+    held = bytearray(b"1" * (400 << 20))
+    code = "from engine.hardware import probe; print(probe.peak_rss(), probe.rss())"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    peak, now = map(int, out.split())
+    assert now <= peak < len(held)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +25,11 @@ IDS = [5, 17, 3, 88, 41, 2, 60, 9]
 
 
 @pytest.fixture(scope="module")
-def kernel() -> Iterator[NativeKernel]:
-    made = native_kernel()
+def kernel() -> NativeKernel:
+    made = native_kernel()  # all tests share it
     if made is None:
         pytest.skip("the native library was not built")
-    yield made
-    made.close()
+    return made
 
 
 def config(name: str) -> Any:
