@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
+from engine.store.atomic import replacing
 
 Counts = NDArray[np.float32]
 
@@ -68,14 +69,8 @@ class EamCollection:
 
     def save(self, path: Path) -> None:
         """Write a file, whole or not at all. Raises OSError."""
-        temporary = path.with_name(path.name + ".tmp")
-        try:
-            with temporary.open("wb") as file:
-                np.savez_compressed(file, version=np.int32(VERSION), counts=self.counts)
-            temporary.replace(path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
-            raise
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez_compressed(file, version=np.int32(VERSION), counts=self.counts)
 
     @classmethod
     def load(cls, path: Path, rows: int, experts: int, capacity: int = CAPACITY) -> EamCollection:

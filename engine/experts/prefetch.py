@@ -107,15 +107,6 @@ class Prefetch:
             self.foresight.rests += 1
             self.sleep()
 
-    def passed(self, layer: int, after: Floats) -> None:
-        """A layer is through. after: [H] float32, the residual stream behind it."""
-        if not self._in_step or self._row[layer] != self._sight.row:
-            return
-        start = time.perf_counter()
-        self._sight.passed(after)
-        self._look()
-        self._spent(start)
-
     def sleep(self) -> None:
         """Give up what is on its way and say no more until there is a need again."""
         self._give_up(range(len(self._bets)))

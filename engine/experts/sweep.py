@@ -16,9 +16,8 @@ from engine.store.layout import ExpertSpec
 WINDOW = 64 << 20  # bytes on their way through the cache: a few reads of any model, and little of what decoding needs
 SHARE = 4  # of the cache that the window takes at most: one part in so many
 COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too
-BATCH = (
-    4  # experts computed at a time: long enough for the kernels, and what is read meanwhile is soon followed by more
-)
+# Experts computed at a time: long enough for the kernels, and what is read meanwhile is soon followed by more.
+BATCH = 4
 
 
 class Sweep:

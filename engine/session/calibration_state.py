@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.hub.dials import DIALS
 from engine.session.evaluate import Sums
+from engine.store.atomic import replacing
 
 FILE = "calibration.part.npz"
 VERSION = 1
@@ -45,11 +46,9 @@ class Kept:
     def save(self, store: Path) -> None:
         """Write it, whole or not at all. Raises OSError."""
         state = {"version": VERSION, "stage": self.stage, "window": self.window, "worst": self.worst, "here": self.here}
-        temporary = store / (FILE + ".tmp")
-        with temporary.open("wb") as file:
-            text = np.frombuffer(json.dumps(state).encode(), np.uint8)
+        text = np.frombuffer(json.dumps(state).encode(), np.uint8)
+        with replacing(store / FILE) as temporary, temporary.open("wb") as file:
             np.savez(file, state=text, scores=self.scores.numpy())
-        temporary.replace(store / FILE)
 
     @classmethod
     def load(cls, store: Path) -> Kept | None:

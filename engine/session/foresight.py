@@ -28,6 +28,7 @@ from engine.experts.predictors.gates import Linear
 from engine.experts.predictors.predictor import Floats
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
+from engine.store.atomic import replacing
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -82,14 +83,11 @@ def write(path: Path, maps: Maps, weights: Floats) -> None:
         for ahead, linear in enumerate(own, 1):
             tensors[f"{row}.{ahead}.weight"] = linear.weight.astype(np.float16)
             tensors[f"{row}.{ahead}.bias"] = linear.bias
-    temporary = path.with_name(path.name + ".tmp")
     try:
-        save_file(tensors, temporary)
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            save_file(tensors, temporary)
     except SafetensorError as e:
         raise OSError(str(e)) from e
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def read(path: Path, gates: list[Gate]) -> tuple[Maps, Floats] | None:

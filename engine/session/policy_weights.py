@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT, Weights, WeightsByShare
+from engine.store.atomic import replace_file
 
 FILE = "policy.json"
 
@@ -26,14 +27,12 @@ def weights_of(store: Path, dial: str) -> WeightsByShare:
 def keep(store: Path, found: Mapping[str, WeightsByShare]) -> None:
     """Write them, by dial, for `weights_of` to find. Raises UnderhillError(DISK_ERROR)."""
     path = store / FILE
-    temporary = path.with_suffix(".tmp")
     rows = {
         dial: [(share, [round(w, 6) for w in astuple(weights)]) for share, weights in one.pairs]
         for dial, one in found.items()
     }
     try:
-        temporary.write_text(json.dumps({"hobbit": rows}), encoding="utf-8")
-        temporary.replace(path)
+        replace_file(path, json.dumps({"hobbit": rows}).encode())
     except OSError as e:
         raise UnderhillError(
             Kind.DISK_ERROR,

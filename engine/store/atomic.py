@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 OLD = ".old"  # what is being replaced or deleted
@@ -21,12 +23,19 @@ def sync_file(path: Path) -> None:
 
 def replace_file(path: Path, data: bytes) -> None:
     """Write a file anew, whole or not at all. Raises OSError."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Where to write what takes this file's place in the end; what stood there stays until then, or if that fails."""
     temporary = path.with_name(path.name + ".tmp")
     try:
-        temporary.write_bytes(data)
+        yield temporary
         sync_file(temporary)
         temporary.replace(path)
-    except OSError:
+    except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import Shape
 from engine.experts.precision import EXACT, Thresholds
+from engine.store.atomic import replacing
 from engine.store.layout import ExpertSpec
 
 VERSION = 2
@@ -100,15 +100,10 @@ class Trace:
 
         Raises UnderhillError(DISK_FULL or DISK_ERROR).
         """
-        temporary = path.with_name(path.name + ".tmp")
         try:
-            with temporary.open("wb") as file:
+            with replacing(path) as temporary, temporary.open("wb") as file:
                 np.savez_compressed(file, **_fields(self))
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
         except OSError as e:
-            temporary.unlink(missing_ok=True)
             full = e.errno == errno.ENOSPC
             raise UnderhillError(
                 Kind.DISK_FULL if full else Kind.DISK_ERROR,
