@@ -157,7 +157,7 @@ class Arrivals:
         for coming in ended:
             lease: Lease | None = None
             try:
-                lease = self._placed(coming)
+                lease = self._placed(coming, coming.key in awaited)
             except UnderhillError as error:
                 if error.kind is not Kind.CANCELLED:
                     if coming.key in awaited:
@@ -166,8 +166,6 @@ class Arrivals:
                         self.failed += 1
             if coming.key in awaited:
                 taken.append((coming.key, lease))
-            elif lease is not None:
-                lease.release()
         if failure is not None:
             for _, lease in taken:
                 if lease is not None:
@@ -175,10 +173,14 @@ class Arrivals:
             raise failure
         return taken
 
-    def _placed(self, coming: Coming) -> Lease:
+    def _placed(self, coming: Coming, awaited: bool) -> Lease | None:
+        """A lease, if somebody awaits it."""
         if coming.request.error is not None:
             self._cache.abandon(coming.arrival)
             raise coming.request.error
         self._telemetry.read(coming.request.nbytes, coming.request.seconds)
         self._telemetry.repaired += coming.request.urgency is Urgency.REPAIR  # unless it was taken over
-        return self._cache.commit(coming.arrival)
+        if awaited:
+            return self._cache.commit(coming.arrival)
+        self._cache.place(coming.arrival)
+        return None

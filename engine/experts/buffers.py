@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -67,24 +67,32 @@ class BufferPool:
         """Bytes held: in use and waiting."""
         return self.in_use + self._waiting_bytes
 
-    def take(self, nbytes: int) -> Buffer | None:
-        """A buffer of exactly that length; None when there is no room. Raises UnderhillError(OUT_OF_MEMORY)."""
-        if self.in_use + nbytes > self.capacity:
+    def take(self, sizes: Sequence[int]) -> list[Buffer] | None:
+        """Buffers of exactly these lengths; None without room for all. Raises UnderhillError(OUT_OF_MEMORY)."""
+        if self.in_use + sum(sizes) > self.capacity:
             return None
-        if self._waiting[nbytes]:
-            buffer = self._waiting[nbytes].pop()
-            self._waiting_bytes -= nbytes
-        else:
-            self.shrink(self.capacity - nbytes)
-            buffer = self._new(nbytes)
-        self.in_use += nbytes
-        return buffer
+        taken: list[Buffer] = []
+        try:
+            for nbytes in sizes:
+                if waiting := self._waiting[nbytes]:
+                    taken.append(waiting.pop())
+                    self._waiting_bytes -= nbytes
+                else:
+                    self.shrink(self.capacity - nbytes)
+                    taken.append(self._new(nbytes))
+                self.in_use += nbytes
+        except UnderhillError:
+            self.give(taken)
+            raise
+        return taken
 
-    def give(self, buffer: Buffer) -> None:
-        """Take a buffer back."""
-        self.in_use -= buffer.nbytes
-        self._waiting[buffer.nbytes].append(buffer)
-        self._waiting_bytes += buffer.nbytes
+    def give(self, buffers: Iterable[Buffer]) -> None:
+        """Take buffers back."""
+        for buffer in buffers:
+            nbytes = buffer.nbytes
+            self._waiting[nbytes].append(buffer)
+            self._waiting_bytes += nbytes
+            self.in_use -= nbytes
         self.shrink(self.capacity)
 
     def shrink(self, most: int) -> None:

@@ -9,7 +9,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.buffers import Allocate, Buffer, BufferPool
 from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Policy
+from engine.experts.policies import Policy, Visit
 from engine.store.layout import ExpertSpec
 
 SpecOf = Callable[[ExpertKey], ExpertSpec]
@@ -73,17 +73,10 @@ class ExpertCache:
         """What is held of an expert, to be used under the lock only."""
         return self._entries.get(key)
 
-    def routed(
-        self,
-        layer: int,
-        experts: Sequence[int],
-        high: Sequence[bool] | None = None,
-        counts: Sequence[int] | None = None,
-        tokens: int = 1,
-    ) -> None:
-        """The layer that runs now uses these experts: see Policy.routed."""
+    def routed(self, visit: Visit) -> None:
+        """The layer that runs now, and what it uses: see Policy.routed."""
         with self.lock:
-            self._policy.routed(layer, experts, high, counts, tokens)
+            self._policy.routed(visit)
 
     def begin_sequence(self) -> None:
         """A new sequence begins."""
@@ -115,25 +108,24 @@ class ExpertCache:
         """
         with self.lock:
             entry = self._entries.get(key) or Entry(key, self._spec_of(key))
-            layout = entry.spec.layout
-            needed = layout.parts_for(tier)
-            missing = tuple(index for index in needed if index not in entry.held)
+            layout, held = entry.spec.layout, entry.held
+            needed = missing = layout.parts_for(tier)
+            sizes = layout.sizes_for(tier)
+            if held:
+                missing = tuple([index for index in needed if index not in held])
+                sizes = tuple([layout.parts[index].nbytes for index in missing])
             if entry.arriving or not missing:
                 raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
             self._entries[key] = entry
             entry.pins += 1
-            buffers: list[Buffer] = []
+            buffers: list[Buffer] | None = None
             try:
-                for index in missing:
-                    buffer = self._make_room(entry, layout.parts[index].nbytes, needed)
-                    if buffer is None:
-                        break
-                    buffers.append(buffer)
+                buffers = self._make_room(entry, sizes, needed)
             finally:
-                entry.arriving = len(buffers) == len(missing)
-                if not entry.arriving:
-                    self._drop(entry, buffers)
-            return Reservation(key, entry, tier, missing, tuple(buffers)) if entry.arriving else None
+                entry.arriving = buffers is not None
+                if buffers is None:
+                    self._drop(entry, ())
+            return None if buffers is None else Reservation(key, entry, tier, missing, tuple(buffers))
 
     def commit(self, reservation: Reservation) -> Lease:
         """The buffers are filled: the expert is resident. Its reservation becomes a lease.
@@ -142,17 +134,16 @@ class ExpertCache:
         back to, and to lower experts before they leave, reads more than it saves (replayed on the built-in model).
         """
         with self.lock:
-            entry = self._arrived(reservation)
-            entry.add(dict(zip(reservation.parts, reservation.buffers)))
-            entry.meant = reservation.tier
-            self._policy.inserted(entry.key)
-            if self.changed is not None:
-                self.changed(entry, True)
-            entry.pins -= 1
-            self._tidy(entry)
+            entry = self._placed(reservation)
             lease = self._lease(entry, reservation.tier)
             self._settle()
             return lease
+
+    def place(self, reservation: Reservation) -> None:
+        """As `commit`, where nobody is waiting to use it."""
+        with self.lock:
+            self._placed(reservation)
+            self._settle()
 
     def abandon(self, reservation: Reservation) -> None:
         """The buffers were not filled, and nobody writes to them any more: take them back."""
@@ -183,20 +174,12 @@ class ExpertCache:
     def borrow(self, sizes: Sequence[int], incoming: ExpertKey) -> list[Buffer] | None:
         """Plain buffers within the budget, to pass bytes through; None when there is no room."""
         with self.lock:
-            buffers: list[Buffer] = []
-            for nbytes in sizes:
-                buffer = self._take(nbytes, incoming)
-                if buffer is None:
-                    self.give_back(buffers)
-                    return None
-                buffers.append(buffer)
-            return buffers
+            return self._take(sizes, incoming)
 
     def give_back(self, buffers: Sequence[Buffer]) -> None:
         """Return what was borrowed."""
         with self.lock:
-            for buffer in buffers:
-                self._pool.give(buffer)
+            self._pool.give(buffers)
             self._settle()
 
     def set_capacity(self, capacity: int, least: int | None = None) -> None:
@@ -211,16 +194,28 @@ class ExpertCache:
             self.least, self._pool.capacity = least, capacity
             self._settle()
 
-    def unpin(self, entry: Entry) -> None:
-        """One lease or reservation less; for Lease and Reservation only."""
+    def pin(self, keys: Iterable[ExpertKey]) -> list[Entry]:
+        """Leases of experts that are there, for whoever runs them as they are: to be given back by `unpin` at once."""
         with self.lock:
-            entry.pins -= 1
-            self._tidy(entry)
+            entries = [self._entries[key] for key in keys]
+            for entry in entries:
+                entry.pins += 1
+            return entries
+
+    def unpin(self, entries: Iterable[Entry]) -> None:
+        """One lease of each less."""
+        with self.lock:
+            for entry in entries:
+                entry.pins -= 1
+                self._tidy(entry)
             self._settle()
+
+    def _release(self, entry: Entry) -> None:
+        self.unpin((entry,))
 
     def _lease(self, entry: Entry, tier: int) -> Lease:
         entry.pins += 1
-        return Lease(entry, tier, self.level, self.unpin)
+        return Lease(entry, tier, self.level, self._release)
 
     def _arrived(self, reservation: Reservation) -> Entry:
         entry = reservation.entry
@@ -229,20 +224,29 @@ class ExpertCache:
         entry.arriving = False
         return entry
 
+    def _placed(self, reservation: Reservation) -> Entry:
+        entry = self._arrived(reservation)
+        entry.add(reservation.parts, reservation.buffers, reservation.tier)
+        self._policy.inserted(entry.key)
+        if self.changed is not None:
+            self.changed(entry, True)
+        entry.pins -= 1
+        self._tidy(entry)
+        return entry
+
     def _drop(self, entry: Entry, buffers: Sequence[Buffer]) -> None:
-        for buffer in buffers:
-            self._pool.give(buffer)
+        self._pool.give(buffers)
         if not entry.held:
             del self._entries[entry.key]
         elif not entry.tier:  # it gave up a coarser tier for what did not come
             self._forget(entry)
-        self.unpin(entry)
+        self.unpin((entry,))
 
     def _tidy(self, entry: Entry) -> None:
         """Give back what an expert that nobody uses holds beyond what it is meant to be."""
-        if entry.pins or not entry.held:
-            return
-        self._let_go(entry, entry.held.keys() - entry.spec.layout.parts_for(entry.meant))
+        if entry.surplus and not entry.pins and entry.held:
+            self._let_go(entry, entry.held.keys() - entry.spec.layout.parts_for(entry.meant))
+            entry.surplus = False
 
     def _let_go(self, entry: Entry, parts: Collection[int]) -> None:
         if not parts:
@@ -250,25 +254,24 @@ class ExpertCache:
         taken = entry.take(parts)
         if self.changed is not None:
             self.changed(entry, True)
-        for buffer in taken:
-            self._pool.give(buffer)
+        self._pool.give(taken)
 
-    def _make_room(self, entry: Entry, nbytes: int, needed: Collection[int]) -> Buffer | None:
-        """A buffer for one part; at worst in the place of what the entry, if nobody else uses it, will not need."""
-        buffer = self._take(nbytes, entry.key)
-        if buffer is None and entry.pins == 1 and (surplus := entry.held.keys() - needed):
+    def _make_room(self, entry: Entry, sizes: Sequence[int], needed: Collection[int]) -> list[Buffer] | None:
+        """Buffers for parts; at worst in the place of what the entry, if nobody else uses it, will not need."""
+        buffers = self._take(sizes, entry.key)
+        if buffers is None and entry.pins == 1 and (surplus := entry.held.keys() - needed):
             self._let_go(entry, surplus)
-            buffer = self._take(nbytes, entry.key)
-        return buffer
+            buffers = self._take(sizes, entry.key)
+        return buffers
 
-    def _take(self, nbytes: int, incoming: ExpertKey) -> Buffer | None:
-        while (buffer := self._pool.take(nbytes)) is None:
+    def _take(self, sizes: Sequence[int], incoming: ExpertKey) -> list[Buffer] | None:
+        while (buffers := self._pool.take(sizes)) is None:
             if not self._evict(incoming):
                 return None
-        return buffer
+        return buffers
 
     def _evict(self, incoming: ExpertKey) -> bool:
-        key = self._policy.victim(incoming, lambda key: not self._entries[key].pins)
+        key = self._policy.victim(incoming, self._evictable)
         if key is None:
             return False
         entry = self._entries[key]
@@ -277,13 +280,15 @@ class ExpertCache:
         self._forget(entry)
         return True
 
+    def _evictable(self, key: ExpertKey) -> bool:
+        return not self._entries[key].pins
+
     def _forget(self, entry: Entry) -> None:
         del self._entries[entry.key]
         self._policy.removed(entry.key)
         if self.changed is not None:
             self.changed(entry, False)
-        for buffer in entry.take(tuple(entry.held)):
-            self._pool.give(buffer)
+        self._pool.give(entry.clear())
 
     def _settle(self) -> None:
         """Come down to the capacity as far as leases allow."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from engine.experts.buffers import Buffer
 from engine.experts.keys import ExpertKey
@@ -11,12 +12,12 @@ from engine.kernels.call import Parts
 from engine.store.layout import ExpertSpec
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class Entry:
     """A resident (or arriving) expert. held: parts by index. tier: the finest whose parts are all there; 0: none.
 
-    meant: the tier that it was last fetched at. pins: leases and reservations that keep it from being
-    evicted.
+    meant: the tier that it was last fetched at. surplus: whether more may be held than that needs. pins: leases and
+    reservations that keep it from being evicted.
     """
 
     key: ExpertKey
@@ -24,6 +25,7 @@ class Entry:
     held: dict[int, Buffer] = field(default_factory=dict)
     tier: int = 0
     meant: int = 0
+    surplus: bool = False
     pins: int = 0
     arriving: bool = False
     _by_tier: dict[int, Parts] = field(default_factory=dict)
@@ -41,14 +43,24 @@ class Entry:
             self._by_tier[tier] = Parts(self.spec, tensors, tier)
         return self._by_tier[tier]
 
-    def add(self, parts: Mapping[int, Buffer]) -> None:
-        """These are there now."""
-        self.held.update(parts)
-        self.tier = self.spec.layout.tier_of(self.held)
+    def add(self, parts: Sequence[int], buffers: Sequence[Buffer], tier: int) -> None:
+        """These are there now, which it lacked for `tier`."""
+        layout, held = self.spec.layout, self.held
+        held.update(zip(parts, buffers))
+        self.tier, self.meant = layout.tier_of(held), tier
+        self.surplus = len(held) > len(layout.parts_for(tier))
+
+    def clear(self) -> list[Buffer]:
+        """Give up everything; nobody must run it any more."""
+        self._by_tier.clear()  # nothing may keep alive what the budget does not count
+        taken = list(self.held.values())
+        self.held.clear()
+        self.tier = 0
+        return taken
 
     def take(self, parts: Collection[int]) -> list[Buffer]:
         """Give these up; whoever runs one of them must not any more."""
-        self._by_tier.clear()  # nothing may keep alive what the budget does not count
+        self._by_tier.clear()
         taken = [self.held.pop(index) for index in parts]
         self.tier = self.spec.layout.tier_of(self.held)
         return taken
@@ -60,6 +72,8 @@ class Lease:
     tier: what it runs at, the finest that was held when it was given and that was not too fine. level: of the cache
     that holds it (see TieredCache).
     """
+
+    __slots__ = ("_entry", "_release", "key", "level", "tier")
 
     def __init__(self, entry: Entry, tier: int, level: int, release: Callable[[Entry], None]) -> None:
         self.key = entry.key
@@ -92,8 +106,7 @@ class Lease:
         return self._entry
 
 
-@dataclass(frozen=True, eq=False)
-class Reservation:
+class Reservation(NamedTuple):
     """Room for the parts that an expert lacks, to be filled and then committed or abandoned.
 
     parts: their indices, ascending, one for each of `buffers`. What is resident stays usable meanwhile.
@@ -108,4 +121,4 @@ class Reservation:
     @property
     def nbytes(self) -> int:
         """Bytes to be read."""
-        return sum(b.nbytes for b in self.buffers)
+        return sum([b.nbytes for b in self.buffers])

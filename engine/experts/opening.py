@@ -52,8 +52,10 @@ def open_runtime(
     """
     least = largest_expert(source, tier)
 
+    specs = {layer: [source.spec(layer, expert) for expert in range(source.experts(layer))] for layer in source.layers}
+
     def spec_of(key: ExpertKey) -> ExpertSpec:
-        return source.spec(key.layer, key.expert)
+        return specs[key.layer][key.expert]
 
     shape = Shape(source.layers, max(map(source.experts, source.layers)))
     whole = least * len(keys_of(source))

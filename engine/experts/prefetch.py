@@ -19,7 +19,7 @@ from engine.experts.worth import Worth
 QUIET = 4  # tokens without a miss after which nothing is predicted any more, until the next one
 ROOM = 8  # reads ahead under way may take this part of the cache
 
-Lacks = Callable[[ExpertKey, int], int]
+Lacking = Callable[[Sequence[ExpertKey]], list[int]]
 
 
 class Prefetch:
@@ -34,20 +34,20 @@ class Prefetch:
         predictor: Predictor,
         arrivals: Arrivals,
         cache: TieredCache,
-        lacks: Lacks,
+        lacking: Lacking,
         rate: Callable[[], float],
         k: int,
         depth: int = 2,
         width: int | None = None,
     ) -> None:
-        """lacks: the tier at which an expert would have to be fetched, by its rank among those expected; 0: it is
-        there. rate: bytes per second that the disk brings, 0 while that is not known. k: experts per token. depth:
-        layers looked ahead at most. width: experts read ahead for a layer at most; None: k.
+        """lacking: of experts expected of a layer, the likeliest first, the tier at which each would have to be
+        fetched; 0: it is there. rate: bytes per second that the disk brings, 0 while that is not known. k: experts per
+        token. depth: layers looked ahead at most. width: experts read ahead for a layer at most; None: k.
         """
         self.awake = False
         self.foresight = Foresight([0] * depth, [0] * depth)
         self._predictor, self._arrivals, self._cache = predictor, arrivals, cache
-        self._lacks, self._rate = lacks, rate
+        self._lacking, self._rate = lacking, rate
         self._k, self._depth, self._width = k, depth, width or k
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._keys = [[ExpertKey(layer, expert) for expert in range(source.experts(layer))] for layer in source.layers]
@@ -121,8 +121,8 @@ class Prefetch:
         # What this token computes now must not make room for what it may need later.
         near = [self._keys[sight.row][expert] for expert in sight.chosen[-1]] if sight.row >= 0 else []
         missing: list[tuple[ExpertKey, int]] = []
-        row = sight.row
-        while row < min(sight.row + self._depth, len(self._keys) - 1) and not missing:
+        row, last = sight.row, min(sight.row + self._depth, len(self._keys) - 1)
+        while row < last and not missing:
             row += 1
             scores = self._predictor.scores(sight, row)
             if scores is None:
@@ -131,34 +131,41 @@ class Prefetch:
             if sight.row >= 0:
                 self._said[row - sight.row - 1][row] = expected[: self._k]
             self._give_up_all_but(row, expected)
-            for rank, expert in enumerate(expected[:width]):
-                key = self._keys[row][expert]
-                tier = self._lacks(key, rank)
+            own = self._keys[row]
+            keys = [own[expert] for expert in expected[:width]]
+            for key, tier in zip(keys, self._lacking(keys)):
                 if tier:
                     missing.append((key, tier))
                 else:
                     near.append(key)
         self._cache.protect(near)  # first, or they might make room for the others
-        for key, tier in missing:
-            if not self._arrivals.coming(key) and not self._read(row, key, tier):
-                break
+        self._read(row, missing)
 
-    def _read(self, row: int, key: ExpertKey, tier: int) -> bool:
-        """False: there is no room for more."""
-        under_way = sum(
+    def _read(self, row: int, missing: Sequence[tuple[ExpertKey, int]]) -> None:
+        """Begin to read these, as far as there is room."""
+        bets, arrivals = self._bets[row], self._arrivals
+        room = self._cache.capacity // ROOM - self._under_way() if missing else 0
+        for key, tier in missing:
+            if arrivals.coming(key):
+                continue
+            try:
+                if room <= 0 or not arrivals.expect(key, tier):
+                    return
+            except UnderhillError:  # no memory: whoever really needs it will say so
+                return
+            bets[key.expert] = nbytes = arrivals.size(key)
+            room -= nbytes
+            self.foresight.started += 1
+
+    def _under_way(self) -> int:
+        """Bytes. Nothing is bet on rows that have been routed, nor on those farther ahead than it looks."""
+        first = self._sight.row + 1
+        return sum(
             nbytes
-            for at, bets in enumerate(self._bets)
+            for keys, bets in zip(self._keys[first : first + self._depth], self._bets[first:])
             for expert, nbytes in bets.items()
-            if self._arrivals.coming(self._keys[at][expert])
+            if self._arrivals.coming(keys[expert])
         )
-        try:
-            if under_way >= self._cache.capacity // ROOM or not self._arrivals.expect(key, tier):
-                return False
-        except UnderhillError:  # no memory: whoever really needs it will say so
-            return False
-        self._bets[row][key.expert] = self._arrivals.size(key)
-        self.foresight.started += 1
-        return True
 
     def _settle(self, row: int, chosen: Sequence[int]) -> None:
         """What was expected of a row, now that its router has spoken."""

@@ -15,6 +15,7 @@ from engine.experts.buffers import Buffer
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
+from engine.experts.policies import Visit
 from engine.experts.precision import Demand, Thresholds, at_high
 from engine.experts.telemetry import Telemetry
 from engine.kernels.activation import Activation
@@ -22,6 +23,7 @@ from engine.kernels.native import EXPERT, MISSING, SKIPPED, NativeKernel, Reside
 from engine.store.layout import ExpertSpec
 
 MOST = 64  # experts per token that native code takes
+PLANES = 8  # of the 4-byte words of EXPERT: its planes
 
 
 def finest(specs: Sequence[ExpertSpec]) -> ExpertSpec:
@@ -46,6 +48,7 @@ class ResidentExperts:
         self.table = (ctypes.c_char * (EXPERT.size * n))()
         for expert, most in enumerate(self.most):
             EXPERT.pack_into(self.table, EXPERT.size * expert, 0, 0, 0, 0, 0, 0, 1, most)
+        self._planes = memoryview(self.table).cast("B").cast("i")[PLANES :: EXPERT.size // 4]
         self._layout = expert_layout(spec, activation)
         self.native = ResidentLayer(
             ctypes.addressof(self._layout),
@@ -64,6 +67,10 @@ class ResidentExperts:
             )
             for tier in spec.tiers
         }
+
+    def all_there(self, chosen: Sequence[int]) -> bool:
+        """Whether each can be run at some tier, as far as can be seen without the cache's lock."""
+        return all(map(self._planes.__getitem__, chosen))
 
     def places(self, held: Mapping[int, Buffer], tier: int) -> tuple[tuple[int, ...], int]:
         """Where native code finds an expert of this tier, as Parts.addresses says, and how many planes that is."""
@@ -138,11 +145,11 @@ class Residents:
     def _tell_policy(self, experts: ResidentExperts, step: Step) -> None:
         chosen = step.chosen.tolist()
         if self._exact:
-            self._cache.routed(experts.layer, chosen)
+            self._cache.routed(Visit(experts.layer, chosen))
             return
         high = at_high(step.weights[0].tolist(), experts.native.t1)
         run = [lacks != SKIPPED for lacks in self.needed[: step.k]]
-        self._cache.routed(experts.layer, list(compress(chosen, run)), list(compress(high, run)))
+        self._cache.routed(Visit(experts.layer, list(compress(chosen, run)), list(compress(high, run))))
 
     def run_some(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
         """Compute the experts of these ranks, all of them leased, for `combine`."""

@@ -15,6 +15,7 @@ from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
 from engine.experts.loader import Loader
 from engine.experts.observer import UNSEEN, Observer, seen
+from engine.experts.policies import Visit
 from engine.experts.precision import EXACT, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Predictor
 from engine.experts.prefetch import Prefetch
@@ -145,7 +146,7 @@ class ExpertRuntime:
         run = [want for want in wants if want.tier or self.cache.holds(want.key, want.full)]
         high = None if self._thresholds.exact else [want.high for want in run]
         counts = None if tokens == 1 else [len(want.slots) for want in run]
-        self.cache.routed(layer, [want.key.expert for want in run], high, counts, tokens)
+        self.cache.routed(Visit(layer, [want.key.expert for want in run], high, counts, tokens))
 
     def _room_for(self, slots: int, x: Tensor) -> Tensor:
         """[slots, H] of whatever values, in the same memory for every layer.
@@ -181,17 +182,24 @@ class ExpertRuntime:
         self.prefetch = None
         if predictor is not None:
             self.prefetch = Prefetch(
-                self._source, predictor, self.arrivals, self.cache, self._lacks, self._rate, k, depth, width
+                self._source, predictor, self.arrivals, self.cache, self._lacking, self._rate, k, depth, width
             )
         for part in (self._several, self._single):
             if part is not None:
                 part.ahead = self.prefetch
 
-    def _lacks(self, key: ExpertKey, rank: int) -> int:
-        """Of experts expected, the first is of full precision under every dial; the others come coarse at first."""
-        _, low, full = self._tiers[key.layer][key.expert]
-        tier = full if rank == 0 or self._thresholds.exact else low
-        return 0 if any(level.tier(key, full) >= tier for level in self.cache.levels) else tier
+    def _lacking(self, keys: Sequence[ExpertKey]) -> list[int]:
+        """Of experts of a layer, the likeliest first, the tier that each would have to be fetched at; 0: it is there.
+
+        The first is of full precision under every dial; the others come coarse at first.
+        """
+        exact, best, found = self._thresholds.exact, self.cache.best, []
+        tiers = self._tiers[keys[0].layer]
+        for rank, key in enumerate(keys):
+            _, low, full = tiers[key.expert]
+            tier = full if exact or not rank else low
+            found.append(0 if best(key, full) >= tier else tier)
+        return found
 
     def _rate(self) -> float:
         loads = self._loader.loads()

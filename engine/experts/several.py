@@ -10,11 +10,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from engine.experts.ahead import Ahead
 from engine.experts.arrivals import Arrivals
 from engine.experts.demands import Demands
 from engine.experts.entry import Lease
 from engine.experts.observer import Observer
+from engine.experts.prefetch import Prefetch
 from engine.experts.sweep import BATCH, Sweeps
 from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import TieredCache
@@ -53,7 +53,7 @@ class Several:
         self._activation, self._telemetry, self._window = activation, telemetry, window
         self._sweeps = sweeps
         self.observer: Observer | None = None
-        self.ahead: Ahead | None = None
+        self.ahead: Prefetch | None = None
 
     def serve(self, call: Call, wants: Sequence[Want]) -> list[int]:
         """Fill the slots of every want; returns those that were skipped.

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
-from engine.experts.ahead import Ahead
 from engine.experts.arrivals import Arrivals
 from engine.experts.backend import Step
 from engine.experts.demands import Demands
-from engine.experts.entry import Lease
+from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
 from engine.experts.observer import Observer
+from engine.experts.prefetch import Prefetch
 from engine.experts.repairs import Repairs
 from engine.experts.residents import ResidentExperts, Residents
 from engine.experts.telemetry import Telemetry
@@ -30,7 +31,7 @@ class Single:
         self._residents, self._arrivals, self._telemetry, self._repairs = residents, arrivals, telemetry, repairs
         self._level, self._counts = cache.levels[0], cache.counts[0]
         self.observer: Observer | None = None
-        self.ahead: Ahead | None = None
+        self.ahead: Prefetch | None = None
 
     def play(self, layer: int, step: Step) -> bool:
         """Fill step.y; False: this is no matter for the short way, and nothing was done.
@@ -41,12 +42,13 @@ class Single:
         if experts is None:
             return False
         self._arrivals.settle()
+        chosen: list[int] = step.chosen.tolist()
         ahead = self.ahead if self.ahead is not None and self.ahead.awake else None
-        if ahead is not None and self._all_there(experts, step):
-            ahead.routed(layer, step.chosen.tolist(), step.x[0].numpy())
+        if ahead is not None and experts.all_there(chosen):
+            ahead.routed(layer, chosen, step.given)
             ahead = None
         demands: Demands | None = None
-        hits: list[tuple[int, Lease]] = []
+        hits: list[Entry] = []
         try:
             with self._level.lock:
                 ran = self._residents.run(experts, step)
@@ -56,63 +58,63 @@ class Single:
                 if ran == UNDECIDED:
                     return False
                 # All that the disk has to bring for this layer is asked for before anything else is done.
-                ranks, tiers = self._sort(experts, step, hits)
+                there, ranks, tiers = self._sort(experts, chosen)
+                hits = self._level.pin([experts.keys[chosen[rank]] for rank in there])
                 demands = Demands(self._arrivals, tiers, len(tiers))
                 demands.start()
-            self._count(experts, step, len(hits), len(tiers))
+            self._count(experts.layer, chosen, len(there), len(tiers))
             if ahead is not None:
-                ahead.routed(layer, step.chosen.tolist(), step.x[0].numpy())
-            self._run(experts, step, hits)
+                ahead.routed(layer, chosen, step.given)
+            self._run(experts, step, there)
+            self._level.unpin(hits)
+            hits = []
             while demands:
-                self._run(experts, step, [(ranks[lease.key], lease) for lease in demands.take()])
+                leases = demands.take()
+                try:
+                    self._run(experts, step, [ranks[lease.key] for lease in leases])
+                finally:
+                    for lease in leases:
+                        lease.release()
             self._residents.combine(step)
             return True
         finally:
-            for _, lease in hits:
-                lease.release()
+            if hits:
+                self._level.unpin(hits)
             if demands is not None:
                 demands.abandon()
 
-    def _all_there(self, experts: ResidentExperts, step: Step) -> bool:
-        """Whether nothing is likely to be read for this layer, as far as can be seen at a glance."""
-        keys, tier = experts.keys, self._level.tier
-        return all(tier(keys[expert]) for expert in step.chosen.tolist())
-
     def _sort(
-        self, experts: ResidentExperts, step: Step, hits: list[tuple[int, Lease]]
-    ) -> tuple[dict[ExpertKey, int], dict[ExpertKey, int]]:
-        """Lease what is there; ranks and tiers of what is not, but for what is skipped."""
+        self, experts: ResidentExperts, chosen: Sequence[int]
+    ) -> tuple[list[int], dict[ExpertKey, int], dict[ExpertKey, int]]:
+        """Ranks of those that are there; ranks and tiers of those that are not, but for what is skipped."""
+        there: list[int] = []
         ranks: dict[ExpertKey, int] = {}
         tiers: dict[ExpertKey, int] = {}
-        for rank, (expert, planes) in enumerate(zip(step.chosen.tolist(), self._residents.needed)):
-            key = experts.keys[expert]
+        of_planes = experts.spec.tiers
+        for rank, (expert, planes) in enumerate(zip(chosen, self._residents.needed)):
             if planes > 0:
-                ranks[key], tiers[key] = rank, experts.spec.tiers[planes - 1]
+                key = experts.keys[expert]
+                ranks[key], tiers[key] = rank, of_planes[planes - 1]
                 if tiers[key] < experts.full:
                     self._repairs.ran_coarse(key, experts.full)
             elif planes != SKIPPED:
-                lease = self._level.lookup(key, 0, experts.full)
-                assert lease is not None, "native code has just found it"
-                hits.append((rank, lease))
-        return ranks, tiers
+                there.append(rank)
+        return there, ranks, tiers
 
-    def _count(self, experts: ResidentExperts, step: Step, hits: int, misses: int) -> None:
-        uses = self._telemetry.uses(experts.layer)
-        for expert in step.chosen.tolist():
+    def _count(self, layer: int, chosen: Sequence[int], hits: int, misses: int) -> None:
+        uses = self._telemetry.uses(layer)
+        for expert in chosen:
             uses[expert] += 1
         self._telemetry.hit(hits)
         self._telemetry.misses += misses
-        self._telemetry.precision[0] += step.k - hits - misses
+        self._telemetry.precision[0] += len(chosen) - hits - misses
         self._counts.hits += hits
 
-    def _run(self, experts: ResidentExperts, step: Step, found: list[tuple[int, Lease]]) -> None:
-        """Compute these and release them; `found` is empty afterwards."""
-        try:
-            if found:
-                start = 0.0 if self.observer is None else time.perf_counter()
-                self._residents.run_some(experts, step, [rank for rank, _ in found])
-                if self.observer is not None:
-                    self.observer.computed(experts.layer, len(found), start, time.perf_counter())
-        finally:
-            while found:
-                found.pop()[1].release()
+    def _run(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
+        """Compute these, all of them leased."""
+        if not ranks:
+            return
+        start = 0.0 if self.observer is None else time.perf_counter()
+        self._residents.run_some(experts, step, ranks)
+        if self.observer is not None:
+            self.observer.computed(experts.layer, len(ranks), start, time.perf_counter())

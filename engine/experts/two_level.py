@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from engine.experts.buffers import Buffer
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
+from engine.experts.policies import Visit
 
 
 @dataclass
@@ -29,8 +31,7 @@ class LevelCounts:
     dropped: int = 0
 
 
-@dataclass(frozen=True, eq=False)
-class Arrival:
+class Arrival(NamedTuple):
     """An expert on its way from disk. views: where the disk shall write. staging: buffers on the way to a device."""
 
     level: int
@@ -77,17 +78,16 @@ class TieredCache:
         """Whether it is resident at any tier, no finer than `most`."""
         return any(level.tier(key, most) for level in self.levels)
 
-    def routed(
-        self,
-        layer: int,
-        experts: Sequence[int],
-        high: Sequence[bool] | None = None,
-        counts: Sequence[int] | None = None,
-        tokens: int = 1,
-    ) -> None:
-        """The layer that runs now uses these experts: see policies.Policy.routed. Told before they are looked up."""
+    def best(self, key: ExpertKey, most: int | None = None) -> int:
+        """The finest tier held anywhere, no finer than `most`; 0: not resident."""
+        first, *more = self.levels
+        found = first.tier(key, most)
+        return max(found, *(level.tier(key, most) for level in more)) if more else found
+
+    def routed(self, visit: Visit) -> None:
+        """The layer that runs now, and what it uses: see policies.Policy.routed. Told before it is looked up."""
         for level in self.levels:
-            level.routed(layer, experts, high, counts, tokens)
+            level.routed(visit)
 
     def begin_sequence(self) -> None:
         """A new sequence begins."""
@@ -143,6 +143,15 @@ class TieredCache:
 
     def commit(self, arrival: Arrival) -> Lease:
         """The views are filled: the expert is resident and leased."""
+        self._came(arrival)
+        return self.levels[arrival.level].commit(arrival.reservation)
+
+    def place(self, arrival: Arrival) -> None:
+        """The views are filled: the expert is resident, and nobody waits for it."""
+        self._came(arrival)
+        self.levels[arrival.level].place(arrival.reservation)
+
+    def _came(self, arrival: Arrival) -> None:
         if arrival.staging:
             try:
                 _copy(dict(zip(arrival.reservation.parts, arrival.staging)), arrival.reservation)
@@ -151,7 +160,6 @@ class TieredCache:
                 raise
         self._return(arrival)
         self.counts[arrival.level].arrivals += 1
-        return self.levels[arrival.level].commit(arrival.reservation)
 
     def abandon(self, arrival: Arrival) -> None:
         """The views were not filled, and nobody writes to them any more."""

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.experts.policies import Policy, Shape
+from engine.experts.policies import Visit as Told
 from engine.experts.policies.scored import Array, Scored
-from engine.experts.policies.scored import Visit as Told
 from engine.experts.precision import Demand
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
@@ -99,8 +99,9 @@ class Foresight(Scored):
         self._visit = -1
         self._then: Array = np.full(len(self._keys), float(NEVER))
 
-    def routed(self, *visit: object, **more: object) -> None:
+    def routed(self, visit: Told) -> None:
         """See Policy.routed: what is told was known before."""
+        self._weighed = False
         self._visit += 1
         told = self._visits[self._visit]
         base = told.row * self._shape.experts

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Policy, Shape
+from engine.experts.policies import Visit as Told
 from engine.experts.precision import Demand
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
@@ -66,11 +67,13 @@ class Simulation:
         outcome.uses += len(runs)
         outcome.skipped += len(keys) - len(runs)
         self.policy.routed(
-            visit.layer,
-            [visit.experts[i] for i in runs],
-            [visit.demands[i] == Demand.HIGH for i in runs],
-            [visit.counts[i] for i in runs],
-            visit.tokens,
+            Told(
+                visit.layer,
+                [visit.experts[i] for i in runs],
+                [visit.demands[i] == Demand.HIGH for i in runs],
+                [visit.counts[i] for i in runs],
+                visit.tokens,
+            )
         )
         misses = [i for i in runs if held.get(keys[i], 0) < visit.demands[i]]
         # One token's experts run together; of a prompt each is let go as soon as its tokens have been through it.

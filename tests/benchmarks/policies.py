@@ -24,7 +24,7 @@ import torch
 
 from engine import resources
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import NAMES, Shape, make_policy
+from engine.experts.policies import NAMES, Shape, Visit, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import from_scores
 from engine.session import Session
@@ -117,7 +117,7 @@ def speed(name: str) -> dict[str, float]:
             experts = chance.choice(128, 8, replace=False).tolist()
             leased = {ExpertKey(layer, expert) for expert in experts}
             start = time.perf_counter()
-            policy.routed(layer, experts)
+            policy.routed(Visit(layer, experts))
             events.append(time.perf_counter() - start)
             start = time.perf_counter()
             policy.victim(ExpertKey(layer, experts[0]), lambda key, leased=leased: key not in leased)  # type: ignore[misc]

@@ -12,10 +12,10 @@ from engine.experts.policies.hobbit import Hobbit
 from engine.experts.policies.lfu import Lfu
 from engine.experts.policies.lru import Lru
 from engine.experts.policies.lru_layer import LruPerLayer
-from engine.experts.policies.policy import Evictable, Policy, Shape
+from engine.experts.policies.policy import Evictable, Policy, Shape, Visit
 from engine.experts.policies.weights import DEFAULT, Weights, WeightsByShare
 
 __all__ = [
     "DEFAULT", "NAMES", "ActivationAware", "EdgeMoe", "Evictable", "Hobbit", "Lfu", "Lru", "LruPerLayer", "Policy",
-    "Shape", "Weights", "WeightsByShare", "make_policy",
+    "Shape", "Visit", "Weights", "WeightsByShare", "make_policy",
 ]  # fmt: skip

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.policies.policy import Shape
-from engine.experts.policies.scored import Array, Scored, Visit, values
+from engine.experts.policies.policy import Shape, Visit
+from engine.experts.policies.scored import Array, Scored, values
 from engine.experts.policies.weights import Weights
 
 TIE = 1e-9  # of a use, per visit

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.experts.keys import ExpertKey
-from engine.experts.policies.policy import Shape
-from engine.experts.policies.scored import Array, Scored, Visit, values
+from engine.experts.policies.policy import Shape, Visit
+from engine.experts.policies.scored import Array, Scored, values
 
 
 class Lru(Scored):

@@ -32,19 +32,22 @@ class LruPerLayer(Lru):
 
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
         """See Policy.victim."""
-        self._digest()
-        held, experts = self._held, self._shape.experts
+        self._bring_up()
+        held, own = self._held, self._rows.get(incoming.layer)
+        full = own is not None and held[own] >= max(1, sum(held) // len(held))
+        if own is not None and full and (key := self._least(evictable, *self._of(own), PROTECTED)) is not None:
+            return key
         rows = sorted(range(len(held)), key=held.__getitem__, reverse=True)
-        own = self._rows.get(incoming.layer)
-        if own is not None and held[own] >= max(1, sum(held) // len(held)):
+        if own is not None and full:
             rows.remove(own)
             rows.insert(0, own)
-        rows = [row for row in rows if held[row]]
         for below in (PROTECTED, float("inf")):  # the protected of any layer only after all others
             for row in rows:
-                base = row * experts
-                here = slice(base, base + experts)
-                key = self._least(self._last[here] + self._barred[here], evictable, base, below)
+                key = self._least(evictable, *self._of(row), below) if held[row] else None
                 if key is not None:
                     return key
         return None
+
+    def _of(self, row: int) -> tuple[int, int]:
+        """Numbers of a row's experts: the first, and where they end."""
+        return row * self._shape.experts, (row + 1) * self._shape.experts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from engine.experts.keys import ExpertKey
 
@@ -19,25 +19,28 @@ class Shape:
     experts: int
 
 
+class Visit(NamedTuple):
+    """A layer's turn: it uses these experts, each named once, resident or not.
+
+    high: which of them at high precision; None: all. counts: by how many of the pass's `tokens`; None: by one.
+    The sequences are kept for a while: whoever tells of them does not change them any more.
+    """
+
+    layer: int
+    experts: Sequence[int]
+    high: Sequence[bool] | None = None
+    counts: Sequence[int] | None = None
+    tokens: int = 1
+
+
 class Policy(Protocol):
     """Told of every event in order; asked for a victim. One thread at a time: the cache's lock sees to it."""
 
     def begin_sequence(self) -> None:
         """A new sequence begins: what was seen in the last one says little about it."""
 
-    def routed(
-        self,
-        layer: int,
-        experts: Sequence[int],
-        high: Sequence[bool] | None = None,
-        counts: Sequence[int] | None = None,
-        tokens: int = 1,
-    ) -> None:
-        """The layer that runs now uses these experts, each named once, resident or not; told before any is fetched.
-
-        high: which of them at high precision; None: all. counts: by how many of the pass's `tokens`; None: by one.
-        The sequences are kept for a while: do not change them. Costs well under a microsecond.
-        """
+    def routed(self, visit: Visit) -> None:
+        """The layer that runs now; told before any of its experts is fetched. Costs well under a microsecond."""
 
     def inserted(self, key: ExpertKey) -> None:
         """It is resident now, or more finely so; used or not (a prefetch, a demotion from above)."""

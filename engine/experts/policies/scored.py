@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple, cast
+from collections.abc import Iterable
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.experts.keys import ExpertKey
-from engine.experts.policies.policy import Evictable, Shape
+from engine.experts.policies.policy import Evictable, Shape, Visit
 
 Array = NDArray[np.float64]
 PENDING = 256  # visits noted before they are gone through; only a model that is all in memory comes so far
@@ -23,21 +23,11 @@ def values(array: Array) -> memoryview[float]:
     return cast("memoryview[float]", array.reshape(-1).data)
 
 
-class Visit(NamedTuple):
-    """One layer's choice, as it was told. See Policy.routed."""
-
-    layer: int
-    experts: Sequence[int]
-    high: Sequence[bool] | None
-    counts: Sequence[int] | None
-    tokens: int
-
-
 class Scored(ABC):
     """A policy by scores. Experts are numbered row by row: row * experts + expert, rows being MoE layers as they run.
 
     Visits are only noted when they are told, and gone through when a victim is wanted: a decode step in which nothing
-    is missing pays for one append a layer.
+    is missing pays for one append a layer. Scores are worked out once for all who leave until something else happens.
     """
 
     def __init__(self, shape: Shape) -> None:
@@ -46,7 +36,9 @@ class Scored(ABC):
         self._keys = [ExpertKey(layer, expert) for layer in shape.layers for expert in range(shape.experts)]
         self._barred: Array = np.full(len(self._keys), np.inf)  # added to scores; 0 for who may leave
         self._bars = values(self._barred)
-        self._order: Array = np.empty(len(self._keys))
+        self._order: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
+        self._orders = values(self._order)
+        self._weighed = False
         self._protected: set[int] = set()
         self._pending: list[Visit] = []
         self._row = len(shape.layers)  # that runs now; before the first visit, as if one round were over
@@ -64,33 +56,33 @@ class Scored(ABC):
         self._digest()
         self._token = 0
         self._row = len(self._shape.layers)
+        self._weighed = False
         self._forget()
 
-    def routed(
-        self,
-        layer: int,
-        experts: Sequence[int],
-        high: Sequence[bool] | None = None,
-        counts: Sequence[int] | None = None,
-        tokens: int = 1,
-    ) -> None:
+    def routed(self, visit: Visit) -> None:
         """See Policy.routed."""
-        self._pending.append(Visit(layer, experts, high, counts, tokens))
+        self._weighed = False
+        self._pending.append(visit)
         if len(self._pending) >= PENDING:
             self._digest()
 
     def inserted(self, key: ExpertKey) -> None:
         """See Policy.inserted."""
         at = self._at(key)
+        self._weighed = False
         self._bars[at] = PROTECTED if at in self._protected else 0.0
 
     def removed(self, key: ExpertKey) -> None:
         """See Policy.removed."""
-        self._bars[self._at(key)] = np.inf
+        at = self._at(key)
+        self._bars[at] = self._orders[at] = np.inf
 
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """See Policy.protect."""
-        bars, before, self._protected = self._bars, self._protected, {self._at(key) for key in keys}
+        rows, experts = self._rows, self._shape.experts
+        bars, before = self._bars, self._protected
+        self._protected = {rows[layer] * experts + expert for layer, expert in keys}
+        self._weighed = False
         for at in before - self._protected:
             if bars[at] == PROTECTED:
                 bars[at] = 0.0
@@ -100,11 +92,8 @@ class Scored(ABC):
 
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
         """See Policy.victim."""
-        self._digest()
-        order = self._order
-        self._weigh(order)
-        order += self._barred
-        return self._least(order, evictable)
+        self._bring_up()
+        return self._least(evictable, 0, len(self._keys))
 
     # ---- what a policy fills in ------------------------------------------------------------------------------------
 
@@ -134,22 +123,33 @@ class Scored(ABC):
             self._note(row * self._shape.experts, visit)
         self._pending.clear()
 
-    def _least(
-        self, order: Array, evictable: Evictable, base: int = 0, below: float = float("inf")
-    ) -> ExpertKey | None:
-        """The evictable expert with the least of these scores, which are written over. base: number of the first."""
-        for _ in range(ASKED):
-            at = int(order.argmin())
-            if order[at] >= below:
-                return None
-            key = self._keys[base + at]
-            if evictable(key):
-                return key
-            order[at] = np.inf
-        for at in order.argsort():
-            if order[at] >= below:
+    def _bring_up(self) -> None:
+        """The order in which they would leave now, in _order."""
+        if self._weighed:
+            return
+        self._digest()
+        self._weigh(self._order)
+        self._order += self._barred
+        self._weighed = True
+
+    def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
+        """Of the experts from number `first` to before `end` the evictable one that leaves first, its score `below`."""
+        order, orders, refused = self._order[first:end], self._orders, list[tuple[int, float]]()
+        found = None
+        while found is None and len(refused) < ASKED:
+            at = first + int(order.argmin())
+            score = orders[at]
+            if score >= below:
                 break
-            key = self._keys[base + int(at)]
-            if evictable(key):
-                return key
-        return None
+            if evictable(self._keys[at]):
+                found = self._keys[at]
+            else:
+                refused.append((at, score))
+                orders[at] = np.inf
+        else:
+            if found is None:
+                leaving = (self._keys[first + at] for at in order.argsort().tolist() if order[at] < below)
+                found = next(filter(evictable, leaving), None)
+        for at, score in refused:  # it may be otherwise the next time
+            orders[at] = score
+        return found

@@ -39,14 +39,15 @@ def test_a_lowered_capacity_gives_memory_back_to_the_system() -> None:
     pool = BufferPool(64 * size)
     gc.collect()  # or what earlier tests left is given back meanwhile
     before = process.memory_info().rss
-    held = [buffer for _ in range(64) if (buffer := pool.take(size)) is not None]
+    held = pool.take([size] * 64)
+    assert held is not None
     for buffer in held:
         buffer.tensor.fill_(1)
     del buffer
     full = process.memory_info().rss - before
     assert 64 * size <= full < 64 * size + (4 << 20)
     for place in range(0, 64, 2):
-        pool.give(held[place])
+        pool.give([held[place]])
     held = held[1::2]
     pool.capacity = 32 * size
     pool.shrink(pool.capacity)

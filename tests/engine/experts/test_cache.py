@@ -332,10 +332,10 @@ def test_many_threads_at_once_keep_the_books() -> None:
 
 def test_waiting_buffers_count_and_make_way() -> None:
     pool = BufferPool(3 * ALIGN)
-    small = pool.take(ALIGN)
+    small = pool.take([ALIGN])
     assert small is not None
     pool.give(small)
     assert (pool.in_use, pool.total) == (0, ALIGN)
-    assert pool.take(3 * ALIGN) is not None
+    assert pool.take([2 * ALIGN, ALIGN]) is not None
     assert pool.total == 3 * ALIGN
-    assert pool.take(ALIGN) is None
+    assert pool.take([ALIGN]) is None

@@ -22,6 +22,7 @@ from engine.experts.policies import (
     LruPerLayer,
     Policy,
     Shape,
+    Visit,
     Weights,
 )
 
@@ -38,7 +39,7 @@ class History:
 
     def visit(self, policy: Policy, layer: int, experts: list[int], high: list[bool]) -> None:
         self.token += layer == 0
-        policy.routed(layer, experts, high)
+        policy.routed(Visit(layer, experts, high))
         self.events.append((layer, experts, high, self.token))
 
     def uses(self, key: ExpertKey) -> list[tuple[int, bool]]:
@@ -100,10 +101,10 @@ def test_hobbit_forgets_the_last_sequence_but_in_a_tie() -> None:
     policy = Hobbit(SHAPE, Weights(0.5, 0.5, 0, 0))
     policy.begin_sequence()
     for _ in range(5):
-        policy.routed(1, [2])
-    policy.routed(1, [3])
+        policy.routed(Visit(1, [2]))
+    policy.routed(Visit(1, [3]))
     policy.begin_sequence()
-    policy.routed(1, [4])
+    policy.routed(Visit(1, [4]))
     for expert in (2, 3, 4):
         policy.inserted(ExpertKey(1, expert))
     assert [key.expert for key in leaves(policy, {ExpertKey(1, e) for e in (2, 3, 4)})] == [2, 3, 4]
@@ -111,8 +112,8 @@ def test_hobbit_forgets_the_last_sequence_but_in_a_tie() -> None:
 
 def test_hobbit_counts_the_tokens_of_a_prompt() -> None:
     policy = Hobbit(SHAPE, Weights(0, 1, 0, 0))
-    policy.routed(0, [1, 2], None, [3, 40], 50)
-    policy.routed(0, [1])
+    policy.routed(Visit(0, [1, 2], None, [3, 40], 50))
+    policy.routed(Visit(0, [1]))
     for expert in (1, 2):
         policy.inserted(ExpertKey(0, expert))
     assert policy.victim(ExpertKey(0, 3), lambda key: True) == ExpertKey(0, 1)
@@ -164,9 +165,9 @@ def test_lfu_counts_within_a_sequence_or_over_all() -> None:
     for within, first in ((True, 1), (False, 2)):
         policy = Lfu(SHAPE, within_sequence=within)
         for expert in (1, 1, 1, 2):
-            policy.routed(0, [expert])
+            policy.routed(Visit(0, [expert]))
         policy.begin_sequence()
-        policy.routed(0, [2])
+        policy.routed(Visit(0, [2]))
         for expert in (1, 2):
             policy.inserted(ExpertKey(0, expert))
         assert policy.victim(ExpertKey(0, 3), lambda key: True) == ExpertKey(0, first)
@@ -177,7 +178,7 @@ def test_lru_gives_up_the_one_unused_for_longest() -> None:
     a, b, c = ExpertKey(0, 0), ExpertKey(1, 1), ExpertKey(0, 1)
     for key in (a, b, c):
         policy.inserted(key)
-    policy.routed(0, [0])
+    policy.routed(Visit(0, [0]))
     assert leaves(policy, {a, b, c}) == [b, c, a]
     policy.removed(b)
     assert leaves(policy, {a, c}) == [c, a]
@@ -190,7 +191,7 @@ def test_lru_per_layer_replays_mixtral_offloading() -> None:
     recent: dict[int, list[int]] = {0: [], 1: [], 2: []}
     for layer, expert in trace:
         key = ExpertKey(layer, expert)
-        policy.routed(layer, [expert])
+        policy.routed(Visit(layer, [expert]))
         if key not in held:
             if len(held) == 6:
                 victim = policy.victim(key, lambda k: True)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import NAMES, Shape, make_policy
+from engine.experts.policies import NAMES, Shape, Visit, make_policy
 from engine.settings import ALL
 
 SHAPE = Shape((1, 2, 5), 8)
@@ -26,7 +26,7 @@ def test_who_leaves_is_resident_and_evictable_whatever_happened(name: str) -> No
         prompt = step % 41 == 0
         chosen = chance.sample(range(8), 6 if prompt else 2)
         counts = [chance.randint(1, 5) for _ in chosen] if prompt else None
-        policy.routed(layer, chosen, [chance.random() < 0.7 for _ in chosen], counts, 9 if prompt else 1)
+        policy.routed(Visit(layer, chosen, [chance.random() < 0.7 for _ in chosen], counts, 9 if prompt else 1))
         pinned = {ExpertKey(layer, expert) for expert in chosen[:2]}
         for key in [ExpertKey(layer, expert) for expert in chosen if ExpertKey(layer, expert) not in resident]:
             if len(resident) >= 7:
@@ -51,6 +51,24 @@ def test_nobody_leaves_where_nobody_may(name: str) -> None:
         policy.inserted(key)
     assert policy.victim(KEYS[0], lambda key: False) is None
     assert policy.victim(KEYS[0], lambda key: key == KEYS[13]) == KEYS[13]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("refused", [2, 12])  # few are passed over one by one, many at once
+def test_who_was_in_use_may_leave_the_next_time(name: str, refused: int) -> None:
+    policy = make_policy(name, SHAPE)
+    for row, layer in enumerate(SHAPE.layers):
+        policy.routed(Visit(layer, [row, row + 3]))
+    for key in KEYS:
+        policy.inserted(key)
+    first: list[ExpertKey] = []
+    for _ in range(refused):
+        first.append(policy.victim(KEYS[0], lambda key: key not in first) or KEYS[0])
+    assert len({*first}) == refused
+    assert policy.victim(KEYS[0], lambda key: True) == first[0]
+    policy.removed(first[0])
+    assert policy.victim(KEYS[0], lambda key: key not in first[1:]) not in first
+    assert policy.victim(KEYS[0], lambda key: key in first) in first[1:]
 
 
 @pytest.mark.parametrize("name", NAMES)
