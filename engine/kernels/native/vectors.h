@@ -1,6 +1,7 @@
 /* Vectors of one instruction set under common names, for code that is compiled once per instruction set: define one of
  * UH_WITH_AVX512, UH_WITH_AVX2 or neither, and include. vf: UH_LANES floats. vf_even_bf16, vf_odd_bf16: of 2 * UH_LANES
- * numbers every other one, the first or the second of each pair. */
+ * numbers every other one, the first or the second of each pair. vf_most(a, b): the larger, b where either is NaN.
+ * vf_exchanged: lane l has what lane l ^ by had. */
 #ifndef UH_VECTORS_H
 #define UH_VECTORS_H
 
@@ -22,6 +23,13 @@ UH_INLINE vf vf_load(const float *p) { return _mm512_loadu_ps(p); }
 UH_INLINE void vf_store(float *p, vf a) { _mm512_storeu_ps(p, a); }
 UH_INLINE vf vf_all(float a) { return _mm512_set1_ps(a); }
 UH_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm512_fmadd_ps(a, b, c); }
+UH_INLINE vf vf_most(vf a, vf b) { return _mm512_max_ps(a, b); }
+UH_INLINE vf vf_exchanged(vf a, const int by) {
+    return by == 8   ? _mm512_shuffle_f32x4(a, a, 0x4e)
+           : by == 4 ? _mm512_shuffle_f32x4(a, a, 0xb1)
+           : by == 2 ? _mm512_permute_ps(a, 0x4e)
+                     : _mm512_permute_ps(a, 0xb1);
+}
 UH_INLINE vf vf_load_bf16(const uint16_t *p) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)p)), 16));
 }
@@ -54,6 +62,12 @@ UH_INLINE vf vf_load(const float *p) { return _mm256_loadu_ps(p); }
 UH_INLINE void vf_store(float *p, vf a) { _mm256_storeu_ps(p, a); }
 UH_INLINE vf vf_all(float a) { return _mm256_set1_ps(a); }
 UH_INLINE vf vf_fma(vf a, vf b, vf c) { return _mm256_fmadd_ps(a, b, c); }
+UH_INLINE vf vf_most(vf a, vf b) { return _mm256_max_ps(a, b); }
+UH_INLINE vf vf_exchanged(vf a, const int by) {
+    return by == 4   ? _mm256_permute2f128_ps(a, a, 1)
+           : by == 2 ? _mm256_permute_ps(a, 0x4e)
+                     : _mm256_permute_ps(a, 0xb1);
+}
 UH_INLINE vf vf_load_bf16(const uint16_t *p) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p)), 16));
 }
@@ -85,6 +99,13 @@ UH_INLINE vf vf_load(const float *p) {
 UH_INLINE void vf_store(float *p, vf a) { memcpy(p, &a, sizeof a); }
 UH_INLINE vf vf_all(float a) { return (vf){a, a, a, a}; }
 UH_INLINE vf vf_fma(vf a, vf b, vf c) { return a * b + c; }
+UH_INLINE vf vf_most(vf a, vf b) {
+    for (int i = 0; i < UH_LANES; i++) b[i] = a[i] > b[i] ? a[i] : b[i];
+    return b;
+}
+UH_INLINE vf vf_exchanged(vf a, const int by) {
+    return by == 2 ? (vf){a[2], a[3], a[0], a[1]} : (vf){a[1], a[0], a[3], a[2]};
+}
 UH_INLINE vf vf_load_bf16(const uint16_t *p) {
     uint32_t bits[4] = {(uint32_t)p[0] << 16, (uint32_t)p[1] << 16, (uint32_t)p[2] << 16, (uint32_t)p[3] << 16};
     vf a;
@@ -115,5 +136,21 @@ UH_INLINE vf vf_sums(const vf *a) {
 }
 
 #endif
+
+/* e^x of x <= 0 to about 1e-7, as uh_exp has it (activation.h), but in whole registers; NaN stays NaN. */
+UH_INLINE vf vf_exp(vf x) {
+    typedef int32_t bits __attribute__((vector_size(4 * UH_LANES)));
+    const vf magic = vf_all(12582912.0f); /* 1.5 * 2^23: adding it rounds to an integer that stands in the low bits */
+    x = vf_most(vf_all(-87.0f), x);
+    const vf shifted = vf_fma(x, vf_all(1.44269504f), magic), n = shifted - magic;
+    const vf r = vf_fma(n, vf_all(2.12194440e-4f), vf_fma(n, vf_all(-0.693359375f), x));
+    vf p = vf_fma(vf_all(1.9875691500e-4f), r, vf_all(1.3981999507e-3f));
+    p = vf_fma(p, r, vf_all(8.3334519073e-3f));
+    p = vf_fma(p, r, vf_all(4.1665795894e-2f));
+    p = vf_fma(p, r, vf_all(1.6666665459e-1f));
+    p = vf_fma(p, r, vf_all(5.0000001201e-1f));
+    p = vf_fma(p * r, r, r) + vf_all(1.0f);
+    return p * (vf)(((bits)shifted + 127) << 23); /* 2^n: the magic's own bits fall out at the top */
+}
 
 #endif
