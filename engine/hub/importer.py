@@ -19,6 +19,7 @@ from engine.hub.layouts import find_experts
 from engine.hub.mapping import ExpertPieces, ExpertPlan
 from engine.hub.origin import origin, small_files
 from engine.hub.pieces import ExpertMatrices, piece_shape
+from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.datafile import TensorShape
 from engine.store.layout import ExpertSpec
@@ -27,7 +28,7 @@ from engine.store.writer import Description, LayerShape, StoreWriter, dense_key,
 
 Report = Callable[[str, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
 
-ENCODER = 1  # raised whenever the same checkpoint would become other bytes: no import is resumed across it
+ENCODER = 2  # raised whenever the same checkpoint would become other bytes: no import is resumed across it
 WORKERS = 4  # threads that quantize; more of them wait for one another
 MEMORY = 1_500_000_000  # bytes that all experts under way may take together
 GROUPS = (64, 32, 16)  # columns per group; the widest that divides every width is taken
@@ -108,7 +109,8 @@ def _layer_shapes(checkpoint: Checkpoint, plan: ExpertPlan, top: int, group: int
 def _identity(checkpoint: Checkpoint, copies: tuple[Path, ...], layers: list[LayerShape]) -> str:
     """A digest of everything that decides which bytes the store will have."""
     files = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in (*checkpoint.files, *copies)]
-    what = [VERSION, ENCODER, str(checkpoint.path.resolve()), files, [asdict(x) for x in layers]]
+    how = [encoder.name(x.spec) for x in layers]  # native code and torch differ in the last bits
+    what = [VERSION, ENCODER, how, str(checkpoint.path.resolve()), files, [asdict(x) for x in layers]]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 

@@ -24,7 +24,7 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 5  # UH_ABI in underhill_kernels.h
+ABI = 6  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
@@ -136,6 +136,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     library.uh_crc32.argtypes = (ctypes.c_int, ctypes.c_uint32, pointer, ctypes.c_int64)
     library.uh_crc32.restype = ctypes.c_uint32
+    library.uh_encode.argtypes = (ctypes.c_int, pointer, pointer)
     return library
 
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.quantization.tiers import QuantizedMatrix, quantize_matrix
+from engine.kernels.encode import KINDS, Encoded, NativeEncoder, NotFinite
+from engine.quantization.encoder import native
+from engine.quantization.tiers import quantize_matrix
 from engine.quantization.tiles import pack_codes, pack_params, unpack_codes, unpack_params
 from engine.store.layout import (
     HEADER_BYTES,
@@ -51,29 +53,33 @@ def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert:
     matrices: 'gate' (where spec.has_gate), 'up' [I, H] and 'down' [H, I], and with spec.has_bias 'gate_bias',
     'up_bias' and 'down_bias', in any floating dtype. Raises UnderhillError(BROKEN_FILE) when a number is not finite.
     """
-    layout, head = spec.layout, spec.layout.head
-    record = torch.zeros(layout.nbytes, dtype=torch.uint8)
+    layout, head, encoder = spec.layout, spec.layout.head, native(spec)
+    record = torch.from_numpy(np.zeros(layout.nbytes, np.uint8))  # numpy's zeros cost nothing until they are written
     errors = dict.fromkeys(spec.tiers, 0.0)
     norm = 0.0
     units: list[float] = []
     for m in spec.matrices:
-        w = _checked(matrices, m.name, (m.rows, m.cols), layer, expert)
+        w = _shaped(matrices, m.name, (m.rows, m.cols), layer, expert)
         if spec.raw:
+            _refuse_infinite(w, m.name, layer, expert)
             stored = w.to(torch.bfloat16 if spec.top == 16 else torch.float32).contiguous()
             _put(record, head, head.sections[m.name], stored)
             errors[spec.top] += float((stored.float() - w.float()).square().sum(dtype=torch.float64))
             norm += float(w.float().square().sum(dtype=torch.float64))
             units.append(1.0)
             continue
-        quantized = quantize_matrix(w, spec.tiers, spec.group)
-        _put_matrix(record, layout, m, quantized)
-        units.append(quantized.unit)
-        norm += quantized.squared_norm
-        for tier, fit in quantized.fits.items():
-            errors[tier] += fit.squared_error
+        try:
+            put = _put_torch(record, layout, m, w) if encoder is None else _put_native(record, layout, m, w, encoder)
+        except NotFinite as cause:
+            raise _not_finite(m.name, layer, expert) from cause
+        units.append(put.unit)
+        norm += put.squared_norm
+        for tier, error in zip(spec.tiers, put.squared_errors):
+            errors[tier] += error
     for name, section in head.biases.items():
         rows = next(m.rows for m in spec.matrices if m.name == name)
-        bias = _checked(matrices, name + BIAS, (rows,), layer, expert).to(torch.float32).contiguous()
+        bias = _shaped(matrices, name + BIAS, (rows,), layer, expert).to(torch.float32).contiguous()
+        _refuse_infinite(bias, name + BIAS, layer, expert)
         _put(record, head, section, bias)
     header = struct.pack(f"<4I{len(units)}f", MAGIC, layer, expert, len(units), *units)
     record[head.offset : head.offset + len(header)] = torch.frombuffer(bytearray(header), dtype=torch.uint8)
@@ -114,17 +120,34 @@ def _raw_dtype(spec: ExpertSpec) -> torch.dtype:
     return torch.bfloat16 if spec.top == 16 else torch.float32
 
 
-def _put_matrix(record: Tensor, layout: RecordLayout, m: MatrixSpec, quantized: QuantizedMatrix) -> None:
-    """Pack the codes and parameters of one matrix into the record, padded with zeros."""
+def _put_native(record: Tensor, layout: RecordLayout, m: MatrixSpec, w: Tensor, encoder: NativeEncoder) -> Encoded:
+    """Quantize a matrix into its places in the record. Raises NotFinite."""
     spec = layout.spec
+    codes = [_section(record, part, part.sections[m.name]) for part in layout.codes_for(spec.top)]
+    parts = [layout.params_for(tier) for tier in spec.tiers]
+    params = [_section(record, part, part.sections[m.name]) for part in parts]
+    return encoder.encode(w if w.dtype in KINDS else w.float(), spec.group, codes, params)
+
+
+def _put_torch(record: Tensor, layout: RecordLayout, m: MatrixSpec, w: Tensor) -> Encoded:
+    """The same, padded with zeros here."""
+    spec = layout.spec
+    quantized = quantize_matrix(w, spec.tiers, spec.group)
     rows, cols = spec.padded(m)
-    padding = (0, cols - m.cols, 0, rows - m.rows)
-    codes = torch.nn.functional.pad(quantized.codes, padding)
+    codes = torch.nn.functional.pad(quantized.codes, (0, cols - m.cols, 0, rows - m.rows))
     for tier, bits, part in zip(spec.tiers, PLANE_BITS, layout.codes_for(spec.top)):
         _put(record, part, part.sections[m.name], pack_codes(codes, spec.top - tier, bits, spec.group))
         fit, params = quantized.fits[tier], layout.params_for(tier)
         scale, offset = (torch.nn.functional.pad(t, (0, 0, 0, rows - m.rows)) for t in (fit.scale, fit.offset))
         _put(record, params, params.sections[m.name], pack_params(scale, offset))
+    errors = tuple(fit.squared_error for fit in quantized.fits.values())
+    return Encoded(quantized.unit, quantized.squared_norm, errors)
+
+
+def _section(record: Tensor, part: Part, section: Section) -> Tensor:
+    """A section where it lies."""
+    start = part.offset + section.offset
+    return record[start : start + section.nbytes]
 
 
 def _put(record: Tensor, part: Part, section: Section, values: Tensor) -> None:
@@ -139,17 +162,24 @@ def _get(record: Bytes, part: Part, section: Section) -> Tensor:
     return torch.from_numpy(record[start : start + section.nbytes].copy())
 
 
-def _checked(matrices: Mapping[str, Tensor], name: str, shape: tuple[int, ...], layer: int, expert: int) -> Tensor:
+def _shaped(matrices: Mapping[str, Tensor], name: str, shape: tuple[int, ...], layer: int, expert: int) -> Tensor:
     w = matrices[name]
     if tuple(w.shape) != shape:
         raise ValueError(f"{name} of expert {expert} in layer {layer} is {tuple(w.shape)}, expected {shape}")
-    if not all(bool(x.isfinite()) for x in torch.aminmax(w)):  # NaN comes through; no copies of a large matrix
-        raise UnderhillError(
-            Kind.BROKEN_FILE,
-            f"Layer {layer}, expert {expert}: {name.replace('_', ' ')} holds numbers that are not finite.",
-            "The checkpoint is damaged; download it again.",
-        )
     return w
+
+
+def _refuse_infinite(w: Tensor, name: str, layer: int, expert: int) -> None:
+    if not all(bool(x.isfinite()) for x in torch.aminmax(w)):  # NaN comes through; no copies of a large matrix
+        raise _not_finite(name, layer, expert)
+
+
+def _not_finite(name: str, layer: int, expert: int) -> UnderhillError:
+    return UnderhillError(
+        Kind.BROKEN_FILE,
+        f"Layer {layer}, expert {expert}: {name.replace('_', ' ')} holds numbers that are not finite.",
+        "The checkpoint is damaged; download it again.",
+    )
 
 
 def _units(record: Bytes, spec: ExpertSpec, needed: int) -> tuple[float, ...]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from engine.kernels.encode import NotFinite
 from engine.quantization import hqq
 
 BLOCK = 32767  # weights per block: they fit the cache, and torch does not split so few over threads
@@ -39,13 +40,13 @@ class QuantizedMatrix:
 def quantize_matrix(w: Tensor, tiers: tuple[int, ...], group: int) -> QuantizedMatrix:
     """Quantize w [rows, cols] in groups of `group` columns; the last group of a row may be narrower.
 
-    tiers: bits per code, coarse first; the last is that of the stored codes. Raises ValueError when w is not finite.
+    tiers: bits per code, coarse first; the last is that of the stored codes. Raises NotFinite.
     """
     rows, cols = w.shape
     low, high = torch.aminmax(w)
     peak = max(-float(low), float(high))
     if not (math.isfinite(low) and math.isfinite(high)):
-        raise ValueError("not finite")
+        raise NotFinite("not finite")
     unit = 2.0 ** max(math.ceil(math.log2(peak)) - LARGEST, -126) if peak > 0 else 1.0
     groups = -(-cols // group)
     codes = torch.empty(rows, cols, dtype=torch.uint8)
@@ -63,11 +64,13 @@ def quantize_matrix(w: Tensor, tiers: tuple[int, ...], group: int) -> QuantizedM
             band = slice(top, min(top + step, rows))
             block = w[band, left:right].to(torch.float32, copy=True).div_(unit).reshape(-1, width)
             q, _, _ = hqq.solve(block, tiers[-1], unit)
+            finest = refit(block, q)
+            q = nearest(block, q, *finest, tiers[-1])
             codes[band, left:right] = q.reshape(-1, right - left)
             norm += float(block.square().sum(dtype=torch.float64))
             for tier in tiers:
                 coarse = q if tier == tiers[-1] else (q * 0.5 ** (tiers[-1] - tier)).floor_()
-                scale, offset = refit(block, coarse)
+                scale, offset = finest if tier == tiers[-1] else refit(block, coarse)
                 scales[tier][band, first : first + count] = scale.reshape(-1, count)
                 offsets[tier][band, first : first + count] = offset.reshape(-1, count)
                 residual = torch.addcmul(offset.float(), coarse, scale.float()).sub_(block)
@@ -89,3 +92,14 @@ def refit(w: Tensor, codes: Tensor) -> tuple[Tensor, Tensor]:
     spread_code = (codes - mean_code).square_().mean(dim=1, keepdim=True)
     scale = torch.where(spread_code > 0, (spread_w / spread_code.clamp_min(1e-6)).sqrt_(), 0.0).to(torch.float16)
     return scale, torch.addcmul(mean_w, scale.float(), mean_code, value=-1.0).to(torch.float16)
+
+
+def nearest(w: Tensor, codes: Tensor, scale: Tensor, offset: Tensor, bits: int) -> Tensor:
+    """The codes that decode nearest to w [N, group], with scale and offset [N, 1] as they are stored.
+
+    No weight is farther off than with other codes, whatever the norm: this makes good what rounding scale and offset to
+    float16 lost. A group with scale 0 keeps its codes.
+    """
+    inverse = torch.where(scale > 0, 1.0 / scale.float(), 0.0)
+    found = (w - offset.float()).mul_(inverse).clamp_(0.0, float(2**bits - 1)).round_()
+    return torch.where(scale > 0, found, codes)

@@ -44,6 +44,7 @@ int main(int argc, char **argv) {
         test_combine();
         test_read();
         test_pack();
+        test_encode();
         test_play();
         test_crc32();
     }

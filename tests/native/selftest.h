@@ -11,6 +11,7 @@ void test_experts(void);
 void test_combine(void);
 void test_read(void);
 void test_pack(void);
+void test_encode(void);
 void test_play(void);
 void test_crc32(void);
 void test_threads(void); /* contexts that come, go and work at the same time */

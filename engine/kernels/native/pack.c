@@ -41,23 +41,6 @@ typedef struct {
     float low, high, middle, sum;
 } range;
 
-/* Nearest, ties to even; |value| < 65504. */
-static uint16_t to_half(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    const uint32_t sign = bits >> 16 & 0x8000u;
-    bits &= 0x7fffffffu;
-    if (bits < 0x38800000u) { /* below 2^-14: the float 0.5 + value has steps of 2^-24, as subnormals do */
-        float shifted;
-        memcpy(&shifted, &bits, sizeof bits);
-        shifted += 0.5f;
-        memcpy(&bits, &shifted, sizeof bits);
-        return (uint16_t)(sign | (bits - 0x3f000000u));
-    }
-    bits += 0xfffu + (bits >> 13 & 1u);
-    return (uint16_t)(sign | (bits - 0x38000000u) >> 13);
-}
-
 #define TARGET
 #define NAME(name) name##_portable
 #define WIDTH 4

@@ -80,7 +80,7 @@ TARGET static void NAME(load)(const uint8_t *weights, int32_t kind, int32_t n, f
 TARGET static void NAME(fit)(const float *w, int32_t group, int32_t kind, uint8_t *codes, uint16_t *params) {
     const float top = kind == 3 ? 255.0f : 15.0f, n = (float)group;
     const range r = NAME(range_of)(w, group);
-    uint16_t scale = to_half((r.high - r.low) / top), offset = to_half(scale ? r.low : r.middle);
+    uint16_t scale = uh_float_to_half((r.high - r.low) / top), offset = uh_float_to_half(scale ? r.low : r.middle);
     if (kind == 2 && scale) {
         float best = -1.0f, slope = 0.0f, mean = 0.0f;
         for (int trial = 0; trial < TRIALS * TRIALS + REFITS; trial++) {
@@ -102,9 +102,9 @@ TARGET static void NAME(fit)(const float *w, int32_t group, int32_t kind, uint8_
                 slope = shared / spread;
                 mean = m.codes / n;
             }
-            if (trial >= TRIALS * TRIALS - 1 && to_half(slope)) {
-                scale = to_half(slope);
-                offset = to_half(r.middle + (r.sum / n - uh_half_to_float(scale) * mean));
+            if (trial >= TRIALS * TRIALS - 1 && uh_float_to_half(slope)) {
+                scale = uh_float_to_half(slope);
+                offset = uh_float_to_half(r.middle + (r.sum / n - uh_half_to_float(scale) * mean));
             }
         }
     }
