@@ -13,6 +13,7 @@ from engine.experts.policies import Policy, Visit
 from engine.store.layout import ExpertSpec
 
 SpecOf = Callable[[ExpertKey], ExpertSpec]
+NOBODY = ExpertKey(-1, -1)  # for whom room is made
 
 
 class ExpertCache:
@@ -161,7 +162,7 @@ class ExpertCache:
     def make_free(self, nbytes: int) -> None:
         """Let experts go until so much can be had at once, or until the rest is in use."""
         with self.lock:
-            while self.free < nbytes and self._evict(ExpertKey(-1, -1)):
+            while self.free < nbytes and self._evict():
                 continue
 
     def drop(self, key: ExpertKey) -> None:
@@ -171,7 +172,7 @@ class ExpertCache:
             if entry is not None and not entry.pins:
                 self._forget(entry)
 
-    def borrow(self, sizes: Sequence[int], incoming: ExpertKey) -> list[Buffer] | None:
+    def borrow(self, sizes: tuple[int, ...], incoming: ExpertKey) -> list[Buffer] | None:
         """Plain buffers within the budget, to pass bytes through; None when there is no room."""
         with self.lock:
             return self._take(sizes, incoming)
@@ -256,7 +257,7 @@ class ExpertCache:
             self.changed(entry, True)
         self._pool.give(taken)
 
-    def _make_room(self, entry: Entry, sizes: Sequence[int], needed: Collection[int]) -> list[Buffer] | None:
+    def _make_room(self, entry: Entry, sizes: tuple[int, ...], needed: Collection[int]) -> list[Buffer] | None:
         """Buffers for parts; at worst in the place of what the entry, if nobody else uses it, will not need."""
         buffers = self._take(sizes, entry.key)
         if buffers is None and entry.pins == 1 and (surplus := entry.held.keys() - needed):
@@ -264,37 +265,55 @@ class ExpertCache:
             buffers = self._take(sizes, entry.key)
         return buffers
 
-    def _take(self, sizes: Sequence[int], incoming: ExpertKey) -> list[Buffer] | None:
-        while (buffers := self._pool.take(sizes)) is None:
-            if not self._evict(incoming):
+    def _take(self, sizes: tuple[int, ...], incoming: ExpertKey) -> list[Buffer] | None:
+        pool = self._pool
+        while (buffers := pool.take(sizes)) is None:
+            left = self._evicted(incoming)
+            if left is None:
                 return None
+            if pool.in_use <= pool.capacity and tuple([buffer.nbytes for buffer in left]) == sizes:
+                return left  # one like the other: its buffers change hands
+            pool.give(left)
         return buffers
 
-    def _evict(self, incoming: ExpertKey) -> bool:
+    def _evict(self) -> bool:
+        """Let one go, for nobody in particular; False: nobody may leave."""
+        left = self._evicted(NOBODY)
+        if left is not None:
+            self._pool.give(left)
+        return left is not None
+
+    def _evicted(self, incoming: ExpertKey) -> list[Buffer] | None:
+        """Let one go, and take all it held; None: nobody may leave."""
         key = self._policy.victim(incoming, self._evictable)
         if key is None:
-            return False
+            return None
         entry = self._entries[key]
         if self.evicted is not None:
             self.evicted(entry)
-        self._forget(entry)
-        return True
+        return self._taken(entry)
 
     def _evictable(self, key: ExpertKey) -> bool:
         return not self._entries[key].pins
 
     def _forget(self, entry: Entry) -> None:
+        self._pool.give(self._taken(entry))
+
+    def _taken(self, entry: Entry) -> list[Buffer]:
+        """It is resident no more; what it held."""
         del self._entries[entry.key]
         self._policy.removed(entry.key)
         if self.changed is not None:
             self.changed(entry, False)
-        self._pool.give(entry.clear())
+        return entry.clear()
 
     def _settle(self) -> None:
         """Come down to the capacity as far as leases allow."""
-        if self._pool.total > self._pool.capacity:
-            self._pool.shrink(self._pool.capacity)
-        while self._pool.in_use > self._pool.capacity and self._evict(ExpertKey(-1, -1)):
+        pool = self._pool
+        if pool.total <= pool.capacity:
+            return
+        pool.shrink(pool.capacity)
+        while pool.in_use > pool.capacity and self._evict():
             continue
 
 

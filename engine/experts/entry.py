@@ -45,10 +45,11 @@ class Entry:
 
     def add(self, parts: Sequence[int], buffers: Sequence[Buffer], tier: int) -> None:
         """These are there now, which it lacked for `tier`."""
-        layout, held = self.spec.layout, self.held
+        layout, held, self.meant = self.spec.layout, self.held, tier
+        alone = not held
         held.update(zip(parts, buffers))
-        self.tier, self.meant = layout.tier_of(held), tier
-        self.surplus = len(held) > len(layout.parts_for(tier))
+        self.tier = tier if alone else layout.tier_of(held)
+        self.surplus = not alone and len(held) > len(layout.parts_for(tier))
 
     def clear(self) -> list[Buffer]:
         """Give up everything; nobody must run it any more."""

@@ -23,6 +23,7 @@ from engine.kernels.native import EXPERT, MISSING, SKIPPED, NativeKernel, Reside
 from engine.store.layout import ExpertSpec
 
 MOST = 64  # experts per token that native code takes
+NO_CODES = (0, 0, 0)
 PLANES = 8  # of the 4-byte words of EXPERT: its planes
 
 
@@ -63,7 +64,7 @@ class ResidentExperts:
         self._parts = {
             tier: (
                 [part.index for part in spec.layout.codes_for(tier)],
-                None if spec.raw else spec.layout.params_for(tier),
+                None if spec.raw else spec.layout.params_for(tier).index,
             )
             for tier in spec.tiers
         }
@@ -72,11 +73,17 @@ class ResidentExperts:
         """Whether each can be run at some tier, as far as can be seen without the cache's lock."""
         return all(map(self._planes.__getitem__, chosen))
 
-    def places(self, held: Mapping[int, Buffer], tier: int) -> tuple[tuple[int, ...], int]:
-        """Where native code finds an expert of this tier, as Parts.addresses says, and how many planes that is."""
+    def put(self, expert: int, held: Mapping[int, Buffer], tier: int) -> None:
+        """An expert runs at `tier` from now on; 0: it is not there. See Parts.addresses."""
+        if not tier:
+            self._planes[expert] = 0
+            return
         codes, params = self._parts[tier]
         at = [held[index].address for index in codes]
-        return (*(*at, 0, 0)[:3], 0 if params is None else held[params.index].address), len(codes)
+        EXPERT.pack_into(
+            self.table, EXPERT.size * expert, *at, *NO_CODES[len(at) :], 0 if params is None else held[params].address,
+            len(at), 0, 1, self.most[expert],
+        )  # fmt: skip
 
 
 class Residents:
@@ -175,11 +182,9 @@ class Residents:
         self._kernel.combine_one(weights, self._out.data_ptr(), y, step.k, step.hidden)
 
     def _changed(self, entry: Entry, there: bool) -> None:
-        layer = self._layers.get(entry.key.layer)
+        key = entry.key
+        layer = self._layers.get(key.layer)
         if layer is None:
             return
         tier = entry.best(layer.full) if there else 0
-        addresses, planes = layer.places(entry.held, tier) if tier else ((0, 0, 0, 0), 0)
-        EXPERT.pack_into(
-            layer.table, EXPERT.size * entry.key.expert, *addresses, planes, 0, 1, layer.most[entry.key.expert]
-        )
+        layer.put(key.expert, entry.held, tier)

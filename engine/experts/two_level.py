@@ -134,7 +134,7 @@ class TieredCache:
                 (self._promoted(partial) or partial).release()
             reservation = self.levels[0].reserve(key, tier)
             if reservation is not None:
-                staging = self.levels[host].borrow([b.nbytes for b in reservation.buffers], key)
+                staging = self.levels[host].borrow(tuple(b.nbytes for b in reservation.buffers), key)
                 if staging is not None:
                     return Arrival(0, reservation, tuple(staging))
                 self.levels[0].abandon(reservation)

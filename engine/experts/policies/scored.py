@@ -93,6 +93,9 @@ class Scored(ABC):
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
         """See Policy.victim."""
         self._bring_up()
+        at = int(self._order.argmin())
+        if self._orders[at] < np.inf and evictable(key := self._keys[at]):
+            return key
         return self._least(evictable, 0, len(self._keys))
 
     # ---- what a policy fills in ------------------------------------------------------------------------------------
