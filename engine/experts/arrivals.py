@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Sequence
-from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from engine.errors import Kind, UnderhillError
@@ -29,8 +28,8 @@ class Coming(NamedTuple):
 class Arrivals:
     """At most one read per expert, from the reservation of its room to its place in the cache.
 
-    For the thread that runs the model: readers only report here that a read has ended, and nothing becomes of it
-    before somebody asks (`take`, `settle`).
+    For the thread that runs the model: nothing becomes of a read that has ended before somebody asks (`take`,
+    `settle`).
     """
 
     def __init__(self, cache: TieredCache, loader: Loader, telemetry: Telemetry) -> None:
@@ -38,7 +37,6 @@ class Arrivals:
         self._loader = loader
         self._telemetry = telemetry
         self.failed = 0  # reads that ended in an error while nobody waited for them
-        self._ended: SimpleQueue[Request] = SimpleQueue()
         self._open: dict[ExpertKey, Coming] = {}
         self.observer: Observer | None = None
 
@@ -81,7 +79,7 @@ class Arrivals:
     def brought(self, key: ExpertKey) -> int:
         """Bytes of an expert under way that have been read or are being read."""
         request = self._open[key].request
-        return request.nbytes - request.left
+        return request.nbytes - self._loader.left(request)
 
     def cancel(self, key: ExpertKey) -> int:
         """Nobody expects this expert any more, which is under way: read no more of it; returns what `brought` did.
@@ -96,7 +94,7 @@ class Arrivals:
         arrival = self._cache.reserve(key, tier)
         if arrival is None:
             return False
-        request = self._loader.submit(key, arrival.reservation.parts, arrival.views, self._ended.put, urgency)
+        request = self._loader.submit(key, arrival.reservation.parts, arrival.views, urgency)
         self._open[key] = Coming(key, tier, arrival, request)
         return True
 
@@ -115,15 +113,14 @@ class Arrivals:
         if not any(key in self._open for key in awaited):
             raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
         while True:
-            ended = self._wait()
-            taken = self._end(ended, awaited)
+            taken = self._end(self._wait(), awaited)
             if taken:
                 return taken
 
     def settle(self) -> None:
         """Put what has ended in its place, without waiting."""
-        if self._open and not self._ended.empty():
-            self._end(self._wait(), ())
+        if self._open:
+            self._end(self._loader.ended(), ())
 
     def abandon(self, keys: Iterable[ExpertKey]) -> None:
         """Nobody needs these any more: cancel them; what a reader had in hand comes in all the same."""
@@ -133,25 +130,20 @@ class Arrivals:
         while any(coming.key in self._open for coming in left):
             self._end(self._wait(), ())
 
-    def _wait(self) -> list[Coming]:
+    def _wait(self) -> list[Request]:
         """Wait for one read to end; all that have."""
-        ended = [self._ended.get() if self.observer is None else self._observed(self.observer)]
-        while len(ended) < len(self._open):
-            try:
-                ended.append(self._ended.get_nowait())
-            except Empty:
-                break
-        return [self._open.pop(request.key) for request in ended]
+        if self.observer is None:
+            return self._loader.wait()
+        ended = self._loader.ended()
+        if not ended:
+            start = time.perf_counter()
+            ended = self._loader.wait()
+            self.observer.waited(ended[0].key.layer, start, time.perf_counter())
+        return ended
 
-    def _observed(self, observer: Observer) -> Request:
-        start, waited = time.perf_counter(), self._ended.empty()
-        request = self._ended.get()
-        if waited:
-            observer.waited(request.key.layer, start, time.perf_counter())
-        return request
-
-    def _end(self, ended: Sequence[Coming], awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
+    def _end(self, requests: Sequence[Request], awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
         """Each gets its place in the cache, or gives its room back. Returns those awaited; raises as `take` does."""
+        ended = [self._open.pop(request.key) for request in requests]
         taken: list[tuple[ExpertKey, Lease | None]] = []
         failure: UnderhillError | None = None
         for coming in ended:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from engine.kernels.reads import CHUNK as PACKED
 from engine.store.layout import aligned
 from engine.store.reader import Extent
 
@@ -27,6 +28,25 @@ def cut(extents: Sequence[Extent], views: Sequence[memoryview], target: int = CH
     Their lengths are multiples of what the file reads best, but for the last one of a run. A file that cannot spread
     one read over several buffers gets no chunk that reaches into two. Raises ValueError for views of other lengths.
     """
+    return _cut(_shapes(extents, views), target)
+
+
+def packed(extents: Sequence[Extent], views: Sequence[memoryview], target: int = CHUNK) -> bytes:
+    """The same as native readers take them: a run for every extent, a part for every view."""
+    return _packed(_shapes(extents, views), target)
+
+
+def read(chunk: Chunk, extents: Sequence[Extent], views: Sequence[memoryview]) -> int:
+    """Returns how many bytes there were; raises OSError."""
+    extent = extents[chunk.extent]
+    return extent.file.read(extent.offset + chunk.start, [views[view][a:b] for view, a, b in chunk.slices])
+
+
+# By extent: bytes of its views, and what its file says of stride and scatters.
+Shapes = tuple[tuple[tuple[int, ...], int, bool], ...]
+
+
+def _shapes(extents: Sequence[Extent], views: Sequence[memoryview]) -> Shapes:
     at = 0
     shapes = []
     for file, _, nbytes, parts in extents:
@@ -37,17 +57,11 @@ def cut(extents: Sequence[Extent], views: Sequence[memoryview], target: int = CH
         shapes.append((sizes, file.stride, file.scatters))
     if at != len(views):
         raise ValueError(f"{len(views)} views for {at} parts")
-    return _cut(tuple(shapes), target)
-
-
-def read(chunk: Chunk, extents: Sequence[Extent], views: Sequence[memoryview]) -> int:
-    """Returns how many bytes there were; raises OSError."""
-    extent = extents[chunk.extent]
-    return extent.file.read(extent.offset + chunk.start, [views[view][a:b] for view, a, b in chunk.slices])
+    return tuple(shapes)
 
 
 @lru_cache(maxsize=256)
-def _cut(shapes: tuple[tuple[tuple[int, ...], int, bool], ...], target: int) -> tuple[Chunk, ...]:
+def _cut(shapes: Shapes, target: int) -> tuple[Chunk, ...]:
     """Experts of one shape are all cut alike, and asked for a thousand times a second."""
     found: list[Chunk] = []
     first = 0  # view of the extent
@@ -62,6 +76,12 @@ def _cut(shapes: tuple[tuple[tuple[int, ...], int, bool], ...], target: int) -> 
             at += total
         first += len(sizes)
     return tuple(found)
+
+
+@lru_cache(maxsize=256)
+def _packed(shapes: Shapes, target: int) -> bytes:
+    chunks = _cut(shapes, target)
+    return b"".join([PACKED.pack(c.start, c.nbytes, c.slices[0][1], c.extent, c.slices[0][0]) for c in chunks])
 
 
 def _slices(run: Sequence[int], view: int, start: int, nbytes: int) -> Iterator[tuple[int, int, int]]:

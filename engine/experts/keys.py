@@ -33,6 +33,9 @@ class ExpertSource(Protocol):
     def extents(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[Extent]:
         """Where these parts lie: runs of bytes in files, to be read from any thread."""
 
+    def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[int]:
+        """The CRC-32 of each of these parts as it was written."""
+
     def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
         """Raises UnderhillError when these parts, as they were read, are not what was written."""
 

@@ -26,7 +26,7 @@ class Observer(Protocol):
         """The thread did nothing, for the want of an expert."""
 
     def chunk(self, reader: int, request: Request, urgency: Urgency, nbytes: int, start: float, end: float) -> None:
-        """A reader read a piece of a request, or failed to; called on the reader's thread."""
+        """A reader read a piece of a request, or failed to; called on any thread, and some time after it."""
 
 
 UNSEEN: AbstractContextManager[None] = nullcontext()

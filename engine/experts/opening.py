@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import torch
@@ -10,6 +11,8 @@ from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loader import Loader
+from engine.experts.loader_native import NativeLoader
+from engine.experts.loader_threads import ThreadLoader
 from engine.experts.policies import DEFAULT, Policy, Shape, WeightsByShare, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
@@ -17,6 +20,7 @@ from engine.experts.two_level import TieredCache
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
 from engine.kernels.choice import choose
+from engine.kernels.native import NativeMissing
 from engine.kernels.reference import TorchKernel
 from engine.store.layout import ExpertSpec
 
@@ -70,4 +74,15 @@ def open_runtime(
     kernels: list[Kernel] = [choose(kernel, threads, exact=exact)]
     if device is not None:
         kernels.insert(0, TorchKernel())
-    return ExpertRuntime(source, activation, TieredCache(levels), Loader(source, readers), kernels, thresholds, tier)
+    return ExpertRuntime(
+        source, activation, TieredCache(levels), open_loader(source, readers), kernels, thresholds, tier
+    )
+
+
+def open_loader(source: ExpertSource, readers: int) -> Loader:
+    """Native readers where the source's experts lie in files of the system and there is a native library."""
+    files = [extent.file for layer in source.layers for extent in source.extents(layer, 0, (0,))]
+    if all(file.handle is not None for file in files):
+        with suppress(NativeMissing):  # which says itself that it is
+            return NativeLoader(source, readers)
+    return ThreadLoader(source, readers)

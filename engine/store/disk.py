@@ -19,12 +19,16 @@ class DataFile(Protocol):
     """An open, read-only data file. read() may be called from many threads at once.
 
     stride: lengths that are multiples of it are read fastest. scatters: one read fills several buffers as fast as one.
+    handle: what the system knows it by, for native code; None: it is no file of the system.
     """
 
     size: int
     direct: bool
     stride: int
     scatters: bool
+
+    @property
+    def handle(self) -> int | None: ...
 
     def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
         """Fill the buffers in turn with the bytes from `offset` on; returns how many there were.
@@ -60,6 +64,11 @@ class PosixFile:
         except OSError:
             self.close()
             raise
+
+    @property
+    def handle(self) -> int:
+        """The descriptor; -1 once it is closed."""
+        return self._fd
 
     def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
         wanted = [b for b in buffers if b.nbytes]

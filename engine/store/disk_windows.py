@@ -133,6 +133,13 @@ class WindowsFile:
         self.size = size.value
         self._bounce = Bounce()
 
+    @property
+    def handle(self) -> int | None:
+        """The HANDLE; -1 (INVALID_HANDLE_VALUE) once it is closed; None where Windows is only played."""
+        if sys.platform != "win32":
+            return None
+        return -1 if self._handle is None else int(self._handle)
+
     def read(self, offset: int, buffers: Sequence[memoryview]) -> int:
         """See DataFile.read."""
         total = sum(b.nbytes for b in buffers)

@@ -26,6 +26,11 @@ def damaged(layer: int, expert: int, how: str) -> UnderhillError:
     return broken(f"{_expert(layer, expert)} {how}")
 
 
+def altered(layer: int, expert: int, part: str) -> UnderhillError:
+    """BROKEN_FILE for a part of one expert whose bytes are not those that were written."""
+    return damaged(layer, expert, f"(part {part}) does not match its checksum")
+
+
 def refused(layer: int, expert: int, cause: OSError) -> UnderhillError:
     """DISK_ERROR for one expert that the device would not read."""
     what = f"The disk could not read {_expert(layer, expert)} ({cause.strerror or cause})."

@@ -15,7 +15,7 @@ from engine.store.dense import DenseWeights
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Layer, Manifest, Record
-from engine.store.problems import broken, damaged, refused, unreadable
+from engine.store.problems import altered, broken, damaged, refused, unreadable
 
 
 class Extent(NamedTuple):
@@ -107,6 +107,11 @@ class Store:
                 found.append(Extent(file, record.offset + part.offset, part.nbytes, (index,)))
         return found
 
+    def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> list[int]:
+        """The CRC-32 of each of these parts as it was written."""
+        crcs = self._record(layer, expert).crcs
+        return [crcs[index] for index in parts]
+
     def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
         """Compare these parts, as they were read, with their checksums.
 
@@ -115,8 +120,7 @@ class Store:
         record = self._record(layer, expert)
         for index, buffer in zip(parts, buffers, strict=True):
             if crc32(buffer) != record.crcs[index]:
-                name = self.manifest.specs[record.spec].layout.parts[index].name
-                raise damaged(layer, expert, f"(part {name}) does not match its checksum")
+                raise altered(layer, expert, self.manifest.specs[record.spec].layout.parts[index].name)
 
     def read_parts(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
         """Read these parts of one expert, one into each buffer; parts that follow one another with a single read.

@@ -6,10 +6,11 @@ Writes a file of random bytes into `--folder`, and removes it. Both sides read w
 system's cache, in turns within this process.
 
 peer: bytes per second of as many plain threads as there are readers, each reading one expert after the other with a
-single preadv, nothing checked. ours: the loader with checksums, eight requests queued, waited for one by one.
-ratio: the medians' ratio. Both with nothing else to do (rest), and while this thread multiplies matrices with all
-cores (busy), where `compute` is what is left of its rate. us_per_request: processor time of the thread that asks, in
-microseconds a request. first: seconds until the first of four requests is there, as a share of the time for all four.
+single preadv, nothing checked. ours: the native loader with checksums, eight requests queued, waited for one by one;
+threads: the loader in Python. ratio: the medians' ratio to the peer's. All with nothing else to do (rest), and while
+this thread multiplies matrices with all cores (busy), where `compute` is what is left of its rate. us_per_request:
+processor time of the thread that asks, in microseconds a request. first: seconds until the first of four requests is
+there, as a share of the time for all four.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import torch
 
 from engine.experts.chunks import CHUNK
 from engine.experts.keys import ExpertKey
-from engine.experts.loader import Loader
+from engine.experts.loader_native import NativeLoader
+from engine.experts.loader_threads import ThreadLoader
 from engine.experts.request import Request
 from engine.kernels.crc32 import crc32
 from engine.kernels.memory import huge
@@ -44,7 +45,7 @@ from tests.benchmarks.common import emit, median
 from tests.benchmarks.prepare import default_folder
 
 WINDOW = 8  # requests queued
-PIECE = 8 << 20
+LOADERS: dict[str, type[NativeLoader | ThreadLoader]] = {"ours": NativeLoader, "threads": ThreadLoader}
 
 
 class Experts:
@@ -68,6 +69,9 @@ class Experts:
 
     def extents(self, layer: int, expert: int, parts: Sequence[int]) -> list[Extent]:
         return [Extent(self.file, expert * self.nbytes, self.nbytes, (0, 1, 2))]
+
+    def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> Sequence[int]:
+        return [self._crcs[expert][index] for index in parts]
 
     def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
         assert tuple(map(crc32, buffers)) == self._crcs[expert]
@@ -144,12 +148,11 @@ def plain(experts: Experts, readers: int, seconds: float, work: Callable[[], Non
 
 
 def loaded(
-    experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], None] | None
+    side: str, experts: Experts, readers: int, chunk: int, seconds: float, work: Callable[[], None] | None
 ) -> dict[str, float]:
-    """The loader, asked by this thread."""
-    slots, ended = Slots(experts, WINDOW), SimpleQueue[Request]()
-    pick, loader = random.Random(99), Loader(experts, readers, chunk)
-    free, owner = list(range(WINDOW)), {}
+    """A loader, asked by this thread."""
+    slots, pick, loader = Slots(experts, WINDOW), random.Random(99), LOADERS[side](experts, readers, chunk)
+    free, owner = list(range(WINDOW)), dict[Request, int]()
     requests = steps = 0
     asking = 0.0
     start = time.perf_counter()
@@ -157,21 +160,15 @@ def loaded(
         if work is not None:
             work()
             steps += 1
-        elif owner:
-            request = ended.get()
-            free.append(owner.pop(request))
-            assert request.error is None
-            requests += 1
         began = time.thread_time()
-        while not ended.empty():
-            request = ended.get()
+        for request in loader.wait() if work is None else loader.ended():
             assert request.error is None
             free.append(owner.pop(request))
             requests += 1
         while free:
             slot = free.pop()
             key = ExpertKey(0, pick.randrange(experts.count))
-            owner[loader.submit(key, (0, 1, 2), slots.views[slot], ended.put)] = slot
+            owner[loader.submit(key, (0, 1, 2), slots.views[slot])] = slot
         asking += time.thread_time() - began
     took = time.perf_counter() - start
     loader.close()
@@ -183,17 +180,18 @@ def loaded(
     }
 
 
-def first_share(experts: Experts, readers: int, chunk: int) -> float:
+def first_share(side: str, experts: Experts, readers: int, chunk: int) -> float:
     """Four requests at once: when the first is there, as a share of when the last is."""
-    slots, ended = Slots(experts, 4), SimpleQueue[float]()
-    loader = Loader(experts, readers, chunk)
+    slots, loader = Slots(experts, 4), LOADERS[side](experts, readers, chunk)
     shares = []
     for turn in range(30):
         start = time.perf_counter()
         for slot in range(4):
             key = ExpertKey(0, random.Random(4 * turn + slot).randrange(experts.count))
-            loader.submit(key, (0, 1, 2), slots.views[slot], lambda _: ended.put(time.perf_counter()))
-        times = [ended.get() - start for _ in range(4)]
+            loader.submit(key, (0, 1, 2), slots.views[slot])
+        times: list[float] = []
+        while len(times) < 4:
+            times += [time.perf_counter() - start for _ in loader.wait()]
         shares.append(times[0] / times[3])
     loader.close()
     return median(shares)
@@ -224,16 +222,22 @@ def run(args: argparse.Namespace) -> dict[str, Any]:
                 for work, name in ((None, "rest"), (compute.step, "busy")):
                     found.setdefault(f"peer {n} {name}", []).append(plain(experts, n, args.seconds, work))
                     for chunk in chunks:
-                        turn = loaded(experts, n, chunk, args.seconds, work)
-                        found.setdefault(f"ours {n} {name} {chunk >> 10}", []).append(turn)
-        firsts = {f"{n} {chunk >> 10}": first_share(experts, n, chunk) for n in readers for chunk in chunks}
+                        for side in LOADERS:
+                            turn = loaded(side, experts, n, chunk, args.seconds, work)
+                            found.setdefault(f"{side} {n} {name} {chunk >> 10}", []).append(turn)
+        firsts = {
+            f"{side} {n} {chunk >> 10}": first_share(side, experts, n, chunk)
+            for side in LOADERS
+            for n in readers
+            for chunk in chunks
+        }
     compute.close()
     alone = median([turn["steps"] for turn in found.pop("compute")])
     table: dict[str, Any] = {}
     for name, turns in found.items():
         side, n, when, *_ = name.split()
         row = {"gb_s": round(median([t["rate"] for t in turns]) / 1e9, 3)}
-        if side == "ours":
+        if side in LOADERS:
             row["ratio"] = round(row["gb_s"] / table[f"peer {n} {when}"]["gb_s"], 3)
             row["us_per_request"] = round(median([t["us"] for t in turns]), 1)
         if when == "busy":

@@ -36,6 +36,7 @@ class SlowFile:
     """A data file whose bytes come at a rate that all files share."""
 
     lock = threading.Lock()
+    handle = None  # its bytes come this way alone
     rate = 1e8  # bytes per second
 
     def __init__(self, file: Any) -> None:

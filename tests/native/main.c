@@ -49,6 +49,7 @@ int main(int argc, char **argv) {
         test_crc32();
     }
     test_threads();
+    test_reads();
 #if defined(SELFTEST_INSIDE)
     test_pool();
 #endif

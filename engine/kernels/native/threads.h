@@ -1,4 +1,4 @@
-/* The little of threads that the pool needs, from pthreads or from Windows itself (no winpthreads DLL to ship). */
+/* The little of threads that pool and readers need, from pthreads or from Windows itself (no winpthreads DLL to ship). */
 #ifndef UH_THREADS_H
 #define UH_THREADS_H
 
@@ -30,6 +30,7 @@ static inline void uh_condition_destroy(uh_condition *condition) { (void)conditi
 static inline void uh_wait(uh_condition *condition, uh_mutex *mutex) {
     SleepConditionVariableSRW(condition, mutex, INFINITE, 0);
 }
+static inline void uh_wake_one(uh_condition *condition) { WakeConditionVariable(condition); }
 static inline void uh_wake_all(uh_condition *condition) { WakeAllConditionVariable(condition); }
 static inline void uh_give_way(void) { SwitchToThread(); }
 static inline int64_t uh_nanoseconds(void) {
@@ -61,6 +62,7 @@ static inline void uh_unlock(uh_mutex *mutex) { pthread_mutex_unlock(mutex); }
 static inline void uh_condition_init(uh_condition *condition) { pthread_cond_init(condition, NULL); }
 static inline void uh_condition_destroy(uh_condition *condition) { pthread_cond_destroy(condition); }
 static inline void uh_wait(uh_condition *condition, uh_mutex *mutex) { pthread_cond_wait(condition, mutex); }
+static inline void uh_wake_one(uh_condition *condition) { pthread_cond_signal(condition); }
 static inline void uh_wake_all(uh_condition *condition) { pthread_cond_broadcast(condition); }
 static inline void uh_give_way(void) { sched_yield(); }
 static inline int64_t uh_nanoseconds(void) {

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 
 from engine.experts.keys import ExpertKey
 from engine.store.layout import ALIGN, ExpertSpec
-from engine.store.problems import damaged
+from engine.store.problems import altered
 from engine.store.reader import Extent
 
-SPEC = ExpertSpec(32, 16, 8, 16)  # what a source must name; the loader does not look at it
+SPEC = ExpertSpec(32, 16, 8, 16)  # what a source must name; the loader takes the parts' names from it alone
 
 
 class SlowFile:
@@ -23,6 +23,7 @@ class SlowFile:
         self.content = bytearray(content)
         self.size = len(content)
         self.direct = True
+        self.handle: int | None = None
         self.stride = stride
         self.scatters = scatters
         self.gate = threading.Event()
@@ -100,10 +101,13 @@ class SlowDisk:
                 found.append(Extent(self.file, at, nbytes, (index,)))
         return found
 
+    def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> list[int]:
+        return [zlib.crc32(self.stored(expert, index)) for index in parts]
+
     def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
-        for index, buffer in zip(parts, buffers, strict=True):
-            if zlib.crc32(buffer) != zlib.crc32(self.stored(expert, index)):
-                raise damaged(layer, expert, f"(part {index}) does not match its checksum")
+        for index, crc, buffer in zip(parts, self.checksums(layer, expert, parts), buffers, strict=True):
+            if zlib.crc32(buffer) != crc:
+                raise altered(layer, expert, SPEC.layout.parts[index].name)
 
 
 def key(expert: int) -> ExpertKey:

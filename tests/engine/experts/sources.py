@@ -21,6 +21,7 @@ class _File:
     direct = True
     stride = ALIGN
     scatters = True
+    handle = None
 
     def __init__(self, source: MemorySource, key: ExpertKey, parts: tuple[int, ...]) -> None:
         self.size = sum(source.spec_.layout.parts[index].nbytes for index in parts)
@@ -40,7 +41,7 @@ class MemorySource:
         self.records = {
             ExpertKey(layer, e): random_parts(spec, 1000 * layer + e) for layer in layers for e in range(experts)
         }
-        self.checksums = {
+        self.crcs = {
             key: {index: zlib.crc32(p.numpy()) for index, p in parts.items()} for key, parts in self.records.items()
         }
         self.failing: dict[ExpertKey, UnderhillError | Exception] = {}
@@ -66,12 +67,15 @@ class MemorySource:
         nbytes = sum(self.spec_.layout.parts[index].nbytes for index in parts)
         return [Extent(_File(self, ExpertKey(layer, expert), tuple(parts)), 0, nbytes, tuple(parts))]
 
+    def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> list[int]:
+        return [self.crcs[ExpertKey(layer, expert)][index] for index in parts]
+
     def check(self, layer: int, expert: int, parts: Sequence[int], buffers: Sequence[memoryview]) -> None:
         key = ExpertKey(layer, expert)
         if key in self.failing:
             raise self.failing[key]
         for index, buffer in zip(parts, buffers, strict=True):
-            if zlib.crc32(buffer) != self.checksums[key][index]:
+            if zlib.crc32(buffer) != self.crcs[key][index]:
                 raise UnderhillError(Kind.BROKEN_FILE, f"expert {expert} of layer {layer} does not match its checksum.")
 
     def read(self, key: ExpertKey, parts: tuple[int, ...], offset: int, buffers: Sequence[memoryview]) -> int:

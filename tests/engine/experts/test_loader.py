@@ -1,4 +1,4 @@
-"""The readers: who goes first, sharing, cancelling, failures that stay alone, and a clean end."""
+"""The readers of both loaders: who goes first, sharing, cancelling, failures that stay alone, and a clean end."""
 
 from __future__ import annotations
 
@@ -6,17 +6,19 @@ import errno
 import random
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+import psutil
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.loader import Loader
 from engine.experts.request import Request, Urgency
+from tests.engine.experts import loaders
+from tests.engine.experts.loaders import KINDS, PAGE, Opened
 from tests.engine.experts.slow_disk import SlowDisk, key
 
-PAGE = 4096
 PARTS = (2 * PAGE, 3 * PAGE, PAGE)  # six chunks of a page
+Open = Callable[[SlowDisk, int], Opened]
 
 
 @pytest.fixture
@@ -24,36 +26,32 @@ def disk() -> SlowDisk:
     return SlowDisk(12, PARTS)
 
 
-class Opened:
-    """Loaders with chunks of a page, closed at the end."""
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> loaders.Kind:
+    return request.param  # type: ignore[no-any-return]
 
-    def __init__(self) -> None:
-        self.loaders: list[tuple[SlowDisk, Loader]] = []
 
-    def __call__(self, disk: SlowDisk, readers: int) -> Loader:
-        loader = Loader(disk, readers, PAGE)
-        self.loaders.append((disk, loader))
-        return loader
+def opening(kind: loaders.Kind) -> Iterator[Open]:
+    made: list[Opened] = []
+
+    def make(disk: SlowDisk, readers: int) -> Opened:
+        made.append(Opened(kind(disk, readers), disk))
+        return made[-1]
+
+    yield make
+    for opened in made:
+        opened.close()
 
 
 @pytest.fixture
-def opened() -> Iterator[Opened]:
-    opened = Opened()
-    yield opened
-    for disk, loader in opened.loaders:
-        disk.file.before = None
-        disk.file.gate.set()
-        loader.close()
+def opened(kind: loaders.Kind) -> Iterator[Open]:
+    yield from opening(kind)
 
 
-def ask(loader: Loader, disk: SlowDisk, expert: int, urgency: Urgency = Urgency.DEMAND) -> Request:
-    return loader.submit(key(expert), (0, 1, 2), disk.views(), urgency=urgency)
-
-
-def begun(disk: SlowDisk, chunks: int) -> None:
-    """Wait until so many chunks have been begun."""
-    for _ in range(chunks):
-        assert disk.file.started.acquire(timeout=20)
+@pytest.fixture
+def threads() -> Iterator[Open]:
+    """Python's alone: native readers know nothing of exceptions."""
+    yield from opening(loaders.threads)
 
 
 def order(disk: SlowDisk) -> list[int]:
@@ -62,18 +60,17 @@ def order(disk: SlowDisk) -> list[int]:
     return [e for i, e in enumerate(experts) if not i or experts[i - 1] != e]
 
 
-def test_parts_arrive_and_are_counted(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 3)
-    views = disk.views((0, 2))
-    ended: list[Request] = []
-    request = loader.submit(key(4), (0, 2), views, ended.append)
-    request.wait()
+def test_parts_arrive_and_are_counted(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 3)
+    request = asked.ask(4, parts=(0, 2))
+    asked.until(request)
     assert request.error is None
     assert request.nbytes == 3 * PAGE
     assert request.seconds > 0
-    assert [bytes(view) for view in views] == [disk.stored(4, 0), disk.stored(4, 2)]
+    assert [bytes(view) for view in request.views] == [disk.stored(4, 0), disk.stored(4, 2)]
+    loader = asked.loader
     loader.close()
-    assert ended == [request]
+    assert loader.ended() == loader.wait() == []
     loads = loader.loads()
     assert loads.by_urgency[Urgency.DEMAND].bytes == 3 * PAGE
     assert loads.by_urgency[Urgency.PREFETCH].bytes == 0
@@ -81,134 +78,147 @@ def test_parts_arrive_and_are_counted(disk: SlowDisk, opened: Opened) -> None:
     assert 0 < loads.busy_share <= 1
 
 
-def test_all_readers_share_one_read(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 4)
+def test_all_readers_share_one_read(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 4)
     disk.file.gate.clear()
-    request = ask(loader, disk, 0)
-    begun(disk, 4)
+    request = asked.ask(0)
+    asked.begun(4)
     assert sorted(disk.file.reads) == [(at * PAGE, PAGE) for at in range(4)]
+    assert asked.loader.left(request) == 2 * PAGE
     disk.file.gate.set()
-    request.wait()
+    asked.until(request)
     assert len(disk.file.reads) == 6
+    assert asked.loader.left(request) == 0
 
 
-def test_demand_overtakes_repair_and_repair_prefetch_between_chunks(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 1)
+def test_demand_overtakes_repair_and_repair_prefetch_between_chunks(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 1)
     disk.file.gate.clear()
-    requests = [ask(loader, disk, 0, Urgency.PREFETCH)]
-    begun(disk, 1)
-    requests += [ask(loader, disk, 1, Urgency.PREFETCH), ask(loader, disk, 2, Urgency.REPAIR), ask(loader, disk, 3)]
+    requests = [asked.ask(0, Urgency.PREFETCH)]
+    asked.begun(1)
+    requests += [asked.ask(1, Urgency.PREFETCH), asked.ask(2, Urgency.REPAIR), asked.ask(3)]
     disk.file.gate.set()
-    for request in requests:
-        request.wait()
-        assert request.error is None
+    asked.until(*requests)
+    assert not any(request.error for request in requests)
     assert order(disk) == [0, 3, 2, 0, 1]
+    assert [request.key.expert for request in asked.handed] == [3, 2, 0, 1]
 
 
-def test_a_read_that_turns_out_to_be_needed_overtakes(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 1)
+def test_a_read_that_turns_out_to_be_needed_overtakes(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 1)
+    loader = asked.loader
     disk.file.gate.clear()
-    first = ask(loader, disk, 0, Urgency.PREFETCH)
-    begun(disk, 1)
-    others = [ask(loader, disk, e, Urgency.PREFETCH) for e in (1, 2)]
+    first = asked.ask(0, Urgency.PREFETCH)
+    asked.begun(1)
+    others = [asked.ask(e, Urgency.PREFETCH) for e in (1, 2)]
     loader.demand(others[1])
     loader.demand(others[1])
+    assert others[1].urgency is Urgency.DEMAND
     assert loader.queued(Urgency.DEMAND) == 6 * PAGE
     assert loader.queued(Urgency.PREFETCH) == (5 + 6) * PAGE
     disk.file.gate.set()
-    for request in (first, *others):
-        request.wait()
+    asked.until(first, *others)
     assert order(disk) == [0, 2, 0, 1]
     loader.demand(first)  # too late to matter
     assert loader.loads().by_urgency[Urgency.DEMAND].bytes == 6 * PAGE
 
 
-def test_a_demand_finds_a_reader_free_however_much_is_expected(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 3)
+def test_a_demand_finds_a_reader_free_however_much_is_expected(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 3)
     disk.file.gate.clear()
     for e in range(6):
-        ask(loader, disk, e, Urgency.PREFETCH)
-    begun(disk, 2)
+        asked.ask(e, Urgency.PREFETCH)
+    asked.begun(2)
     assert not disk.file.started.acquire(timeout=0.05)  # the third reader takes none of it
-    ask(loader, disk, 9)
-    begun(disk, 1)
+    asked.ask(9)
+    asked.begun(1)
     assert disk.expert_at(disk.file.reads[-1][0]) == 9
 
 
-def test_nothing_speculative_is_begun_while_a_demand_is_under_way(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 4)
+def test_nothing_speculative_is_begun_while_a_demand_is_under_way(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 4)
     disk.file.gate.clear()
-    demanded = loader.submit(key(0), (2,), disk.views((2,)))  # a single chunk
-    begun(disk, 1)
-    expected = ask(loader, disk, 1, Urgency.PREFETCH)
+    demanded = asked.ask(0, parts=(2,))  # a single chunk
+    asked.begun(1)
+    expected = asked.ask(1, Urgency.PREFETCH)
     assert not disk.file.started.acquire(timeout=0.05)
     disk.file.gate.set()
-    demanded.wait()
-    expected.wait()  # and is begun afterwards without another word
+    asked.until(demanded, expected)  # and is begun afterwards without another word
     assert expected.error is None
     assert disk.file.most_at_once <= 3
 
 
-def test_what_waits_is_cancelled_at_once(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 1)
+def test_what_waits_is_cancelled_at_once(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 1)
+    loader = asked.loader
     disk.file.gate.clear()
-    first = ask(loader, disk, 0)
-    begun(disk, 1)
-    ended: list[Request] = []
-    queued = loader.submit(key(1), (0,), disk.views((0,)), ended.append, Urgency.PREFETCH)
+    first = asked.ask(0)
+    asked.begun(1)
+    queued = asked.ask(1, Urgency.PREFETCH, (0,))
     assert loader.cancel(queued)
-    assert ended == [queued]
+    assert not loader.cancel(queued)
+    assert loader.ended() == [queued]
     assert queued.error is not None
     assert queued.error.kind is Kind.CANCELLED
     assert not loader.cancel(queued)
     disk.file.gate.set()
-    first.wait()
+    asked.until(first)
     assert first.error is None
     assert order(disk) == [0]
 
 
-def test_a_cancelled_read_ends_with_the_chunk_under_way_and_reads_no_more(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 2)
+def test_a_cancelled_read_ends_with_the_chunk_under_way_and_reads_no_more(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 2)
+    loader = asked.loader
     disk.file.gate.clear()
-    ended: list[Request] = []
-    request = loader.submit(key(3), (0, 1, 2), disk.views(), ended.append)
-    begun(disk, 2)
+    request = asked.ask(3)
+    asked.begun(2)
     assert loader.cancel(request)
     assert not loader.cancel(request)
-    assert not ended  # the views are still written to
+    assert not loader.ended()  # the views are still written to
     assert not loader.idle
     disk.file.gate.set()
-    request.wait()
+    asked.until(request)
     assert request.error is not None
     assert request.error.kind is Kind.CANCELLED
     assert len(disk.file.reads) == 2
-    ask(loader, disk, 1).wait()
+    asked.until(asked.ask(1))
 
 
-def test_a_read_whose_last_chunk_is_under_way_is_not_cancelled(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 1)
+def test_a_read_whose_last_chunk_is_under_way_is_not_cancelled(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 1)
     disk.file.gate.clear()
-    request = loader.submit(key(0), (2,), disk.views((2,)))
-    begun(disk, 1)
-    assert not loader.cancel(request)
+    request = asked.ask(0, parts=(2,))
+    asked.begun(1)
+    assert not asked.loader.cancel(request)
     disk.file.gate.set()
-    request.wait()
+    asked.until(request)
     assert request.error is None
 
 
-def test_idle_and_queued_bytes(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 1)
+def test_idle_and_queued_bytes(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 1)
+    loader = asked.loader
     assert loader.idle
     disk.file.gate.clear()
-    requests = [ask(loader, disk, e, Urgency(e)) for e in (0, 1, 2)]
-    begun(disk, 1)
+    requests = [asked.ask(e, Urgency(e)) for e in (0, 1, 2)]
+    asked.begun(1)
     assert not loader.idle
     assert [loader.queued(u) for u in Urgency] == [5 * PAGE, 6 * PAGE, 6 * PAGE]
     disk.file.gate.set()
-    for request in requests:
-        request.wait()
+    asked.until(*requests)
     assert loader.idle
     assert [load.bytes for load in loader.loads().by_urgency.values()] == [6 * PAGE] * 3
+
+
+def test_many_are_handed_out_at_once(opened: Open) -> None:
+    disk = SlowDisk(200, (PAGE,))
+    asked = opened(disk, 3)
+    requests = [asked.ask(e, parts=(0,)) for e in range(200)]
+    while not asked.loader.idle:
+        time.sleep(0.001)
+    assert sorted(r.key.expert for r in asked.loader.ended()) == list(range(200))
+    assert all(bytes(r.views[0]) == disk.stored(r.key.expert, 0) for r in requests)
 
 
 # ---- failures -------------------------------------------------------------------------------------------------------
@@ -224,108 +234,122 @@ def failing(disk: SlowDisk, expert: int, at: int, failure: BaseException) -> Non
     disk.file.before = before
 
 
-@pytest.mark.parametrize(
-    ("failure", "kind", "sentence"),
-    [
-        (OSError(errno.EIO, "Input/output error"), Kind.DISK_ERROR, "could not read expert 1 of layer 0"),
-        (ZeroDivisionError("a defect"), Kind.INTERNAL, "expert 1 of layer 0 failed"),
-    ],
-)
-@pytest.mark.parametrize("at", [0, 3, 5])
-def test_one_failure_stays_one_failure(
-    failure: Exception, kind: Kind, sentence: str, at: int, disk: SlowDisk, opened: Opened
-) -> None:
-    failing(disk, 1, at, failure)
-    loader = opened(disk, 2)
-    requests = [ask(loader, disk, e) for e in range(4)]
-    for request in requests:
-        request.wait()
+def fails_alone(asked: Opened) -> UnderhillError:
+    """That of expert 1."""
+    requests = [asked.ask(e) for e in range(4)]
+    asked.until(*requests)
     assert [r.error is None for r in requests] == [True, False, True, True]
+    assert asked.loader.idle
     error = requests[1].error
     assert error is not None
-    assert error.kind is kind
-    assert sentence in error.sentence
-    assert error.__cause__ is failure
-    assert loader.idle
+    return error
 
 
-def test_what_follows_a_failed_chunk_is_not_read(disk: SlowDisk, opened: Opened) -> None:
+@pytest.mark.parametrize("at", [0, 3, 5])
+def test_one_failure_stays_one_failure(at: int, disk: SlowDisk, opened: Open) -> None:
+    failing(disk, 1, at, OSError(errno.EIO, "Input/output error"))
+    error = fails_alone(opened(disk, 2))
+    assert error.kind is Kind.DISK_ERROR
+    assert "could not read expert 1 of layer 0 (Input/output error)" in error.sentence
+    assert isinstance(error.__cause__, OSError)
+    assert error.__cause__.errno == errno.EIO
+
+
+@pytest.mark.parametrize("at", [0, 3, 5])
+def test_a_defect_fails_its_read_alone(at: int, disk: SlowDisk, threads: Open) -> None:
+    failing(disk, 1, at, ZeroDivisionError("a defect"))
+    error = fails_alone(threads(disk, 2))
+    assert error.kind is Kind.INTERNAL
+    assert "expert 1 of layer 0 failed" in error.sentence
+    assert isinstance(error.__cause__, ZeroDivisionError)
+
+
+def test_what_follows_a_failed_chunk_is_not_read(disk: SlowDisk, opened: Open) -> None:
     failing(disk, 0, 1, OSError(errno.EIO, "Input/output error"))
-    request = ask(opened(disk, 1), disk, 0)
-    request.wait()
+    asked = opened(disk, 1)
+    asked.until(asked.ask(0))
     assert [offset for offset, _ in disk.file.reads] == [0, PAGE]
 
 
-def test_a_short_read_is_named(disk: SlowDisk, opened: Opened) -> None:
+def test_a_short_read_is_named(disk: SlowDisk, opened: Open) -> None:
     disk.file.short = 512
-    loader = opened(disk, 2)
-    request = ask(loader, disk, 2)
-    request.wait()
+    asked = opened(disk, 2)
+    request = asked.ask(2)
+    asked.until(request)
     assert request.error is not None
     assert request.error.kind is Kind.BROKEN_FILE
     assert "expert 2 of layer 0 is cut short" in request.error.sentence
     disk.file.short = 0
-    again = ask(loader, disk, 2)
-    again.wait()
+    again = asked.ask(2)
+    asked.until(again)
     assert again.error is None
 
 
-def test_bytes_that_are_not_what_was_written_are_named(disk: SlowDisk, opened: Opened) -> None:
+def test_bytes_that_are_not_what_was_written_are_named(disk: SlowDisk, opened: Open) -> None:
     disk.file.content[5 * disk.nbytes + 3 * PAGE] ^= 1
-    loader = opened(disk, 2)
-    requests = [ask(loader, disk, e) for e in (4, 5, 6)]
-    for request in requests:
-        request.wait()
+    asked = opened(disk, 2)
+    requests = [asked.ask(e) for e in (4, 5, 6)]
+    asked.until(*requests)
     assert [r.error is None for r in requests] == [True, False, True]
-    assert isinstance(requests[1].error, UnderhillError)
+    assert requests[1].error is not None
     assert requests[1].error.kind is Kind.BROKEN_FILE
-    assert "expert 5 of layer 0 (part 1) does not match" in requests[1].error.sentence
+    assert "expert 5 of layer 0 (part C0) does not match its checksum" in requests[1].error.sentence
+
+
+def test_views_of_other_lengths_and_such_as_cannot_be_written_to_are_refused(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 1)
+    with pytest.raises(ValueError, match="bytes for"):
+        asked.loader.submit(key(0), (0, 1), disk.views((0, 2)))
+    assert asked.loader.idle
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.parametrize("readers", [1, 2])
-def test_a_reader_that_dies_fails_its_read_and_is_replaced(readers: int, disk: SlowDisk, opened: Opened) -> None:
+def test_a_reader_that_dies_fails_its_read_and_is_replaced(readers: int, disk: SlowDisk, threads: Open) -> None:
     killed = KeyboardInterrupt("killed")
     failing(disk, 0, 2, killed)
-    loader = opened(disk, readers)
-    requests = [ask(loader, disk, e) for e in range(3)]
-    for request in requests:
-        request.wait()
+    asked = threads(disk, readers)
+    requests = [asked.ask(e) for e in range(3)]
+    asked.until(*requests)
     assert [r.error is None for r in requests] == [False, True, True]
     assert requests[0].error is not None
     assert requests[0].error.kind is Kind.INTERNAL
     assert requests[0].error.__cause__ is killed
     disk.file.before = None
-    again = ask(loader, disk, 0)
-    again.wait()
+    again = asked.ask(0)
+    asked.until(again)
     assert again.error is None
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_reader_killed_by_whoever_listens_is_replaced(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 1)
+def test_a_reader_killed_by_whoever_listens_is_replaced(disk: SlowDisk, threads: Open) -> None:
+    asked = threads(disk, 1)
 
-    def raises(request: Request) -> None:
+    def raises(*of_chunk: object) -> None:
+        asked.loader.listener = None
         raise RuntimeError("of the listener")
 
-    first = loader.submit(key(0), (0,), disk.views((0,)), raises)
-    first.wait()
-    second = ask(loader, disk, 1)
-    second.wait()
-    assert (first.error, second.error) == (None, None)
+    asked.loader.listener = raises
+    first = asked.ask(0, parts=(2,))
+    asked.until(first)
+    second = asked.ask(1)
+    asked.until(second)
+    assert first.error is not None
+    assert second.error is None
 
 
 # ---- the end --------------------------------------------------------------------------------------------------------
 
 
-def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk) -> None:
-    before = threading.active_count()
-    loader = Loader(disk, 2, PAGE)
+def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk, kind: loaders.Kind) -> None:
+    before = psutil.Process().num_threads()
+    asked = Opened(kind(disk, 2), disk)
+    loader = asked.loader
     disk.file.gate.clear()
-    single = loader.submit(key(0), (2,), disk.views((2,)))
-    begun(disk, 1)
-    requests = [ask(loader, disk, e, Urgency(e % 3)) for e in range(1, 7)]
-    begun(disk, 1)
+    single = asked.ask(0, parts=(2,))
+    asked.begun(1)
+    requests = [asked.ask(e, Urgency(e % 3)) for e in range(1, 7)]
+    asked.begun(1)
     closing = threading.Thread(target=loader.close)
     closing.start()
     time.sleep(0.02)
@@ -333,56 +357,86 @@ def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk) 
     closing.join(20)
     assert not closing.is_alive()
     loader.close()
+    asked.until(single, *requests)
+    assert loader.wait() == loader.ended() == []
     assert single.error is None  # it was under way to its end
     assert all(r.error is not None and r.error.kind is Kind.CANCELLED for r in requests)
     assert len(disk.file.reads) == 2
+    assert loader.idle
     with pytest.raises(RuntimeError, match="closed"):
-        ask(loader, disk, 0)
-    assert threading.active_count() == before
+        asked.ask(0)
+    end = time.monotonic() + 20  # Python's are joined a moment before they are gone
+    while psutil.Process().num_threads() > before:
+        assert time.monotonic() < end
+        time.sleep(0.001)
 
 
-def test_every_chunk_is_told_to_the_listener(disk: SlowDisk, opened: Opened) -> None:
-    loader = opened(disk, 2)
+def test_whoever_waits_hears_of_the_end(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 1)
+    disk.file.gate.clear()
+    requests = [asked.ask(e) for e in range(3)]
+    waiting = threading.Thread(target=asked.until, args=requests)
+    waiting.start()
+    asked.begun(1)
+    closing = threading.Thread(target=asked.loader.close)
+    closing.start()
+    disk.file.gate.set()
+    for thread in (waiting, closing):
+        thread.join(20)
+        assert not thread.is_alive()
+    assert all(r.error is not None and r.error.kind is Kind.CANCELLED for r in requests)
+
+
+def test_every_chunk_is_told_to_the_listener(disk: SlowDisk, opened: Open) -> None:
+    asked = opened(disk, 2)
     heard: list[tuple[int, int, Urgency, int]] = []
+    now = time.perf_counter()
 
     def listener(reader: int, request: Request, urgency: Urgency, nbytes: int, start: float, end: float) -> None:
-        assert start <= end
+        assert now <= start <= end <= time.perf_counter()
         heard.append((reader, request.key.expert, urgency, nbytes))
 
-    loader.listener = listener
-    ask(loader, disk, 1, Urgency.REPAIR).wait()
+    asked.loader.listener = listener
+    asked.until(asked.ask(1, Urgency.REPAIR))
     assert [told[1:] for told in heard] == [(1, Urgency.REPAIR, PAGE)] * 6
     assert {told[0] for told in heard} <= {0, 1}
+    asked.loader.listener = None
+    asked.until(asked.ask(2))
+    assert len(heard) == 6
 
 
-def test_many_requests_from_many_threads_with_cancels_and_demands(opened: Opened) -> None:
+def test_many_requests_from_many_threads_with_cancels_and_demands(opened: Open) -> None:
     """Whatever is said to it in whatever order, every request ends once, and those without error hold their bytes."""
     disk = SlowDisk(40, PARTS)
-    loader = opened(disk, 3)
+    asked = opened(disk, 3)
+    loader = asked.loader
     failing(disk, 7, 4, OSError(errno.EIO, "Input/output error"))
-    ended: list[Request] = []
     made: list[Request] = []
+    done = threading.Event()
 
     def talk(seed: int) -> None:
         pick = random.Random(seed)
         mine: list[Request] = []
         for _ in range(150):
-            request = loader.submit(
-                key(pick.randrange(40)), (0, 1, 2), disk.views(), ended.append, Urgency(pick.randrange(3))
-            )
-            mine.append(request)
-            pick.choice([loader.cancel, loader.demand, lambda r: None])(pick.choice(mine))
+            mine.append(asked.ask(pick.randrange(40), Urgency(pick.randrange(3))))
+            pick.choice([loader.cancel, loader.demand, loader.left])(pick.choice(mine))
         made.extend(mine)
 
+    def take() -> None:
+        while not done.is_set() or not loader.idle:
+            asked.handed += loader.wait()
+
+    taker = threading.Thread(target=take)
     talkers = [threading.Thread(target=talk, args=(seed,)) for seed in range(3)]
-    for talker in talkers:
-        talker.start()
+    for thread in (taker, *talkers):
+        thread.start()
     for talker in talkers:
         talker.join()
-    for request in made:
-        request.wait()
+    done.set()
+    taker.join(20)
+    asked.handed += loader.ended()
     loader.close()
-    assert sorted(map(id, ended)) == sorted(map(id, made))
+    assert sorted(map(id, asked.handed)) == sorted(map(id, made))
     for request in made:
         if request.error is None:
             assert [bytes(v) for v in request.views] == [disk.stored(request.key.expert, part) for part in range(3)]

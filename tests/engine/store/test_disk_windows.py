@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.loader import Loader
+from engine.experts.loader_threads import ThreadLoader
 from engine.store import disk_windows, reader
 from engine.store.datafile import TAIL
 from engine.store.disk_windows import LONGEST, STRIDE, Bounce, WindowsFile, chunks, reads_in_place, scatter
@@ -110,12 +110,12 @@ def test_a_store_is_read_as_on_other_systems(direct: str, path: Path, windows: F
 def test_the_loader_reads_by_the_rules(path: Path, windows: FakeWindows) -> None:
     parts = tuple(range(len(SPEC.layout.parts)))
     with Store.open(path, "on") as store:
-        loader = Loader(store, 2, chunk=ALIGN)
+        loader = ThreadLoader(store, 2, chunk=ALIGN)
         for layer in LAYERS:
             for expert in range(layer.experts):
                 memory = [mmap.mmap(-1, part.nbytes) for part in SPEC.layout.parts]
                 request = loader.submit(ExpertKey(layer.index, expert), parts, [memoryview(m) for m in memory])
-                request.wait()
+                assert loader.wait() == [request]
                 assert request.error is None
                 assert b"".join(bytes(m) for m in memory) == record(layer.index, expert).tobytes()
         loader.close()

@@ -109,7 +109,7 @@ def test_a_layer_that_fails_is_left(source: MemorySource, runtime: ExpertRuntime
 def test_the_file_holds_complete_events_in_named_rows(tmp_path: Path) -> None:
     timeline = Timeline()
     began = timeline._began
-    request = Request(ExpertKey(3, 7), (1, 2), [], [], [], Urgency.PREFETCH, None)
+    request = Request(ExpertKey(3, 7), (1, 2), [], [], Urgency.PREFETCH)
     timeline.entered(3, 1, began + 0.5)
     timeline.chunk(1, request, Urgency.PREFETCH, 4096, began + 0.25, began + 0.75)
     timeline.waited(3, began + 0.5, began + 0.75)

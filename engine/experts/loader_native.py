@@ -1,0 +1,146 @@
+"""The loader whose threads are the native library's: they never wait for Python's lock, and nobody waits for theirs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.chunks import CHUNK, packed
+from engine.experts.keys import ExpertKey, ExpertSource
+from engine.experts.loader import ChunkListener
+from engine.experts.meter import Load, Loads
+from engine.experts.request import Request, Urgency
+from engine.kernels.reads import CANCELLED, DAMAGED, MOST_PARTS, PART, REFUSED, RUN, SHORT, End, Reads
+from engine.store.problems import altered, damaged, refused
+
+
+class NativeLoader:
+    """See Loader. source: whose files the system knows by a descriptor or handle. chunk: bytes, about.
+
+    instead: see Reads. Raises NativeMissing, or UnderhillError(OUT_OF_MEMORY) when there are no threads to be had.
+    """
+
+    def __init__(self, source: ExpertSource, readers: int, chunk: int = CHUNK, instead: Any = None) -> None:
+        self.readers = readers
+        self._source = source
+        self._chunk = chunk
+        self._listener: ChunkListener | None = None
+        self._requests: dict[int, Request] = {}  # which keep alive the memory that is read into
+        self._lock = threading.Lock()
+        self._reads = Reads(readers, instead)
+        weakref.finalize(self, self._reads.stop)  # before that memory is let go
+
+    @property
+    def listener(self) -> ChunkListener | None:
+        """See Loader; called from `ended` and `wait`."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, listener: ChunkListener | None) -> None:
+        self._reads.listen(listener is not None)
+        self._listener = listener
+
+    def submit(
+        self,
+        key: ExpertKey,
+        parts: Sequence[int],
+        views: Sequence[memoryview],
+        urgency: Urgency = Urgency.DEMAND,
+    ) -> Request:
+        """See Loader. Raises ValueError for views of other lengths, TypeError for some that cannot be written to."""
+        if len(parts) > MOST_PARTS:
+            raise ValueError(f"{len(parts)} parts; {MOST_PARTS} are the most")
+        extents = self._source.extents(key.layer, key.expert, parts)
+        chunks = packed(extents, views, self._chunk)
+        checksums = self._source.checksums(key.layer, key.expert, parts)
+        memory = [
+            PART.pack(ctypes.addressof(ctypes.c_char.from_buffer(view)), view.nbytes, checksum)
+            for view, checksum in zip(views, checksums, strict=True)
+        ]
+        runs = [RUN.pack(extent.file.handle, extent.offset, extent.file.direct) for extent in extents]
+        request = Request(key, parts, views, extents, urgency)
+        with self._lock:
+            request.number = self._reads.submit(urgency, b"".join(memory), b"".join(runs), chunks)
+            self._requests[request.number] = request
+        return request
+
+    def cancel(self, request: Request) -> bool:
+        """See Loader."""
+        return self._reads.cancel(request.number)
+
+    def demand(self, request: Request) -> None:
+        """See Loader."""
+        self._reads.demand(request.number)
+        request.urgency = Urgency.DEMAND
+
+    def left(self, request: Request) -> int:
+        """See Loader."""
+        return self._reads.left(request.number)
+
+    def ended(self) -> list[Request]:
+        """See Loader."""
+        return self._taken(False)
+
+    def wait(self) -> list[Request]:
+        """See Loader."""
+        return self._taken(True)
+
+    @property
+    def idle(self) -> bool:
+        """See Loader."""
+        return not self._reads.look().open
+
+    def queued(self, urgency: Urgency) -> int:
+        """See Loader."""
+        return self._reads.look().queued[urgency]
+
+    def loads(self) -> Loads:
+        """See Loader."""
+        state = self._reads.look()
+        by_urgency = {u: Load(state.nbytes[u], state.seconds[u]) for u in Urgency}
+        return Loads(by_urgency, state.busy, state.since_open)
+
+    def close(self) -> None:
+        """See Loader."""
+        self._reads.stop()
+
+    def _taken(self, wait: bool) -> list[Request]:
+        ends = self._reads.take(wait)
+        if not ends:
+            return []
+        with self._lock:
+            if self._listener is not None:  # what belongs to these was written down before they ended
+                for number, nbytes, began, done, reader, urgency in self._reads.events():
+                    self._listener(reader, self._requests[number], Urgency(urgency), nbytes, began, done)
+            requests = [self._requests.pop(end.number) for end in ends]
+        for request, end in zip(requests, ends):
+            request.seconds = end.seconds
+            if end.status:
+                request.error = self._problem(request, end)
+        return requests
+
+    def _problem(self, request: Request, end: End) -> UnderhillError:
+        layer, expert = request.key
+        if end.status == CANCELLED:
+            return UnderhillError(Kind.CANCELLED, "The read was cancelled.")
+        if end.status == SHORT:
+            return damaged(layer, expert, "is cut short")
+        if end.status == DAMAGED:
+            part = request.parts[end.part]
+            return altered(layer, expert, self._source.spec(layer, expert).layout.parts[part].name)
+        assert end.status == REFUSED, f"no such end: {end}"
+        cause = _os_error(end.error)
+        error = refused(layer, expert, cause)
+        error.__cause__ = cause
+        return error
+
+
+def _os_error(number: int) -> OSError:
+    if os.name == "nt":
+        return ctypes.WinError(number)  # type: ignore[attr-defined, unused-ignore, no-any-return]
+    return OSError(number, os.strerror(number))

@@ -1,0 +1,402 @@
+/* One mutex over a few lists; it is never held while a disk is read or a checksum is computed. */
+#include "reads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crc32.h"
+#include "threads.h"
+
+enum { SLOTS = 64, EVENTS = 4096 };
+
+typedef struct request request;
+struct request {
+    request *before, *behind; /* in its queue, or among those that have ended */
+    int64_t id, started, ns;
+    int32_t urgency, status, error, part;
+    int32_t n_parts, n_chunks, taken, under_way; /* chunks */
+    const uh_read_part *parts;
+    const uh_read_run *runs;
+    const uh_read_chunk *chunks;
+};
+
+typedef struct {
+    request *first, *last;
+} list;
+
+/* Time in which at least one is under way. */
+typedef struct {
+    int64_t bytes, ns, since;
+    int32_t count;
+} meter;
+
+typedef struct {
+    uh_reads *reads;
+    int32_t number;
+    uh_thread thread;
+    uh_desk desk;
+} reader;
+
+struct uh_reads {
+    uh_mutex mutex;
+    uh_condition work, ends;
+    uh_read_instead instead;
+    list queues[UH_URGENCIES]; /* with chunks that nobody has taken */
+    list ended;
+    meter meters[UH_URGENCIES], disk;
+    request **slots; /* every request until its end is taken, at its id modulo n_slots */
+    int64_t n_slots, next_id, held, open, opened;
+    uh_read_event *events;
+    int32_t n_events, listening;
+    int32_t readers, asleep, takers, stopping, stopped;
+    reader reader[];
+};
+
+static void append(list *to, request *r) {
+    r->before = to->last;
+    r->behind = NULL;
+    if (to->last) to->last->behind = r;
+    else to->first = r;
+    to->last = r;
+}
+
+static void unlink_from(list *from, request *r) {
+    if (r->before) r->before->behind = r->behind;
+    else from->first = r->behind;
+    if (r->behind) r->behind->before = r->before;
+    else from->last = r->before;
+}
+
+static void begin(meter *m, int64_t now) {
+    if (!m->count++) m->since = now;
+}
+
+static void finish(meter *m, int64_t now, int64_t nbytes) {
+    m->bytes += nbytes;
+    if (!--m->count) m->ns += now - m->since;
+}
+
+static int64_t spent(const meter *m, int64_t now) { return m->ns + (m->count ? now - m->since : 0); }
+
+static int64_t left_of(const request *r) {
+    int64_t left = 0;
+    for (int32_t i = r->taken; i < r->n_chunks; i++) left += r->chunks[i].nbytes;
+    return left;
+}
+
+static request *find(const uh_reads *reads, int64_t id) {
+    request *r = reads->slots[id % reads->n_slots];
+    return r && r->id == id ? r : NULL;
+}
+
+/* Gives it an id whose slot is free; 0: no memory. What differs modulo n differs modulo 2n. */
+static int numbered(uh_reads *reads, request *r) {
+    if (reads->held == reads->n_slots) {
+        request **slots = calloc((size_t)reads->n_slots * 2, sizeof *slots);
+        if (!slots) return 0;
+        for (int64_t i = 0; i < reads->n_slots; i++) slots[reads->slots[i]->id % (2 * reads->n_slots)] = reads->slots[i];
+        free(reads->slots);
+        reads->slots = slots;
+        reads->n_slots *= 2;
+    }
+    while (reads->slots[reads->next_id % reads->n_slots]) reads->next_id++;
+    r->id = reads->next_id++;
+    reads->slots[r->id % reads->n_slots] = r;
+    reads->held++;
+    return 1;
+}
+
+static void wake(uh_reads *reads, int32_t chunks) {
+    for (int32_t i = 0; i < chunks && i < reads->asleep; i++) uh_wake_one(&reads->work);
+}
+
+static void end(uh_reads *reads, request *r) {
+    reads->open--;
+    append(&reads->ended, r);
+    if (reads->takers) uh_wake_all(&reads->ends);
+}
+
+/* What no reader has taken is not read; it ends with what was wrong first. */
+static void give_up(uh_reads *reads, request *r, int32_t status, int32_t error) {
+    if (r->taken < r->n_chunks) unlink_from(&reads->queues[r->urgency], r);
+    r->taken = r->n_chunks;
+    if (r->status) return;
+    r->status = status;
+    r->error = error;
+}
+
+static void cancel(uh_reads *reads, request *r) {
+    give_up(reads, r, UH_READ_CANCELLED, 0);
+    if (!r->under_way) end(reads, r);
+    wake(reads, reads->readers); /* with a demand gone it may be the turn of others */
+}
+
+/* ---- on the readers' threads -------------------------------------------------------------------------------------- */
+
+/* Whose turn it is; NULL: nobody's. */
+static request *next(const uh_reads *reads) {
+    if (reads->queues[UH_DEMAND].first) return reads->queues[UH_DEMAND].first;
+    const int32_t most = reads->readers > 1 ? reads->readers - 1 : 1;
+    if (reads->meters[UH_DEMAND].count || reads->disk.count >= most) return NULL;
+    for (int u = UH_DEMAND + 1; u < UH_URGENCIES; u++)
+        if (reads->queues[u].first) return reads->queues[u].first;
+    return NULL;
+}
+
+static request *await_turn(uh_reads *reads) {
+    request *r;
+    while (!(r = next(reads)) && !reads->stopping) {
+        reads->asleep++;
+        uh_wait(&reads->work, &reads->mutex);
+        reads->asleep--;
+    }
+    return r;
+}
+
+static int32_t read_chunk(reader *self, const request *r, const uh_read_chunk *chunk, int32_t *error) {
+    const uh_read_run *run = &r->runs[chunk->run];
+    const int64_t offset = run->offset + chunk->start;
+    uh_slice slices[UH_MOST_SLICES];
+    int32_t n = 0;
+    int64_t from = chunk->from, left = chunk->nbytes;
+    for (const uh_read_part *part = &r->parts[chunk->part]; left > 0; part++, from = 0) {
+        const int64_t room = part->nbytes - from;
+        slices[n] = (uh_slice){part->to + from, left < room ? left : room};
+        left -= slices[n++].nbytes;
+    }
+    const int64_t got = self->reads->instead
+                            ? self->reads->instead(run->file, offset, slices, n, error)
+                            : uh_file_read(run->file, run->direct != 0, offset, slices, n, &self->desk, error);
+    return got < 0 ? UH_READ_REFUSED : got < chunk->nbytes ? UH_READ_SHORT : UH_READ_WHOLE;
+}
+
+/* The first part that is not what was written; -1: there is none. */
+static int32_t damaged_part(const request *r) {
+    for (int32_t i = 0; i < r->n_parts; i++)
+        if (uh_crc32(-1, 0, r->parts[i].to, r->parts[i].nbytes) != (uint32_t)r->parts[i].crc) return i;
+    return -1;
+}
+
+static void write_down(reader *self, const request *r, int32_t urgency, int64_t nbytes, int64_t start, int64_t now) {
+    uh_reads *reads = self->reads;
+    if (!reads->listening || reads->n_events == EVENTS) return;
+    reads->events[reads->n_events++] = (uh_read_event){r->id, nbytes, start, now, self->number, urgency};
+}
+
+/* Reads the next chunk of a request, and ends it if that was all. The mutex is held before and after. */
+static void serve(reader *self, request *r) {
+    uh_reads *reads = self->reads;
+    const uh_read_chunk *chunk = &r->chunks[r->taken];
+    const int32_t urgency = r->urgency;
+    const int64_t start = uh_nanoseconds();
+    if (++r->taken == r->n_chunks) unlink_from(&reads->queues[urgency], r);
+    if (!r->started) r->started = start;
+    r->under_way++;
+    begin(&reads->meters[urgency], start);
+    begin(&reads->disk, start);
+    uh_unlock(&reads->mutex);
+
+    int32_t error = 0;
+    const int32_t status = read_chunk(self, r, chunk, &error);
+
+    uh_lock(&reads->mutex);
+    const int64_t now = uh_nanoseconds(), nbytes = status ? 0 : chunk->nbytes;
+    write_down(self, r, urgency, chunk->nbytes, start, now);
+    finish(&reads->meters[urgency], now, nbytes);
+    finish(&reads->disk, now, nbytes);
+    r->under_way--;
+    if (status) give_up(reads, r, status, error);
+    if (urgency == UH_DEMAND && !reads->meters[urgency].count) wake(reads, reads->readers); /* the others' turn */
+    if (r->under_way || r->taken < r->n_chunks) return;
+    r->ns = now - r->started;
+    if (!r->status) {
+        uh_unlock(&reads->mutex);
+        const int32_t part = damaged_part(r);
+        uh_lock(&reads->mutex);
+        if (part >= 0) r->status = UH_READ_DAMAGED;
+        r->part = part;
+    }
+    end(reads, r);
+}
+
+UH_THREAD_MAIN(reader_main) {
+    reader *self = argument;
+    request *r;
+    uh_lock(&self->reads->mutex);
+    while ((r = await_turn(self->reads))) serve(self, r);
+    uh_unlock(&self->reads->mutex);
+    return UH_THREAD_END;
+}
+
+/* ---- for everybody ------------------------------------------------------------------------------------------------ */
+
+uh_reads *uh_reads_open(int readers, uh_read_instead instead) {
+    if (readers < 1) readers = 1;
+    uh_reads *reads = calloc(1, sizeof *reads + (size_t)readers * sizeof(reader));
+    if (!reads) return NULL;
+    uh_mutex_init(&reads->mutex);
+    uh_condition_init(&reads->work);
+    uh_condition_init(&reads->ends);
+    reads->instead = instead;
+    reads->n_slots = SLOTS;
+    reads->next_id = 1;
+    reads->slots = calloc(SLOTS, sizeof *reads->slots);
+    reads->opened = uh_nanoseconds();
+    for (int32_t i = 0; reads->slots && i < readers; i++) {
+        reads->reader[i].reads = reads;
+        reads->reader[i].number = i;
+        uh_lock(&reads->mutex);
+        const int failed = uh_thread_start(&reads->reader[i].thread, reader_main, &reads->reader[i]);
+        if (!failed) reads->readers++;
+        uh_unlock(&reads->mutex);
+        if (failed) break;
+    }
+    if (reads->readers == readers) return reads;
+    uh_reads_close(reads);
+    return NULL;
+}
+
+int64_t uh_reads_submit(uh_reads *reads, int32_t urgency, const uh_read_part *parts, int32_t n_parts,
+                        const uh_read_run *runs, int32_t n_runs, const uh_read_chunk *chunks, int32_t n_chunks) {
+    const size_t part_bytes = (size_t)n_parts * sizeof *parts, run_bytes = (size_t)n_runs * sizeof *runs;
+    const size_t chunk_bytes = (size_t)n_chunks * sizeof *chunks;
+    request *r = calloc(1, sizeof *r + part_bytes + run_bytes + chunk_bytes);
+    if (!r) return -1;
+    uint8_t *room = (uint8_t *)(r + 1);
+    r->parts = memcpy(room, parts, part_bytes);
+    r->runs = memcpy(room + part_bytes, runs, run_bytes);
+    r->chunks = memcpy(room + part_bytes + run_bytes, chunks, chunk_bytes);
+    r->n_parts = n_parts;
+    r->n_chunks = n_chunks;
+    r->urgency = urgency;
+    uh_lock(&reads->mutex);
+    int64_t id = 0;
+    if (!reads->stopping) id = numbered(reads, r) ? r->id : -1;
+    if (id > 0) {
+        reads->open++;
+        if (n_chunks) append(&reads->queues[urgency], r);
+        else end(reads, r);
+        wake(reads, n_chunks);
+    }
+    uh_unlock(&reads->mutex);
+    if (id <= 0) free(r);
+    return id;
+}
+
+int uh_reads_cancel(uh_reads *reads, int64_t id) {
+    uh_lock(&reads->mutex);
+    request *r = find(reads, id);
+    const int possible = r && r->taken < r->n_chunks;
+    if (possible) cancel(reads, r);
+    uh_unlock(&reads->mutex);
+    return possible;
+}
+
+void uh_reads_demand(uh_reads *reads, int64_t id) {
+    uh_lock(&reads->mutex);
+    request *r = find(reads, id);
+    if (r && r->urgency != UH_DEMAND) {
+        if (r->taken < r->n_chunks) {
+            unlink_from(&reads->queues[r->urgency], r);
+            append(&reads->queues[UH_DEMAND], r);
+            wake(reads, r->n_chunks - r->taken);
+        }
+        r->urgency = UH_DEMAND;
+    }
+    uh_unlock(&reads->mutex);
+}
+
+int64_t uh_reads_left(uh_reads *reads, int64_t id) {
+    uh_lock(&reads->mutex);
+    const request *r = find(reads, id);
+    const int64_t left = r ? left_of(r) : 0;
+    uh_unlock(&reads->mutex);
+    return left;
+}
+
+void uh_reads_look(uh_reads *reads, uh_reads_state *state) {
+    memset(state, 0, sizeof *state);
+    uh_lock(&reads->mutex);
+    const int64_t now = uh_nanoseconds();
+    for (int u = 0; u < UH_URGENCIES; u++) {
+        state->bytes[u] = reads->meters[u].bytes;
+        state->ns[u] = spent(&reads->meters[u], now);
+        for (const request *r = reads->queues[u].first; r; r = r->behind) state->queued[u] += left_of(r);
+    }
+    state->busy_ns = spent(&reads->disk, now);
+    state->ns_since_open = now - reads->opened;
+    state->open = reads->open;
+    uh_unlock(&reads->mutex);
+}
+
+int32_t uh_reads_take(uh_reads *reads, uh_read_end *ends, int32_t most, int wait) {
+    int32_t n = 0;
+    request *r;
+    uh_lock(&reads->mutex);
+    while (wait && !reads->ended.first && reads->open) {
+        reads->takers++;
+        uh_wait(&reads->ends, &reads->mutex);
+        reads->takers--;
+    }
+    while (n < most && (r = reads->ended.first)) {
+        unlink_from(&reads->ended, r);
+        reads->slots[r->id % reads->n_slots] = NULL;
+        reads->held--;
+        ends[n++] = (uh_read_end){r->id, r->ns, r->status, r->error, r->part, 0};
+        free(r);
+    }
+    uh_unlock(&reads->mutex);
+    return n;
+}
+
+int uh_reads_listen(uh_reads *reads, int on) {
+    uh_lock(&reads->mutex);
+    if (on && !reads->events) reads->events = calloc(EVENTS, sizeof *reads->events);
+    reads->listening = on && reads->events;
+    reads->n_events = 0;
+    const int failed = on && !reads->events;
+    uh_unlock(&reads->mutex);
+    return failed ? -1 : 0;
+}
+
+int32_t uh_reads_events(uh_reads *reads, uh_read_event *events, int32_t most) {
+    uh_lock(&reads->mutex);
+    const int32_t n = reads->n_events < most ? reads->n_events : most;
+    if (n) {
+        memcpy(events, reads->events, (size_t)n * sizeof *events);
+        reads->n_events -= n;
+        memmove(reads->events, reads->events + n, (size_t)reads->n_events * sizeof *events);
+    }
+    uh_unlock(&reads->mutex);
+    return n;
+}
+
+void uh_reads_stop(uh_reads *reads) {
+    uh_lock(&reads->mutex);
+    const int first = !reads->stopping;
+    reads->stopping = 1;
+    for (int u = 0; u < UH_URGENCIES; u++)
+        while (reads->queues[u].first) cancel(reads, reads->queues[u].first);
+    uh_wake_all(&reads->work);
+    if (first) {
+        uh_unlock(&reads->mutex);
+        for (int32_t i = 0; i < reads->readers; i++) uh_thread_join(reads->reader[i].thread);
+        uh_lock(&reads->mutex);
+        reads->stopped = 1;
+        uh_wake_all(&reads->ends);
+    }
+    while (!reads->stopped) uh_wait(&reads->ends, &reads->mutex);
+    uh_unlock(&reads->mutex);
+}
+
+void uh_reads_close(uh_reads *reads) {
+    uh_reads_stop(reads);
+    for (int64_t i = 0; reads->slots && i < reads->n_slots; i++) free(reads->slots[i]);
+    for (int32_t i = 0; i < reads->readers; i++) uh_desk_close(&reads->reader[i].desk);
+    uh_condition_destroy(&reads->ends);
+    uh_condition_destroy(&reads->work);
+    uh_mutex_destroy(&reads->mutex);
+    free(reads->slots);
+    free(reads->events);
+    free(reads);
+}

@@ -1,0 +1,190 @@
+"""The native library's readers: threads of its own that read files into memory, without Python's lock."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+from struct import Struct
+from typing import Any, NamedTuple
+
+from engine.errors import Kind, UnderhillError
+from engine.kernels.build import SOURCES, library_name
+from engine.kernels.native import load_library
+
+PART = Struct("=QqQ")  # uh_read_part: address, bytes, checksum
+RUN = Struct("=qqq")  # uh_read_run: descriptor or HANDLE, offset, whether it goes past the system's cache
+CHUNK = Struct("=qqqii")  # uh_read_chunk: start in its run, bytes, where in its part, run, part
+MOST_PARTS = 64  # UH_MOST_SLICES
+WHOLE, CANCELLED, REFUSED, SHORT, DAMAGED = range(5)  # as in the C enum
+_END, _EVENT = Struct("=qqiiii"), Struct("=qqqqii")
+_AT_ONCE = 64  # ends or events fetched in a call
+_NS = 1e-9
+
+
+class _Slice(ctypes.Structure):
+    _fields_ = (("to", ctypes.c_void_p), ("nbytes", ctypes.c_int64))
+
+
+class _State(ctypes.Structure):
+    _fields_ = (
+        ("bytes", ctypes.c_int64 * 3),
+        ("ns", ctypes.c_int64 * 3),
+        ("queued", ctypes.c_int64 * 3),
+        ("busy_ns", ctypes.c_int64),
+        ("ns_since_open", ctypes.c_int64),
+        ("open", ctypes.c_int64),
+    )
+
+
+class End(NamedTuple):
+    """How a request ended. status: WHOLE and so on; error: the system's, of REFUSED; part: the one DAMAGED."""
+
+    number: int
+    seconds: float
+    status: int
+    error: int
+    part: int
+
+
+class Event(NamedTuple):
+    """A chunk; times by time.perf_counter."""
+
+    number: int
+    nbytes: int
+    start: float
+    end: float
+    reader: int
+    urgency: int
+
+
+class State(NamedTuple):
+    """By urgency: bytes read, seconds with a chunk under way, bytes queued. open: requests that have not ended."""
+
+    nbytes: tuple[int, ...]
+    seconds: tuple[float, ...]
+    queued: tuple[int, ...]
+    busy: float
+    since_open: float
+    open: int
+
+
+# How a chunk is read where there is no file of the system: (file, offset, slices, n, error) to bytes, or -1 and *error.
+Instead: Callable[..., Any] = ctypes.CFUNCTYPE(
+    ctypes.c_int64, ctypes.c_int64, ctypes.c_int64, ctypes.POINTER(_Slice), ctypes.c_int32,
+    ctypes.POINTER(ctypes.c_int32),
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4)
+def _functions(path: Path) -> tuple[ctypes.PyDLL, ctypes.CDLL]:
+    """What ends at once, called without letting go of Python's lock, and what may take long. Raises NativeMissing."""
+    load_library(path)
+    quick, patient = ctypes.PyDLL(str(path)), ctypes.CDLL(str(path))
+    pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
+    quick.uh_reads_open.argtypes, quick.uh_reads_open.restype = (ctypes.c_int, pointer), pointer
+    quick.uh_reads_submit.argtypes = (pointer, i32, pointer, i32, pointer, i32, pointer, i32)
+    quick.uh_reads_submit.restype = i64
+    quick.uh_reads_cancel.argtypes = (pointer, i64)
+    quick.uh_reads_demand.argtypes, quick.uh_reads_demand.restype = (pointer, i64), None
+    quick.uh_reads_left.argtypes, quick.uh_reads_left.restype = (pointer, i64), i64
+    quick.uh_reads_look.argtypes, quick.uh_reads_look.restype = (pointer, pointer), None
+    quick.uh_reads_listen.argtypes = (pointer, ctypes.c_int)
+    quick.uh_reads_events.argtypes, quick.uh_reads_events.restype = (pointer, pointer, i32), i32
+    for library in (quick, patient):
+        library.uh_reads_take.argtypes, library.uh_reads_take.restype = (pointer, pointer, i32, ctypes.c_int), i32
+    for function in (patient.uh_reads_stop, patient.uh_reads_close):
+        function.argtypes, function.restype = (pointer,), None
+    return quick, patient
+
+
+class Reads:
+    """See reads.h, whose rules these are; requests are known by number. `take` and `events` are for one thread.
+
+    What a request's parts point to has to be kept by whoever submits it until its end was taken; nothing is checked
+    here. instead: made by `Instead`, for tests. Raises NativeMissing, or UnderhillError(OUT_OF_MEMORY) when no threads
+    are to be had.
+    """
+
+    def __init__(self, readers: int, instead: Any = None, path: Path | None = None) -> None:
+        self._quick, self._patient = _functions(path or SOURCES / library_name(os.name == "nt"))
+        self._instead = instead  # kept alive
+        self._reads: int | None = self._quick.uh_reads_open(readers, instead)
+        if self._reads is None:
+            raise UnderhillError(Kind.OUT_OF_MEMORY, "The readers could not be started.", "Close other programs.")
+        self._ends = ctypes.create_string_buffer(_AT_ONCE * _END.size)
+        self._events = ctypes.create_string_buffer(_AT_ONCE * _EVENT.size)
+        weakref.finalize(self, _close, self._patient, self._reads, instead)
+
+    def submit(self, urgency: int, parts: bytes, runs: bytes, chunks: bytes) -> int:
+        """Queue a read; its number. Packed by PART, RUN and CHUNK. RuntimeError once stopped; OUT_OF_MEMORY."""
+        number: int = self._quick.uh_reads_submit(
+            self._reads, urgency, parts, len(parts) // PART.size, runs, len(runs) // RUN.size, chunks,
+            len(chunks) // CHUNK.size,
+        )  # fmt: skip
+        if number == 0:
+            raise RuntimeError("the loader is closed")
+        if number < 0:
+            raise UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left to read with.", "Lower the memory ceiling.")
+        return number
+
+    def cancel(self, number: int) -> bool:
+        """False: all of it is read or being read."""
+        return bool(self._quick.uh_reads_cancel(self._reads, number))
+
+    def demand(self, number: int) -> None:
+        """Somebody waits for it now."""
+        self._quick.uh_reads_demand(self._reads, number)
+
+    def left(self, number: int) -> int:
+        """Bytes of it that no reader has taken yet."""
+        left: int = self._quick.uh_reads_left(self._reads, number)
+        return left
+
+    def look(self) -> State:
+        """What was read so far, and what is to be."""
+        state = _State()
+        self._quick.uh_reads_look(self._reads, ctypes.byref(state))
+        seconds = tuple([_NS * ns for ns in state.ns])
+        busy, since = _NS * state.busy_ns, _NS * state.ns_since_open
+        return State(tuple(state.bytes), seconds, tuple(state.queued), busy, since, state.open)
+
+    def take(self, wait: bool) -> list[End]:
+        """Requests that have ended. wait: for one, unless none is open; Python's lock is free meanwhile."""
+        taken: list[End] = []
+        call = self._patient.uh_reads_take if wait else self._quick.uh_reads_take
+        while True:
+            n: int = call(self._reads, self._ends, _AT_ONCE, wait)
+            if n:
+                ends = _END.iter_unpack(memoryview(self._ends)[: n * _END.size])
+                taken += [End(number, _NS * ns, status, error, part) for number, ns, status, error, part, _ in ends]
+            if n < _AT_ONCE:
+                return taken
+            call, wait = self._quick.uh_reads_take, False
+
+    def listen(self, on: bool) -> None:
+        """Begin to keep events, or end that. Raises UnderhillError(OUT_OF_MEMORY)."""
+        if self._quick.uh_reads_listen(self._reads, on):
+            raise UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left for a timeline.", "Lower the memory ceiling.")
+
+    def events(self) -> list[Event]:
+        """Those that were not fetched yet, the oldest first."""
+        found: list[Event] = []
+        while True:
+            n: int = self._quick.uh_reads_events(self._reads, self._events, _AT_ONCE)
+            packed = _EVENT.iter_unpack(memoryview(self._events)[: n * _EVENT.size])
+            found += [Event(number, size, _NS * a, _NS * b, *rest) for number, size, a, b, *rest in packed]
+            if n < _AT_ONCE:
+                return found
+
+    def stop(self) -> None:
+        """Cancel what is queued, let the chunks under way end, and end the threads. All else goes on working."""
+        self._patient.uh_reads_stop(self._reads)
+
+
+def _close(library: ctypes.CDLL, reads: int, instead: Any) -> None:
+    """Nobody can call it any more, and the memory that it reads into is still there."""
+    library.uh_reads_close(reads)
