@@ -20,6 +20,12 @@ class Kind(StrEnum):
     BAD_REQUEST = "bad_request"  # a setting or an argument out of range
     BUSY = "busy"  # someone else holds it: another import, another process
     CANCELLED = "cancelled"  # the user said stop
+    OFFLINE = "offline"  # the network would be needed, and the offline switch is on
+    NO_NETWORK = "no_network"  # the other side is not reached: no network, no such name, a proxy, silence, a cut
+    NO_ACCESS = "no_access"  # a token, or the acceptance of a licence, is missing
+    NOT_FOUND = "not_found"  # the other side has no such thing
+    SERVER_ERROR = "server_error"  # the other side is busy, broken, or answers nonsense
+    CHANGED = "changed"  # what is fetched has become something else meanwhile
     INTERNAL = "internal"  # a defect of ours
 
 

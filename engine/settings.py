@@ -153,7 +153,17 @@ ENGINE = (
             choices=("auto", "native", "torch"), live=False, advanced=True),
 )  # fmt: skip
 
-ALL = {s.name: s for s in (*SAMPLING, *ENGINE)}
+HUB = (
+    Setting("endpoint", "text", "", "Model hub",
+            "Address that models are searched at and fetched from, such as that of a mirror. Empty takes HF_ENDPOINT "
+            "where it is set, and Hugging Face otherwise.", "network"),
+    Setting("proxy", "text", "", "Proxy",
+            "Such as http://proxy.example:8080. Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY.", "network"),
+    Setting("offline", "bool", False, "Stay offline",
+            "No search and no download: nothing of Underhill uses the network.", "network"),
+)  # fmt: skip
+
+ALL = {s.name: s for s in (*SAMPLING, *ENGINE, *HUB)}
 
 
 def validated(values: Mapping[str, Any], among: tuple[Setting, ...]) -> dict[str, Value]:

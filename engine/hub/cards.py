@@ -21,7 +21,7 @@ _TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_exp
 def describe(path: Path, manifest: Manifest) -> ModelCard:
     """The card of the store at `path`."""
     config = text_config(manifest.config)
-    top_k = _number(config, *_TOP_K) or 1
+    top_k = experts_per_token(config)
     specs = {x.index: max((manifest.specs[r.spec] for r in x.records), key=lambda s: s.top) for x in manifest.layers}
     dense = sum(math.prod(t.shape) for t in manifest.dense)
     parameters = dense + sum(len(x.records) * specs[x.index].parameters for x in manifest.layers)
@@ -46,6 +46,11 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
         note=_note(path.name, parameters, lean),
         calibration=dials.read(path),
     )
+
+
+def experts_per_token(config: Mapping[str, Any]) -> int:
+    """How many experts of a layer a token uses, by a config; 1 where it does not say."""
+    return _number(text_config(config), *_TOP_K) or 1
 
 
 def _number(config: Mapping[str, Any], *names: str) -> int:

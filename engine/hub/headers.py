@@ -35,22 +35,38 @@ def read_header(path: Path) -> dict[str, Entry]:
         with path.open("rb") as file:
             size = file.seek(0, 2)
             file.seek(0)
-            length = int.from_bytes(file.read(8), "little")
-            if size < 8 or length > min(size - 8, LONGEST):
-                raise _broken(path, "its header is longer than the file" if length <= LONGEST else "its header is huge")
-            text = file.read(length)
+            text = file.read(header_length(path, size, file.read(8)))
     except FileNotFoundError as cause:
         raise missing(path) from cause
     except OSError as cause:
         raise unreadable(path, cause) from cause
+    return parse_header(path, size, text)
+
+
+def header_length(path: Path, size: int, start: bytes) -> int:
+    """Bytes of the header that follows the first 8 of a safetensors file of `size` bytes.
+
+    Raises UnderhillError(BROKEN_FILE) when there cannot be such a header.
+    """
+    length = int.from_bytes(start[:8], "little")
+    if size < 8 or length > min(size - 8, LONGEST):
+        raise _broken(path, "its header is longer than the file" if length <= LONGEST else "its header is huge")
+    return length
+
+
+def parse_header(path: Path, size: int, text: bytes) -> dict[str, Entry]:
+    """Every tensor of a safetensors file of `size` bytes with this header, wherever that file lies.
+
+    Raises UnderhillError(BROKEN_FILE) when the file is too short for it, or the header lies.
+    """
     try:
         header = json.loads(text)
     except (ValueError, RecursionError) as cause:
         raise _broken(path, "its header is not readable") from cause
     if not isinstance(header, dict):
         raise _broken(path, "its header is not a JSON object")
-    entries = {name: _entry(path, name, value, 8 + length) for name, value in header.items() if name != "__metadata__"}
-    end = 8 + length
+    end = 8 + len(text)
+    entries = {name: _entry(path, name, value, end) for name, value in header.items() if name != "__metadata__"}
     for entry in sorted(entries.values(), key=lambda e: (e.offset, e.nbytes)):
         if entry.offset < end:
             raise _broken(path, f"{entry.name} overlaps another tensor")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -10,24 +11,40 @@ _SMALL = re.compile(
     r"(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|chat_template)\.json"
     r"|(merges|vocab)\.txt|[\w.-]+\.(model|jinja|tiktoken)|(LICENSE|NOTICE|USE_POLICY)[\w.-]*|README\.md"
 )
+NOTE = "download.json"  # what our own downloads leave in the directory
 _REVISION = re.compile(r"[0-9a-f]{40}")
 LARGEST = 256 << 20  # bytes
 
 
+def is_small(name: str) -> bool:
+    """Whether a file of this name belongs to what is taken along."""
+    return _SMALL.fullmatch(name) is not None
+
+
 def small_files(path: Path) -> tuple[Path, ...]:
     """The files to copy into the store, sorted by name."""
-    return tuple(
-        sorted(p for p in path.iterdir() if _SMALL.fullmatch(p.name) and p.is_file() and p.stat().st_size <= LARGEST)
-    )
+    return tuple(sorted(p for p in path.iterdir() if is_small(p.name) and p.is_file() and p.stat().st_size <= LARGEST))
 
 
 def origin(path: Path) -> tuple[str, str]:
-    """(repository, revision) as Hugging Face's own download tools leave them in the directory; '' where unknown."""
+    """(repository, revision) as we or Hugging Face's own tools leave them in the directory; '' where unknown."""
     path = path.absolute()
+    if (path / NOTE).is_file():
+        return _ours(path / NOTE)
     if path.parent.name == "snapshots" and path.parent.parent.name.startswith("models--"):
         return path.parent.parent.name.removeprefix("models--").replace("--", "/", 1), path.name
     note = path / ".cache" / "huggingface" / "download" / "config.json.metadata"
     if note.is_file():
         revision = note.read_text(errors="replace").split("\n", 1)[0].strip()
         return "", revision if _REVISION.fullmatch(revision) else ""
+    return "", ""
+
+
+def _ours(note: Path) -> tuple[str, str]:
+    try:
+        match json.loads(note.read_bytes()):
+            case {"repo": str(repo), "commit": str(commit)}:
+                return repo, commit
+    except (OSError, ValueError, RecursionError):
+        pass  # a note more or less does not stop an import
     return "", ""

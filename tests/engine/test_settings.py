@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.settings import ALL, ENGINE, SAMPLING, validated
+from engine.settings import ALL, ENGINE, HUB, SAMPLING, validated
 
 
 @pytest.mark.parametrize("setting", [*SAMPLING, *ENGINE], ids=lambda s: s.name)
@@ -17,7 +17,7 @@ def test_what_makes_no_sense_is_refused_with_what_would(setting: object, value: 
 
 
 def test_defaults_are_values_that_are_allowed() -> None:
-    for setting in (*SAMPLING, *ENGINE):
+    for setting in (*SAMPLING, *ENGINE, *HUB):
         assert setting.check(setting.default) == setting.default
 
 

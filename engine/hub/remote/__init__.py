@@ -1,0 +1,1 @@
+"""Models that are not here yet: searching a hub, looking at what a model is, and fetching it."""

@@ -1,0 +1,193 @@
+"""A connection to one hub: `huggingface_hub` for what it knows, plain ranged requests for bytes."""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+from urllib.request import getproxies, proxy_bypass
+
+import httpx2
+from huggingface_hub import HfApi, hf_hub_url, set_client_factory
+from huggingface_hub.constants import is_offline_mode
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+from huggingface_hub.utils import build_hf_headers
+
+from engine import settings
+from engine.errors import Kind, UnderhillError
+from engine.hub.remote import errors, tokens
+
+DEFAULT = "https://huggingface.co"
+CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
+NAME = "underhill"  # what it calls itself to the hub
+MOST = 64 << 20  # bytes of an answer that is held whole
+_REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_asking = threading.Lock()  # huggingface_hub has one session for all; a hub lends it its own while it asks
+
+
+class Hub:
+    """One hub, by its address. Use it in a `with` statement. Every method raises UnderhillError."""
+
+    def __init__(
+        self, endpoint: str, proxy: str = "", offline: bool = False, token: tokens.Token | None = None
+    ) -> None:
+        """token: None looks it up."""
+        if not re.match(r"https?://[^/\s]+", endpoint):
+            raise _bad(f"{endpoint!r} is not the address of a hub.", "It begins with https://.")
+        self.endpoint = endpoint.rstrip("/")
+        self.proxy = proxy
+        self.offline = offline
+        self._given = token
+        self._session: _Session | None = None
+        self._opening = threading.Lock()
+
+    def __enter__(self) -> Hub:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._opening:
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+
+    @property
+    def token(self) -> tokens.Token:
+        """What this hub knows the user by; looked up once, and only when something is asked."""
+        if self._given is None:
+            self._given = tokens.read(self.endpoint)
+        return self._given
+
+    def page(self, repo: str) -> str:
+        """Where a person reads about a model."""
+        return f"{self.endpoint}/{repo}"
+
+    def url(self, repo: str, commit: str, name: str) -> str:
+        """Where a file is fetched."""
+        return hf_hub_url(checked(repo), name, revision=commit, endpoint=self.endpoint)
+
+    @contextmanager
+    def asking(self, repo: str = "") -> Iterator[HfApi]:
+        """huggingface_hub's API, with every failure inside as ours. Read lazy answers within."""
+        if self.offline:
+            raise errors.offline()
+        api = HfApi(self.endpoint, token=self.token.value or False, library_name=NAME)
+        with _asking:
+            set_client_factory(self._new_session)
+            try:
+                yield api
+            except HfHubHTTPError as cause:
+                raise self._refused(cause.response, repo) from cause
+            except HFValidationError as cause:
+                raise _bad(f"{repo!r} is not the name of a model.", "Names look like owner/model.") from cause
+            except (ValueError, KeyError, TypeError, AttributeError) as cause:  # a page that is no hub's answer
+                raise errors.nonsense(self.endpoint, "something that is not a hub's answer") from cause
+
+    @contextmanager
+    def stream(self, url: str, repo: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Response]:
+        """GET, the body not read yet. The token goes to the hub, and not where the hub sends us on to."""
+        if self.offline:
+            raise errors.offline()
+        own = url.startswith(self.endpoint + "/")
+        sent = build_hf_headers(token=(self.token.value or False) if own else False, library_name=NAME)
+        # as stored: a range of compressed bytes would mean nothing
+        with self._open().stream("GET", url, headers={**sent, "Accept-Encoding": "identity", **(headers or {})}) as r:
+            if r.status_code >= 400:
+                raise self._refused(r, repo)
+            try:
+                yield r
+            except httpx2.TransportError as cause:
+                raise errors.unreachable(cause, str(r.url), self._proxy_of(str(r.url))) from cause
+
+    def read(self, repo: str, commit: str, name: str, start: int = 0, stop: int | None = None) -> bytes:
+        """Bytes start..stop of a file, or all of a small one."""
+        url = self.url(repo, commit, name)
+        most = MOST if stop is None else stop - start
+        ranged = {} if stop is None else {"Range": f"bytes={start}-{stop - 1}"}
+        data = bytearray()
+        with self.stream(url, repo, ranged) as response:
+            skip = start if response.status_code == 200 and stop is not None else 0  # it knows no ranges
+            for piece in response.iter_raw():
+                data += piece[skip:]
+                skip = max(0, skip - len(piece))
+                if len(data) >= most:
+                    break
+        if stop is None and len(data) > MOST:
+            raise errors.nonsense(url, f"an impossibly long {name}")
+        if stop is not None and len(data) < most:
+            raise errors.cut(url)
+        return bytes(data[:most])
+
+    def _refused(self, response: httpx2.Response, repo: str) -> errors.HubError:
+        return errors.refused(response, repo, self.endpoint, self.token.value, self.token.note)
+
+    def _open(self) -> _Session:
+        with self._opening:
+            if self._session is None:
+                self._session = self._new_session()
+            return self._session
+
+    def _new_session(self) -> _Session:
+        try:
+            return _Session(self)
+        except (ValueError, httpx2.InvalidURL) as cause:
+            raise _bad(f"{self.proxy!r} is not the address of a proxy.", "It begins with http://.") from cause
+
+    def _proxy_of(self, url: str) -> str:
+        """The proxy between here and there, as the session finds it."""
+        if self.proxy:
+            return self.proxy
+        parts = httpx2.URL(url)
+        if proxy_bypass(parts.host):
+            return ""
+        found = getproxies()
+        return found.get(parts.scheme) or found.get("all") or ""
+
+
+class _Session(httpx2.Client):
+    """Waits no longer than it should, and says what went wrong in our words, also where huggingface_hub asks."""
+
+    def __init__(self, hub: Hub) -> None:
+        super().__init__(
+            follow_redirects=True, timeout=httpx2.Timeout(SILENCE, connect=CONNECT), proxy=hub.proxy or None
+        )
+        self._hub = hub
+
+    def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:
+        limits = request.extensions.get("timeout")
+        if limits is None or all(limit is None for limit in limits.values()):
+            request.extensions["timeout"] = self.timeout.as_dict()
+        url = str(request.url)
+        try:
+            response = super().send(request, **how)
+        except httpx2.TransportError as cause:
+            raise errors.unreachable(cause, url, self._hub._proxy_of(url)) from cause
+        except httpx2.TooManyRedirects as cause:
+            raise errors.nonsense(url, "an endless chain of redirections") from cause
+        if response.status_code in errors.BUSY_CODES:  # huggingface_hub would wait for it, and nobody could stop that
+            response.close()
+            raise self._hub._refused(response, "")
+        return response
+
+
+def connect(chosen: Mapping[str, Any]) -> Hub:
+    """The hub that these values of settings.HUB and the environment name. Nothing is sent yet.
+
+    Raises UnderhillError(BAD_REQUEST).
+    """
+    values = settings.validated(chosen, settings.HUB)
+    endpoint = str(values["endpoint"]).strip() or os.environ.get("HF_ENDPOINT", "").strip() or DEFAULT
+    return Hub(endpoint, str(values["proxy"]).strip(), bool(values["offline"]) or is_offline_mode())
+
+
+def checked(repo: str) -> str:
+    """The name of a model as hubs have them, or UnderhillError(BAD_REQUEST)."""
+    if not _REPO.fullmatch(repo) or ".." in repo:
+        raise _bad(f"{repo!r} is not the name of a model.", "Names look like owner/model.")
+    return repo
+
+
+def _bad(sentence: str, action: str) -> UnderhillError:
+    return UnderhillError(Kind.BAD_REQUEST, sentence, action)

@@ -1,0 +1,146 @@
+"""Downloading the files of one revision: several at once, to be paused, stopped, killed and continued at any byte."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict
+from pathlib import Path
+
+from engine.hub.origin import NOTE
+from engine.hub.remote.client import Hub
+from engine.hub.remote.control import Control
+from engine.hub.remote.fetch import PART, Means, fetch
+from engine.hub.remote.meter import Meter, Progress
+from engine.hub.remote.outline import Outline
+from engine.hub.remote.retry import Patience
+from engine.hub.remote.revision import RemoteFile
+from engine.hub.remote.room import Room, writing
+from engine.store.atomic import replace_file
+from engine.store.lock import FileLock
+
+Report = Callable[[Progress], None]  # may raise to stop the download
+
+AT_ONCE = 4  # files
+TICK = 0.2  # seconds between reports
+_GOODBYE = 2.0  # seconds that are waited for files that were stopped
+
+
+def folder_of(home: Path, repo: str) -> Path:
+    """Where a model is downloaded to, below the folder of Underhill's data."""
+    return home / "downloads" / repo.replace("/", "--")
+
+
+def download(
+    hub: Hub,
+    outline: Outline,
+    folder: Path,
+    control: Control | None = None,
+    report: Report | None = None,
+    patience: Patience | None = None,
+    room: int = 0,
+) -> Path:
+    """Bring all files of `outline` into `folder`, which is given back.
+
+    What an earlier call left there is continued, also after the process was killed; files that are another revision's
+    are kept where they are the same. room: further bytes that must be free on that disk, for what comes after.
+    Raises UnderhillError, CANCELLED among them; what has arrived stays.
+    """
+    control = control or Control()
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_name(folder.name + ".lock"), f"A download of {outline.repo}"):
+        _settle(folder, hub.endpoint, outline)
+        missing = [file for file in outline.files if not _is_there(folder, file)]
+        meter = Meter(outline.download_bytes, len(outline.files))
+        for file in outline.files:
+            if file not in missing:
+                meter.had(file.size)
+                meter.file_done()
+        disk = Room(folder)
+        disk.check(sum(file.size - _part_size(folder, file) for file in missing) + room)
+        means = Means(hub, outline.repo, outline.commit, folder, control, meter, disk, patience or Patience())
+        _all(means, missing, report)
+    return folder
+
+
+def discard(folder: Path) -> None:
+    """Remove what a download has brought, whole files and parts. Raises UnderhillError, BUSY among them."""
+    with FileLock(folder.with_name(folder.name + ".lock"), "This download"), writing(folder):
+        for name in _noted(folder):
+            _remove(folder, name)
+        (folder / NOTE).unlink(missing_ok=True)
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _all(means: Means, files: list[RemoteFile], report: Report | None) -> None:
+    """Fetch them; the first error stops the others."""
+    pool = ThreadPoolExecutor(AT_ONCE, "download")
+    futures: list[Future[None]] = []
+    try:
+        futures += (pool.submit(fetch, means, file) for file in files)
+        pending = set(futures)
+        while pending:
+            done, pending = wait(pending, TICK, FIRST_EXCEPTION)
+            if report is not None:
+                report(means.meter.progress())
+            for future in done:
+                future.result()
+    except BaseException:
+        means.control.cancel()
+        raise
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        # One that waits for a silent server ends by itself, within client.SILENCE, and writes nothing any more.
+        wait(futures, _GOODBYE)
+
+
+def _settle(folder: Path, endpoint: str, outline: Outline) -> None:
+    """Remove what an earlier download left and this one has no use for; note what this one is."""
+    earlier = _noted(folder)
+    for file in outline.files:
+        if earlier.pop(file.name, None) != asdict(file):
+            _remove(folder, file.name)
+    for name in earlier:
+        _remove(folder, name)
+    note = {
+        "repo": outline.repo,
+        "commit": outline.commit,
+        "endpoint": endpoint,
+        "files": [asdict(file) for file in outline.files],
+    }
+    with writing(folder):
+        replace_file(folder / NOTE, json.dumps(note, indent=1).encode())
+
+
+def _noted(folder: Path) -> dict[str, dict[str, object]]:
+    """The files of the download that was here before, by name."""
+    try:
+        files = json.loads((folder / NOTE).read_bytes())["files"]
+        return {name: file for file in files if "/" not in (name := str(file["name"])) and "\\" not in name}
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+
+
+def _remove(folder: Path, name: str) -> None:
+    with writing(folder):
+        for path in (folder / name, folder / (name + PART)):
+            path.unlink(missing_ok=True)
+
+
+def _is_there(folder: Path, file: RemoteFile) -> bool:
+    """Whether it is whole: only what is right gets this name, so its size tells."""
+    try:
+        return (folder / file.name).stat().st_size == file.size
+    except OSError:
+        return False
+
+
+def _part_size(folder: Path, file: RemoteFile) -> int:
+    try:
+        size = (folder / (file.name + PART)).stat().st_size
+    except OSError:
+        return 0
+    return size if size <= file.size else 0

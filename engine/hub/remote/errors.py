@@ -1,0 +1,212 @@
+"""Everything that can go wrong between here and a hub, each as its own sentence with its own next step."""
+
+from __future__ import annotations
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator
+from urllib.parse import urlsplit
+
+import httpx2
+
+from engine.errors import Kind, UnderhillError
+
+BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a while
+_NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
+_KEPT = "What has arrived is kept; try again to continue."
+
+
+class HubError(UnderhillError):
+    """retry: trying again may help. after: seconds that the other side asks to wait first."""
+
+    def __init__(
+        self, kind: Kind, sentence: str, action: str = "", *, retry: bool = False, after: float | None = None
+    ) -> None:
+        super().__init__(kind, sentence, action)
+        self.retry = retry
+        self.after = after
+
+
+# ---- nobody answers -------------------------------------------------------------------------------------------------
+
+
+def offline() -> HubError:
+    """OFFLINE."""
+    return HubError(
+        Kind.OFFLINE, "Underhill is set to stay offline.", "Switch that off in the settings to search and download."
+    )
+
+
+def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
+    """NO_NETWORK for whatever the transport raised. proxy: the address of the proxy in between, where there is one."""
+    host, by_proxy = _host(url), _host(proxy) if proxy else ""
+    reasons = list(_chain(cause))
+    if isinstance(cause, httpx2.ProxyError):
+        return _network(f"The proxy {by_proxy} refused the connection to {host} ({cause}).", "Check the proxy setting.")
+    if isinstance(cause, httpx2.ReadTimeout | httpx2.WriteTimeout):
+        return _network(f"{host} has stopped answering.", f"Check the connection. {_KEPT}", retry=True)
+    if isinstance(cause, httpx2.TimeoutException):
+        who = f"The proxy {by_proxy}" if by_proxy else host
+        return _network(f"{who} could not be reached in time.", f"Check the connection. {_KEPT}", retry=True)
+    if any(isinstance(r, ssl.SSLError) for r in reasons):
+        return _network(
+            f"The certificate of {host} is not one that this computer trusts.",
+            "Check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.",
+        )
+    if any(isinstance(r, socket.gaierror) for r in reasons):
+        who = f"of the proxy {by_proxy}" if by_proxy else host
+        return _network(
+            f"The address {who} cannot be found.", "Check that this computer is online, and the address.", retry=True
+        )
+    if any(isinstance(r, OSError) and r.errno in _NO_ROUTE for r in reasons):
+        return _network("This computer has no network.", f"Connect it. {_KEPT}", retry=True)
+    if isinstance(cause, httpx2.ConnectError):
+        who, what = (f"The proxy {by_proxy}", "the proxy setting") if by_proxy else (host, "the connection")
+        return _network(f"{who} does not accept a connection.", f"Check {what}, or try again later.", retry=True)
+    return cut(url)
+
+
+def cut(url: str) -> HubError:
+    """NO_NETWORK: the connection ended before everything was there."""
+    return _network(f"The connection to {_host(url)} was cut.", _KEPT, retry=True)
+
+
+def _network(sentence: str, action: str, *, retry: bool = False) -> HubError:
+    return HubError(Kind.NO_NETWORK, sentence, action, retry=retry)
+
+
+# ---- a refusal ------------------------------------------------------------------------------------------------------
+
+
+def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, note: str = "") -> HubError:
+    """What an answer of 400 or more means. token: the one that was sent, or ''. note: why there is none."""
+    status, code = response.status_code, response.headers.get("X-Error-Code", "")
+    host, page = _host(str(response.request.url)), f"{endpoint}/{repo}"
+    if host != _host(endpoint) and status < 500 and status not in BUSY_CODES:
+        return HubError(
+            Kind.SERVER_ERROR,
+            f"{host}, where the hub keeps its files, refused ({status}).",
+            f"Try again later. {_KEPT}",
+            retry=True,
+        )
+    if status == 416:
+        name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
+        return HubError(
+            Kind.SERVER_ERROR,
+            f"{name} is shorter on {host} than its list of files says.",
+            "The hub contradicts itself; try again later, or at another hub.",
+        )
+    if code == "GatedRepo" and not token:
+        return HubError(
+            Kind.NO_ACCESS,
+            f"{repo} is only given to people with an account who have accepted its licence.",
+            f"Accept it at {page} and give Underhill a token of yours (`underhill-cli token`). {note}".strip(),
+        )
+    if code == "GatedRepo" or (status == 403 and repo):
+        return HubError(
+            Kind.NO_ACCESS,
+            f"Your account may not have {repo} yet.",
+            f"Accept its licence at {page}; where the makers decide by hand, wait for their answer.",
+        )
+    if code == "RevisionNotFound":
+        return HubError(Kind.NOT_FOUND, f"{repo} has no such revision.", f"See {page} for those there are.")
+    if code == "EntryNotFound":
+        name = urlsplit(str(response.request.url)).path.rsplit("/", 1)[-1]
+        return HubError(Kind.NOT_FOUND, f"{repo} has no file {name}.", f"See {page} for those there are.")
+    if code == "RepoNotFound" or (status == 404 and repo):
+        return HubError(
+            Kind.NOT_FOUND,
+            f"There is no model {repo} on {host}, or it is private.",
+            "Check the name; for a private model, give Underhill a token of yours (`underhill-cli token`).",
+        )
+    if status == 401:
+        said = "does not accept the token it was given" if token else "asks for a token"
+        return HubError(
+            Kind.NO_ACCESS, f"{host} {said}.", f"Give Underhill a new one (`underhill-cli token`). {note}".strip()
+        )
+    if status == 429:
+        after = _seconds(response)
+        wait = f"Wait {after:.0f} seconds" if after else "Wait some minutes"
+        return HubError(
+            Kind.SERVER_ERROR,
+            f"{host} has had too many requests from here.",
+            f"{wait} and try again; with a token of an account, more are allowed.",
+            retry=True,
+            after=after,
+        )
+    if status >= 500 or status in BUSY_CODES:
+        return HubError(
+            Kind.SERVER_ERROR,
+            f"{host} has a problem of its own (error {status}).",
+            f"Try again later. {_KEPT}",
+            retry=status in BUSY_CODES,
+            after=_seconds(response),
+        )
+    return HubError(Kind.SERVER_ERROR, f"{host} refused ({status}).", "Check the address of the hub in the settings.")
+
+
+def _seconds(response: httpx2.Response) -> float | None:
+    """Retry-After in seconds, as a number; dates are not sent by hubs."""
+    text = response.headers.get("Retry-After", "").strip()
+    return float(text) if text.isdigit() else None
+
+
+# ---- what arrives is not what was promised --------------------------------------------------------------------------
+
+
+def nonsense(url: str, what: str) -> HubError:
+    """SERVER_ERROR: an answer that no hub gives; `what` completes 'HOST answered with'."""
+    return HubError(
+        Kind.SERVER_ERROR,
+        f"{_host(url)} answered with {what}.",
+        "Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.",
+    )
+
+
+def other_size(name: str, promised: int, sent: int) -> HubError:
+    """SERVER_ERROR: the hub's list and its files disagree."""
+    return HubError(
+        Kind.SERVER_ERROR,
+        f"{name} should have {promised:,} bytes, and {sent:,} are offered.",
+        "The hub contradicts itself; try again later, or at another hub.",
+    )
+
+
+def damaged(name: str) -> HubError:
+    """BROKEN_FILE: all bytes are there, and they are not the right ones."""
+    return HubError(
+        Kind.BROKEN_FILE,
+        f"{name} arrived damaged, twice: its checksum is not the one that the hub names.",
+        "That file was thrown away. Try again, through another network or hub if it keeps happening.",
+    )
+
+
+def changed(name: str) -> HubError:
+    """CHANGED: the hub has put something else in this file's place."""
+    return HubError(
+        Kind.CHANGED,
+        f"{name} has changed on the hub since the download began.",
+        "Start the download again: it keeps the files that are still the same.",
+    )
+
+
+def disk_full(folder: str, missing: int | None = None) -> HubError:
+    """DISK_FULL; missing: bytes that would have to be freed, where that is known."""
+    room = f"Free {max(1, -(-missing // 10**6)):,} MB there" if missing else "Free some space there"
+    return HubError(
+        Kind.DISK_FULL,
+        f"There is not enough space for this on the disk of {folder}.",
+        f"{room} and try again. What has arrived is kept.",
+    )
+
+
+def _host(url: str) -> str:
+    return urlsplit(url).netloc.rpartition("@")[2] or url
+
+
+def _chain(cause: BaseException | None) -> Iterator[BaseException]:
+    """An exception and what led to it."""
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__ or cause.__context__

@@ -1,0 +1,55 @@
+"""One state of a model on a hub: its commit, and its files with their sizes and checksums."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from engine.hub.remote import errors
+from engine.hub.remote.client import Hub, checked
+
+_NAME = re.compile(r"[\w.-][\w. ()+-]*")  # of a file: nothing that leads out of a folder
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file. sha256: of files in large file storage, else ''. blob: git's own checksum of the others."""
+
+    name: str
+    size: int
+    sha256: str = ""
+    blob: str = ""
+
+
+@dataclass(frozen=True)
+class Revision:
+    """files: those at the top of the repository, by name; what lies in folders is never needed to chat."""
+
+    repo: str
+    commit: str
+    files: dict[str, RemoteFile]
+    licence: str
+    gated: bool
+
+
+def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
+    """What a branch, tag or commit is right now. Raises UnderhillError."""
+    with hub.asking(checked(repo)) as api:
+        info = api.model_info(repo, revision=revision, files_metadata=True)
+        commit = info.sha or ""
+        files = [_file(sibling) for sibling in info.siblings or () if _NAME.fullmatch(sibling.rfilename)]
+        licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "")
+    if not _COMMIT.fullmatch(commit):
+        raise errors.nonsense(hub.endpoint, "no commit, where a model's should be")
+    return Revision(repo, commit, {file.name: file for file in files}, licence, bool(info.gated))
+
+
+def _file(sibling: Any) -> RemoteFile:
+    """Raises ValueError where the hub's answer makes no sense."""
+    lfs = sibling.lfs
+    size = sibling.size if lfs is None else lfs.size
+    if type(size) is not int or not 0 <= size < 2**50:
+        raise ValueError(sibling.rfilename)
+    return RemoteFile(sibling.rfilename, size, "" if lfs is None else str(lfs.sha256), str(sibling.blob_id or ""))

@@ -1,0 +1,208 @@
+"""Downloads: what arrives, what is not fetched again, pausing, stopping, changes on the hub, full disks."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+import time
+from collections import namedtuple
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.hub import origin
+from engine.hub.remote import fetch, room
+from engine.hub.remote.client import Hub
+from engine.hub.remote.control import Control
+from engine.hub.remote.download import discard, download, folder_of
+from engine.hub.remote.meter import Meter, Progress
+from engine.hub.remote.outline import read_outline
+from engine.store.lock import FileLock
+from tests.engine.hub.remote.conftest import QUICK
+from tests.engine.hub.remote.fetching import contents
+from tests.hubserver import Fault, HubServer
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return folder_of(tmp_path / "home", "tiny/moe")
+
+
+def fetched(server: HubServer) -> int:
+    return sum(server.sent.values())
+
+
+def sizes(folder: Path) -> list[int]:
+    """Of the parts, once all small files are there; else nothing."""
+    small = [p for p in folder.glob("*") if p.suffix in (".json", ".jinja")]
+    return [p.stat().st_size for p in folder.glob("*.part")] if len(small) == 5 else []
+
+
+def pull(hub: Hub, folder: Path, **how: Any) -> Path:
+    return download(hub, read_outline(hub, "tiny/moe"), folder, patience=QUICK, **how)
+
+
+def test_everything_arrives_and_says_where_it_is_from(hub: Hub, server: HubServer, folder: Path) -> None:
+    said: list[Progress] = []
+    pull(hub, folder, report=said.append)
+    repo = server.repos["tiny/moe"]
+    assert contents(folder) == contents(repo.folder)
+    assert origin.origin(folder) == ("tiny/moe", repo.commit)
+    assert (said[-1].done, said[-1].files_done) == (said[-1].total, said[-1].files)
+    assert folder.name == "tiny--moe"
+
+
+def test_what_is_there_is_not_fetched_again(hub: Hub, server: HubServer, folder: Path) -> None:
+    outline = read_outline(hub, "tiny/moe")
+    download(hub, outline, folder)
+    before = len(server.requests)
+    download(hub, outline, folder)
+    assert len(server.requests) == before
+
+
+def test_it_goes_on_at_the_byte_where_it_was_cut(
+    hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetch, "CHUNK", 10_000)
+    outline = read_outline(hub, "tiny/moe")
+    server.sent.clear()
+    server.faults = [Fault("safetensors", cut=7_001, times=5)]
+    download(hub, outline, folder, patience=QUICK)
+    assert contents(folder) == contents(server.repos["tiny/moe"].folder)
+    assert fetched(server) == outline.download_bytes
+
+
+def test_parts_of_an_earlier_try_are_continued(hub: Hub, server: HubServer, folder: Path) -> None:
+    outline = read_outline(hub, "tiny/moe")
+    server.faults = [Fault("model-00001.safetensors", cut=30_000, times=1), Fault("model-00001", cut=0)]
+    with pytest.raises(UnderhillError):
+        download(hub, outline, folder, patience=QUICK)
+    assert (folder / "model-00001.safetensors.part").stat().st_size == 30_000
+    assert not (folder / "model-00001.safetensors").exists()
+    server.faults = []
+    server.sent.clear()
+    download(hub, outline, folder)
+    assert server.sent["model-00001.safetensors"] == outline.files[-1].size - 30_000
+    assert contents(folder) == contents(server.repos["tiny/moe"].folder)
+
+
+def test_only_what_changed_on_the_hub_is_fetched_again(hub: Hub, server: HubServer, folder: Path) -> None:
+    pull(hub, folder)
+    served = server.repos["tiny/moe"].folder
+    (served / "chat_template.jinja").write_text("{{ other }}")
+    (served / "tokenizer.json").unlink()
+    outline = read_outline(hub, "tiny/moe")
+    server.sent.clear()
+    download(hub, outline, folder)
+    assert set(server.sent) == {"chat_template.jinja"}
+    assert contents(folder) == contents(served)
+
+
+def test_a_pause_closes_the_connections_and_loses_nothing(hub: Hub, server: HubServer, folder: Path) -> None:
+    control, outline = Control(), read_outline(hub, "tiny/moe")
+    server.sent.clear()
+    server.faults = [Fault("model-0", cut=20_000, stall=60, times=2)]  # silence that only hanging up ends
+    thread = threading.Thread(target=download, args=(hub, outline, folder, control), daemon=True)
+    thread.start()
+    while sorted(sizes(folder)) != [20_000, 20_000]:  # the small files are there, and the large ones stand still
+        time.sleep(0.01)
+    control.pause()
+    time.sleep(0.1)
+    paused = fetched(server)
+    time.sleep(0.2)
+    assert fetched(server) == paused
+    assert thread.is_alive()
+    control.resume()
+    thread.join(30)
+    assert contents(folder) == contents(server.repos["tiny/moe"].folder)
+    assert fetched(server) == outline.download_bytes
+
+
+def test_stopping_keeps_what_has_arrived(hub: Hub, server: HubServer, folder: Path) -> None:
+    control, outline = Control(), read_outline(hub, "tiny/moe")
+    server.faults = [Fault("model-0", cut=20_000, stall=60)]
+    server.sent.clear()
+
+    def stop(_: Progress) -> None:
+        if fetched(server) >= 40_000:
+            control.cancel()
+
+    with pytest.raises(UnderhillError) as error:
+        download(hub, outline, folder, control, stop)
+    assert error.value.kind is Kind.CANCELLED
+    assert sum(p.stat().st_size for p in folder.glob("*.part")) == 40_000
+    discard(folder)
+    assert not folder.exists()
+
+
+def test_a_rate_a_person_can_believe() -> None:
+    now = 0.0
+    meter = Meter(10_000, 2, lambda: now)
+    meter.had(2_000)
+    for _ in range(8):
+        now += 1
+        meter.fetched("a", 500)
+    said = meter.progress()
+    assert (said.done, said.rate, said.eta) == (6_000, 500, 8)
+    now += 60
+    assert meter.progress().rate < 10
+    meter.wait("a", "The hub is busy.")
+    assert meter.progress().waiting
+    meter.fetched("b", 1)
+    assert meter.progress().waiting
+    meter.fetched("a", 1)
+    assert not meter.progress().waiting
+
+
+def test_a_full_disk_is_told_before_anything_is_fetched(
+    hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outline = read_outline(hub, "tiny/moe")
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, room.RESERVE + outline.download_bytes - 1))
+    before = len(server.requests)
+    with pytest.raises(UnderhillError, match="Free 1 MB") as error:
+        download(hub, outline, folder)
+    assert error.value.kind is Kind.DISK_FULL
+    assert len(server.requests) == before
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, room.RESERVE + outline.download_bytes))
+    with pytest.raises(UnderhillError):
+        download(hub, outline, folder, room=1)  # what comes after it needs room, too
+    download(hub, outline, folder)
+
+
+def test_a_disk_that_others_fill_meanwhile(
+    hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outline = read_outline(hub, "tiny/moe")
+    free = iter([10**12])
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(room, "STEP", 50_000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage(0, 0, next(free, 1000)))
+    with pytest.raises(UnderhillError) as error:
+        download(hub, outline, folder)
+    assert error.value.kind is Kind.DISK_FULL
+    assert any(folder.glob("*.part"))
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_write_that_finds_the_disk_full(hub: Hub, server: HubServer, folder: Path) -> None:
+    outline = read_outline(hub, "tiny/moe")
+    folder.mkdir(parents=True)
+    note = {"files": [vars(file) for file in outline.files]}
+    (folder / "download.json").write_text(json.dumps(note))
+    (folder / "model-00000.safetensors.part").symlink_to("/dev/full")
+    with pytest.raises(UnderhillError) as error:
+        download(hub, outline, folder)
+    assert error.value.kind is Kind.DISK_FULL
+
+
+def test_two_downloads_of_one_model_do_not_mix(hub: Hub, folder: Path) -> None:
+    folder.parent.mkdir(parents=True)
+    with FileLock(folder.with_name("tiny--moe.lock"), "A download"), pytest.raises(UnderhillError) as error:
+        pull(hub, folder)
+    assert error.value.kind is Kind.BUSY

@@ -1,0 +1,195 @@
+"""Whatever a network can do to a download: its own sentence each, and nothing damaged is ever kept as whole."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.remote import client
+from engine.hub.remote.client import Hub, connect
+from engine.hub.remote.download import download
+from engine.hub.remote.outline import read_outline
+from engine.hub.remote.retry import Patience
+from engine.hub.remote.search import search
+from tests.engine.hub.remote.conftest import QUICK
+from tests.engine.hub.remote.fetching import contents
+from tests.hubserver import Fault, HubServer
+
+SHARD = "model-00001.safetensors"
+
+REFUSALS = {
+    "cut": (Fault(SHARD, cut=0), Kind.NO_NETWORK, "was cut"),
+    "silence": (Fault(SHARD, stall=1.0), Kind.NO_NETWORK, "stopped answering"),
+    "silence in the middle": (Fault(SHARD, cut=0, stall=1.0), Kind.NO_NETWORK, "stopped answering"),
+    "401": (Fault(SHARD, status=401), Kind.NO_ACCESS, "asks for a token"),
+    "403": (Fault(SHARD, status=403), Kind.NO_ACCESS, "may not have tiny/moe yet"),
+    "gated": (Fault(SHARD, status=403, headers={"X-Error-Code": "GatedRepo"}), Kind.NO_ACCESS, "only given to people"),
+    "404": (Fault(SHARD, status=404, headers={"X-Error-Code": "EntryNotFound"}), Kind.NOT_FOUND, f"no file {SHARD}"),
+    "429": (Fault(SHARD, status=429), Kind.SERVER_ERROR, "too many requests"),
+    "500": (Fault(SHARD, status=500), Kind.SERVER_ERROR, "problem of its own"),
+    "damaged": (Fault(SHARD, corrupt=True), Kind.BROKEN_FILE, "arrived damaged"),
+    "longer": (Fault(SHARD, extra=9), Kind.SERVER_ERROR, "should have"),
+    "changed": (Fault(SHARD, etag="0" * 64), Kind.CHANGED, "has changed on the hub"),
+    "a page": (Fault(SHARD, page="<html>Welcome to our hotel"), Kind.SERVER_ERROR, "should have"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_each_has_its_own_error(name: str, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "SILENCE", 0.2)
+    fault, kind, sentence = REFUSALS[name]
+    folder = tmp_path / "downloads" / "moe"
+    with connect({"endpoint": server.url}) as hub:
+        outline = read_outline(hub, "tiny/moe")
+        server.faults = [fault]
+        with pytest.raises(UnderhillError, match=sentence) as error:
+            download(hub, outline, folder, patience=QUICK)
+        assert error.value.kind is kind
+        assert error.value.action
+        assert not (folder / SHARD).exists()
+        server.faults = []
+        download(hub, outline, folder)
+    assert contents(folder) == contents(server.repos["tiny/moe"].folder)
+
+
+def test_the_sentences_differ() -> None:
+    sentences = [sentence for _, _, sentence in REFUSALS.values()]
+    assert len(set(sentences)) >= len(sentences) - 2  # two kinds of silence; a page looks like a wrong size
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        Fault(SHARD, status=503, times=2),
+        Fault(SHARD, cut=100, times=20),
+        Fault(SHARD, stall=1.0, times=1),
+        Fault(SHARD, corrupt=True, times=1),
+        Fault(SHARD, status=429, times=1, headers={"Retry-After": "0"}),
+        Fault(SHARD, whole=True),
+        Fault(SHARD, whole=True, cut=4000, times=2),
+    ],
+    ids=["busy", "cut", "silent", "damaged once", "too many requests", "no ranges", "no ranges and cut"],
+)
+def test_what_passes_is_waited_out(
+    fault: Fault, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "SILENCE", 0.3)
+    with connect({"endpoint": server.url}) as hub:
+        outline = read_outline(hub, "tiny/moe")
+        server.faults = [fault]
+        download(hub, outline, tmp_path / "d" / "moe", patience=QUICK)
+    assert contents(tmp_path / "d" / "moe") == contents(server.repos["tiny/moe"].folder)
+
+
+def test_it_waits_as_long_as_the_hub_asks_and_not_for_hours(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    outline = read_outline(hub, "tiny/moe")
+    server.faults = [Fault(SHARD, status=429, headers={"Retry-After": "7200"})]
+    before = len(server.requests)
+    with pytest.raises(UnderhillError, match="Wait 7200 seconds"):
+        download(hub, outline, tmp_path / "d" / "moe", patience=Patience())
+    assert sum(SHARD in r.path for r in server.requests[before:]) == 1
+    said: list[str] = []
+    server.faults = [Fault(SHARD, status=429, headers={"Retry-After": "1"}, times=1)]
+    download(hub, outline, tmp_path / "d" / "moe", report=lambda p: said.append(p.waiting), patience=QUICK)
+    assert any("too many requests" in text and "in 1 s" in text for text in said)
+
+
+def test_an_address_lent_by_the_hub_is_asked_for_again(
+    hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.hub.remote.fetch.CHUNK", 20_000)
+    outline = read_outline(hub, "tiny/moe")
+    server.requests.clear()
+    download(hub, outline, tmp_path / "a" / "moe", patience=QUICK)
+    of_shard = [r.storage for r in server.requests if SHARD in r.path]
+    assert of_shard.count(False) == 1  # the hub itself is asked once, however many ranges there are
+    assert of_shard.count(True) > 3
+    real = server.fault
+    asked = iter(range(100))
+
+    def expired(path: str, sends_on: bool) -> Fault:  # hub, storage, then a lent address that has expired, and so on
+        return Fault(status=403) if SHARD in path and next(asked) == 2 else real(path, sends_on)
+
+    monkeypatch.setattr(server, "fault", expired)
+    download(hub, outline, tmp_path / "b" / "moe", patience=QUICK)
+    assert contents(tmp_path / "b" / "moe") == contents(server.repos["tiny/moe"].folder)
+
+
+# ---- before there is any answer
+
+
+def free_port() -> int:
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return int(s.getsockname()[1])
+
+
+def refusal(**chosen: object) -> UnderhillError:
+    with connect(chosen) as hub, pytest.raises(UnderhillError) as error:
+        search(hub, "moe")
+    with connect(chosen) as hub, pytest.raises(UnderhillError) as same:
+        read_outline(hub, "tiny/moe")
+    assert same.value.sentence == error.value.sentence
+    return error.value
+
+
+def test_nobody_there() -> None:
+    error = refusal(endpoint=f"http://127.0.0.1:{free_port()}")
+    assert (error.kind, "does not accept a connection" in error.sentence) == (Kind.NO_NETWORK, True)
+
+
+def test_no_such_name() -> None:
+    error = refusal(endpoint="http://hub.invalid")
+    assert (error.kind, "cannot be found" in error.sentence) == (Kind.NO_NETWORK, True)
+
+
+def test_a_proxy_that_is_not_there(server: HubServer) -> None:
+    error = refusal(endpoint=server.url, proxy=f"http://127.0.0.1:{free_port()}")
+    assert error.kind is Kind.NO_NETWORK
+    assert error.sentence.startswith("The proxy 127.0.0.1")
+    assert not server.requests
+
+
+def test_the_proxy_of_the_environment(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The hub server itself can stand in for a proxy: what reaches it names another host."""
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    monkeypatch.setenv("NO_PROXY", "")
+    with connect({"endpoint": "http://hub.invalid"}) as hub:
+        assert search(hub, "moe")
+    assert server.requests[0].path.startswith("http://hub.invalid/api/models")
+
+
+def test_offline_means_no_request(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refusal(endpoint=server.url, offline=True).kind is Kind.OFFLINE
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    assert refusal(endpoint=server.url).kind is Kind.OFFLINE
+    assert not server.requests
+
+
+def test_a_page_in_the_way(server: HubServer) -> None:
+    server.faults = [Fault(page="<html>Welcome to our hotel")]
+    error = refusal(endpoint=server.url)
+    assert (error.kind, "not a hub's answer" in error.sentence) == (Kind.SERVER_ERROR, True)
+
+
+@pytest.mark.parametrize(("status", "words"), [(429, "too many requests"), (502, "problem of its own")])
+def test_a_search_is_not_repeated_for_half_a_minute(server: HubServer, status: int, words: str) -> None:
+    server.faults = [Fault(status=status)]
+    assert words in refusal(endpoint=server.url).sentence
+    assert len(server.requests) == 2
+
+
+def test_a_silent_hub(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "SILENCE", 0.2)
+    server.faults = [Fault(stall=2.0)]
+    assert "stopped answering" in refusal(endpoint=server.url).sentence
+
+
+@pytest.mark.parametrize("chosen", [{"endpoint": "not an address"}, {"proxy": "::"}])
+def test_settings_that_make_no_sense(chosen: dict[str, str], server: HubServer) -> None:
+    with pytest.raises(UnderhillError) as error, connect({"endpoint": server.url, **chosen}) as hub:
+        search(hub, "moe")
+    assert error.value.kind is Kind.BAD_REQUEST
