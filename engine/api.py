@@ -88,7 +88,7 @@ class Stop(Command):
 
 @dataclass(frozen=True)
 class ImportModel(Command):
-    """Quantize a local checkpoint into the library. top: 4, 8 or 16. Done.result: ModelCard."""
+    """Quantize a local checkpoint folder or GGUF file into the library. top: 4, 8 or 16. Done.result: ModelCard."""
 
     path: str
     name: str = ""

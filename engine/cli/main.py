@@ -50,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
-    _import(commands.add_parser("import", help="quantize a checkpoint folder into the library"))
+    _import(commands.add_parser("import", help="quantize a checkpoint folder or a GGUF file into the library"))
     _list(commands.add_parser("list", help="the models in the library"))
     _rm(commands.add_parser("rm", help="delete a model of the library, or what an interrupted import left of it"))
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
@@ -109,8 +109,8 @@ def _chat(p: argparse.ArgumentParser) -> None:
 
 def _import(p: argparse.ArgumentParser) -> None:
     _command(p, "import_", model=False)
-    p.add_argument("path", metavar="FOLDER", help="a Hugging Face checkpoint: config.json and safetensors files")
-    p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the folder's)")
+    p.add_argument("path", metavar="SOURCE", help="a folder of config.json and safetensors files, or a GGUF file")
+    p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the source's)")
     p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import Entry, missing, read_header, unreadable
+from engine.hub.origin import small_files
+from engine.hub.sources.source import Form, lacking
 from engine.store import dtypes
 
 CONFIG = "config.json"
@@ -23,7 +26,7 @@ MOST_JSON = 64 << 20  # bytes of a config or an index
 class Checkpoint:
     """Tensors by name. Opening reads every shard's header and no data; files are open only while being read."""
 
-    def __init__(self, path: Path, config: dict[str, Any], entries: dict[str, Entry]) -> None:
+    def __init__(self, path: Path, config: dict[str, Any], entries: Mapping[str, Entry]) -> None:
         self.path = path
         self.config = config
         self.entries = entries
@@ -53,6 +56,24 @@ class Checkpoint:
     def files(self) -> tuple[Path, ...]:
         """The shards, sorted by name."""
         return tuple(sorted({e.file for e in self.entries.values()}))
+
+    @property
+    def originals(self) -> tuple[Path, ...]:
+        """The shards, and the small files."""
+        return (*self.files, *small_files(self.path))
+
+    @property
+    def form(self) -> Form:
+        """Full precision, or one of the quantizations that have scales beside their weights (pieces.py)."""
+        types = {e.dtype for e in self.entries.values()}
+        if any(name.endswith("_blocks") for name in self.entries):
+            return Form("MXFP4 safetensors", 4.25)
+        return Form("FP8 safetensors", 8.0) if "F8_E4M3" in types else Form("safetensors", 16.0)
+
+    @contextmanager
+    def companions(self) -> Iterator[tuple[Path, ...]]:
+        """The small files, as they lie in the folder."""
+        yield small_files(self.path)
 
     def tensor(self, name: str) -> Tensor:
         """A whole tensor in fresh memory, in its stored type. Raises UnderhillError as `part`."""
@@ -91,9 +112,7 @@ class Checkpoint:
         try:
             return self.entries[name]
         except KeyError:
-            raise UnderhillError(
-                Kind.MISSING_FILE, f"The checkpoint lacks the tensor {name}.", "Download the model again."
-            ) from None
+            raise lacking(name) from None
 
 
 def _entries(path: Path) -> dict[str, Entry]:

@@ -13,12 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import Checkpoint
 from engine.hub.headers import unreadable
 from engine.hub.layouts import find_experts
 from engine.hub.mapping import ExpertPieces, ExpertPlan
-from engine.hub.origin import origin, small_files
+from engine.hub.origin import origin
 from engine.hub.pieces import ExpertMatrices, piece_shape
+from engine.hub.sources.opening import open_source
+from engine.hub.sources.source import Source as WeightSource
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.datafile import TensorShape
@@ -42,11 +43,11 @@ def import_checkpoint(
     progress: Report | None = None,
     cancel: Callable[[], bool] | None = None,
 ) -> Path:
-    """Import the checkpoint directory `source` as the store `destination`, which it replaces when whole.
+    """Import `source`, a folder or a GGUF file, as the store `destination`, which it replaces when whole.
 
     top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized. group: None takes the widest of GROUPS that fits.
     Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
-    Raises UnderhillError: what Checkpoint.open, find_experts and StoreWriter raise, BROKEN_FILE when weights are not
+    Raises UnderhillError: what open_source, find_experts and StoreWriter raise, BROKEN_FILE when weights are not
     finite, CANCELLED once cancel() is true.
     """
 
@@ -56,20 +57,22 @@ def import_checkpoint(
         if progress is not None:
             progress(phrase, done, total)
 
-    checkpoint = Checkpoint.open(source)
+    checkpoint = open_source(source)
     report("Reading the model's outline", 0, 0)
     plan = find_experts(checkpoint)
     layers = _layer_shapes(checkpoint, plan, top, group)
     dense = [TensorShape(e.name, e.dtype, e.shape) for e in map(checkpoint.entry, plan.dense)]
-    copies = small_files(checkpoint.path)
-    with StoreWriter(Path(destination), _identity(checkpoint, copies, layers), layers, dense) as writer:
+    with (
+        checkpoint.companions() as copies,
+        StoreWriter(Path(destination), _identity(checkpoint, copies, layers), layers, dense) as writer,
+    ):
         _write_experts(writer, checkpoint, plan, layers, report)
         _write_dense(writer, checkpoint, dense, report)
-        hashes = _hashes(writer, (*checkpoint.files, *copies), report)
-        repo, revision = origin(checkpoint.path)
+        hashes = _hashes(writer, checkpoint.originals, report)
+        (repo, revision), form = origin(checkpoint.path), checkpoint.form
         return writer.finish(
             Description(
-                Source(str(checkpoint.path.resolve()), repo, revision, hashes),
+                Source(str(checkpoint.path.resolve()), repo, revision, hashes, form.name, form.bits),
                 str(checkpoint.config["model_type"]),
                 checkpoint.config,
                 copies,
@@ -78,7 +81,7 @@ def import_checkpoint(
         )
 
 
-def _layer_shapes(checkpoint: Checkpoint, plan: ExpertPlan, top: int, group: int | None) -> list[LayerShape]:
+def _layer_shapes(checkpoint: WeightSource, plan: ExpertPlan, top: int, group: int | None) -> list[LayerShape]:
     """The spec of every MoE layer, after checking that all its experts have the same shape."""
     shapes: dict[int, tuple[int, int]] = {}
     for layer, experts in plan.layers.items():
@@ -106,11 +109,12 @@ def _layer_shapes(checkpoint: Checkpoint, plan: ExpertPlan, top: int, group: int
         raise UnderhillError(Kind.BAD_REQUEST, f"The experts cannot be stored like this: {cause}.") from cause
 
 
-def _identity(checkpoint: Checkpoint, copies: tuple[Path, ...], layers: list[LayerShape]) -> str:
+def _identity(checkpoint: WeightSource, copies: tuple[Path, ...], layers: list[LayerShape]) -> str:
     """A digest of everything that decides which bytes the store will have."""
-    files = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in (*checkpoint.files, *copies)]
+    files = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
+    small = [(f.name, hashlib.sha256(f.read_bytes()).hexdigest()) for f in copies]  # may be made anew every time
     how = [encoder.name(x.spec) for x in layers]  # native code and torch differ in the last bits
-    what = [VERSION, ENCODER, how, str(checkpoint.path.resolve()), files, [asdict(x) for x in layers]]
+    what = [VERSION, ENCODER, how, str(checkpoint.path.resolve()), files, small, [asdict(x) for x in layers]]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
@@ -118,7 +122,7 @@ def _identity(checkpoint: Checkpoint, copies: tuple[Path, ...], layers: list[Lay
 
 
 def _write_experts(
-    writer: StoreWriter, checkpoint: Checkpoint, plan: ExpertPlan, layers: list[LayerShape], report: Report
+    writer: StoreWriter, checkpoint: WeightSource, plan: ExpertPlan, layers: list[LayerShape], report: Report
 ) -> None:
     """Quantize what is not done yet, several experts at once, and write it in order."""
     total = sum(x.experts * x.spec.layout.nbytes for x in layers)
@@ -138,7 +142,7 @@ def _write_experts(
 
 
 def _encoded(
-    checkpoint: Checkpoint, plan: ExpertPlan, todo: list[tuple[LayerShape, int]]
+    checkpoint: WeightSource, plan: ExpertPlan, todo: list[tuple[LayerShape, int]]
 ) -> Iterator[tuple[tuple[LayerShape, int], EncodedExpert]]:
     """The encoded experts, in the order of `todo`; never more at once than MEMORY allows."""
     if not todo:
@@ -165,7 +169,7 @@ def _first(
     return item, future.result()
 
 
-def _encode(checkpoint: Checkpoint, pieces: ExpertPieces, x: LayerShape, expert: int) -> EncodedExpert:
+def _encode(checkpoint: WeightSource, pieces: ExpertPieces, x: LayerShape, expert: int) -> EncodedExpert:
     return encode(ExpertMatrices(checkpoint, pieces), x.spec, x.index, expert)
 
 
@@ -177,7 +181,7 @@ def _footprint(spec: ExpertSpec) -> int:
 # ---- the rest -----------------------------------------------------------------------------------------------------
 
 
-def _write_dense(writer: StoreWriter, checkpoint: Checkpoint, dense: list[TensorShape], report: Report) -> None:
+def _write_dense(writer: StoreWriter, checkpoint: WeightSource, dense: list[TensorShape], report: Report) -> None:
     """Stream the other weights, unchanged."""
     total = sum(t.nbytes for t in dense)
     done = 0

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import Checkpoint
 from engine.hub.mapping import ExpertPieces, ExpertPlan, Piece, plan_experts
 from engine.hub.pieces import COMPANIONS, piece_shape
+from engine.hub.sources.source import Source
 
 MOST = 1 << 16  # experts of a layer
 PARTS = ("gate", "up", "down")
@@ -74,7 +74,7 @@ _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
 _UNUSED = re.compile(r"(^|\.)(mtp|visual|vision_tower|vision_model|audio_tower|embed_vision|embed_audio)(\.|_)")
 
 
-def find_experts(checkpoint: Checkpoint) -> ExpertPlan:
+def find_experts(checkpoint: Source) -> ExpertPlan:
     """Where every expert of the checkpoint lies, and which tensors the rest of the model needs.
 
     Raises UnderhillError: UNSUPPORTED_MODEL for dense models, other quantizations and families that nobody knows,
@@ -127,7 +127,7 @@ def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
     return inner if isinstance(inner, Mapping) else config
 
 
-def _pieces(checkpoint: Checkpoint, name: str, rest: str, names: Names) -> Iterator[tuple[int, str, bool, Piece]]:
+def _pieces(checkpoint: Source, name: str, rest: str, names: Names) -> Iterator[tuple[int, str, bool, Piece]]:
     """(expert, part, is a bias, where) for everything in tensor `name`, called `rest` within its layer.
 
     What decodes a quantized tensor gives pieces too, the same as the tensor itself, so that it counts as an expert's.

@@ -14,10 +14,10 @@ from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.hub.card import ModelCard
 from engine.hub.cards import BUILTIN, describe
-from engine.hub.checkpoint import CONFIG
 from engine.hub.headers import unreadable
 from engine.hub.importer import Report, import_checkpoint
-from engine.hub.origin import small_files
+from engine.hub.sources.opening import gguf_file, is_source, source_files, source_name
+from engine.hub.sources.source import bound
 from engine.store import manifest as manifests
 from engine.store import problems
 from engine.store.atomic import OLD
@@ -94,16 +94,22 @@ def tier_report(path: Path) -> list[tuple[int, float, float]]:
     return [(q.tier, q.bits_per_weight, q.relative_error) for q in load_manifest(path).quality]
 
 
+def source_note(path: Path) -> str:
+    """What a quantized source means for a store made from it; '' where it was not quantized."""
+    source = load_manifest(path).source
+    return bound(source.form, source.bits)
+
+
 def prepare(model: str | Path, progress: Report | None = None) -> Path:
     """The store of a model, imported first where need be.
 
-    model: 'builtin', a name of the library, or the path of a store or a checkpoint. Raises UnderhillError:
+    model: 'builtin', a name of the library, or the path of a store, a checkpoint or a GGUF file. Raises UnderhillError:
     NOT_A_MODEL when there is no such thing, and what importing raises.
     """
     if model == BUILTIN:
         return _builtin(progress)
     path = Path(model)
-    if isinstance(model, str) and not any(c in model for c in "/\\") and not path.is_dir():
+    if isinstance(model, str) and not any(c in model for c in "/\\") and not path.is_dir() and not is_source(path):
         found = {p.name: p for p in models()}
         if model in found:
             return found[model]
@@ -116,22 +122,24 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
         )
     if (path / manifests.NAME).is_file():
         return path
-    if not (path / CONFIG).is_file():
+    if not is_source(path):
         raise UnderhillError(
             Kind.NOT_A_MODEL,
             f"{path} is not a model.",
-            f"Choose a folder that holds {CONFIG} and .safetensors files, or a model of the library.",
+            "Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library.",
         )
+    path = gguf_file(path) or path
     return _imported(path, progress) or add(path, _free_name(path), TOP, progress)
 
 
 def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = None) -> Path:
-    """Import the checkpoint directory `path` into the library. name: '' takes the directory's own.
+    """Import the checkpoint directory or GGUF file `path` into the library. name: '' takes its own.
 
     An interrupted import of the same name is continued. Raises UnderhillError(BAD_REQUEST) when the name is taken,
     and what import_checkpoint raises.
     """
-    name = name or path.resolve().name
+    path = gguf_file(path) or path
+    name = name or source_name(path)
     destination = location(name)
     if name == BUILTIN or destination.exists():
         raise UnderhillError(
@@ -187,7 +195,7 @@ def _builtin_lock(destination: Path) -> Iterator[None]:
 
 def _imported(path: Path, progress: Report | None) -> Path | None:
     """A model of the library that was made from exactly this checkpoint."""
-    files = [(f.name, f.stat().st_size) for f in _source_files(path)]
+    files = [(f.name, f.stat().st_size) for f in source_files(path)]
     for store in models():
         try:
             source, imported = load_manifest(store).source, (store / manifests.NAME).stat().st_mtime
@@ -195,15 +203,15 @@ def _imported(path: Path, progress: Report | None) -> Path | None:
             continue
         if source.path != str(path.resolve()) or [(f.name, f.nbytes) for f in source.files] != files:
             continue
-        untouched = all(f.stat().st_mtime < imported for f in _source_files(path))
+        untouched = all(f.stat().st_mtime < imported for f in source_files(path))
         if untouched or source.files == _fingerprint(path):  # hashing a large model takes a minute
             return store
     return None
 
 
 def _free_name(path: Path) -> str:
-    """The directory's name, numbered where the library has another model of that name."""
-    base = path.resolve().name
+    """The source's name, numbered where the library has another model of that name."""
+    base = source_name(path)
     name, n = base, 2
     while name == BUILTIN or location(name).exists():
         name, n = f"{base}-{n}", n + 1
@@ -222,7 +230,7 @@ def _made_from(store: Path, files: tuple[FileHash, ...]) -> bool:
 def _fingerprint(path: Path) -> tuple[FileHash, ...]:
     """The files of a checkpoint as its store's manifest lists them."""
     result = []
-    for file in _source_files(path):
+    for file in source_files(path):
         sha = hashlib.sha256()
         try:
             with file.open("rb", buffering=0) as f:
@@ -232,8 +240,3 @@ def _fingerprint(path: Path) -> tuple[FileHash, ...]:
             raise unreadable(file, cause) from cause
         result.append(FileHash(file.name, file.stat().st_size, sha.hexdigest()))
     return tuple(result)
-
-
-def _source_files(path: Path) -> tuple[Path, ...]:
-    """The files that an import reads, in the order in which it lists them."""
-    return (*sorted(path.glob("*.safetensors")), *small_files(path))

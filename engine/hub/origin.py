@@ -27,8 +27,11 @@ def small_files(path: Path) -> tuple[Path, ...]:
 
 
 def origin(path: Path) -> tuple[str, str]:
-    """(repository, revision) as we or Hugging Face's own tools leave them in the directory; '' where unknown."""
-    path = path.absolute()
+    """(repository, revision) as we or Hugging Face's own tools leave them in the directory; '' where unknown.
+
+    path: of the directory, or of a file in it.
+    """
+    path = path.absolute() if path.is_dir() else path.absolute().parent
     if (path / NOTE).is_file():
         return _ours(path / NOTE)
     if path.parent.name == "snapshots" and path.parent.parent.name.startswith("models--"):

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import Checkpoint
 from engine.hub.mapping import ExpertPieces, Piece
+from engine.hub.sources.source import Source
 from engine.quantization.planes import BIAS
 from engine.store.dtypes import FLOATS
 
@@ -26,7 +26,7 @@ MXFP4_VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, 
 class ExpertMatrices(Mapping[str, Tensor]):
     """The matrices and biases of one expert by the names that planes.encode wants, each read when it is asked for."""
 
-    def __init__(self, checkpoint: Checkpoint, pieces: ExpertPieces) -> None:
+    def __init__(self, checkpoint: Source, pieces: ExpertPieces) -> None:
         self._checkpoint = checkpoint
         self._pieces = {**pieces.matrices, **{name + BIAS: piece for name, piece in pieces.biases.items()}}
 
@@ -40,10 +40,10 @@ class ExpertMatrices(Mapping[str, Tensor]):
         return len(self._pieces)
 
 
-def read_piece(checkpoint: Checkpoint, piece: Piece) -> Tensor:
+def read_piece(checkpoint: Source, piece: Piece) -> Tensor:
     """The matrix [out, in] or bias [out], floating; quantized blocks are multiplied out.
 
-    Raises UnderhillError: UNSUPPORTED_MODEL when it is stored as something else, and what Checkpoint.part raises.
+    Raises UnderhillError: UNSUPPORTED_MODEL when it is stored as something else, and what Source.part raises.
     """
     index = () if piece.index is None else (piece.index,)
     rows = slice(piece.start, piece.stop, piece.step)
@@ -68,7 +68,7 @@ def read_piece(checkpoint: Checkpoint, piece: Piece) -> Tensor:
     return checkpoint.part(piece.key, index, (piece.start, count if piece.stop is None else piece.stop))
 
 
-def piece_shape(checkpoint: Checkpoint, piece: Piece) -> tuple[int, ...]:
+def piece_shape(checkpoint: Source, piece: Piece) -> tuple[int, ...]:
     """What read_piece(...).shape will be, from the headers alone."""
     lead = 0 if piece.index is None else 1
     if piece.key + BLOCKS in checkpoint.entries:
@@ -100,6 +100,6 @@ def _fp8(tensor: Tensor, scales: Tensor, block: tuple[int, int]) -> Tensor:
     return tensor.float().mul_(wide)
 
 
-def _fp8_block(checkpoint: Checkpoint) -> tuple[int, int]:
+def _fp8_block(checkpoint: Source) -> tuple[int, int]:
     size = (checkpoint.config.get("quantization_config") or {}).get("weight_block_size")
     return (int(size[0]), int(size[1])) if isinstance(size, list) and len(size) == 2 else FP8_BLOCK

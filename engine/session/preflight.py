@@ -7,15 +7,25 @@ from pathlib import Path
 
 from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
+from engine.hub.sources.opening import gguf_file, open_source
 from engine.models.families import is_known, read_spec
 
 
-def check(folder: Path) -> None:
+def check(source: Path) -> None:
     """Raise what opening the imported model would raise for its config, its tokenizer or its chat template.
 
+    Of a GGUF file, these are made of its metadata first.
     A folder whose config.json does not read is left to the importer, which says what is wrong with it; so are families
     of the compatibility backend, whose outline the importer builds before it reads a weight.
     """
+    if gguf_file(source) is None:
+        _check(source, any(source.glob("*.safetensors")))  # without any, the importer names what is missing
+        return
+    with open_source(source).companions() as files:
+        _check(files[0].parent, True)
+
+
+def _check(folder: Path, weights: bool) -> None:
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -24,5 +34,5 @@ def check(folder: Path) -> None:
         return
     if is_known(config):
         read_spec(config)
-    if any(folder.glob("*.safetensors")):  # else the importer names what is missing
+    if weights:
         ChatFormat(folder).prompt([Message("user", "Hello")])

@@ -23,6 +23,10 @@ class Fields:
             raise broken(f"{self.where} lacks {name!r}")
         return self._values[name]
 
+    def has(self, name: str) -> bool:
+        """Whether there is such a value."""
+        return name in self._values
+
     def integer(self, name: str, low: int = 0, high: int = 2**62) -> int:
         """A whole number from low to high."""
         return whole(self._take(name), f"{name!r} in {self.where}", low, high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
@@ -34,12 +34,17 @@ class FileHash:
 
 @dataclass(frozen=True)
 class Source:
-    """Where the weights came from. repo and revision are empty when they are not known."""
+    """Where the weights came from. repo and revision are empty when they are not known.
+
+    form, bits: the format of the source, and about how many bits an expert weight took in it.
+    """
 
     path: str
     repo: str
     revision: str
     files: tuple[FileHash, ...]
+    form: str = "safetensors"
+    bits: float = 16.0
 
 
 @dataclass(frozen=True)
@@ -215,7 +220,10 @@ def _file(f: Fields) -> FileHash:
 
 def _source(f: Fields) -> Source:
     files = tuple(_file(Fields(x, f"source file {i}")) for i, x in enumerate(f.array("files")))
-    return Source(f.text("path"), f.text("repo"), f.text("revision"), files)
+    where = Source(f.text("path"), f.text("repo"), f.text("revision"), files)
+    if not f.has("form"):  # in stores from before other formats were read
+        return where
+    return replace(where, form=f.text("form"), bits=f.number("bits"))
 
 
 def _quality(f: Fields) -> TierQuality:

@@ -1,0 +1,48 @@
+"""GGUF files by their names: which belong together, and which of a folder is the model."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.headers import missing
+
+SUFFIX = ".gguf"
+_PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf", re.IGNORECASE)
+_EYES = re.compile(r"(^|[-_.])(mmproj|clip)", re.IGNORECASE)  # a vision tower beside a model
+
+
+def parts(path: Path) -> tuple[Path, ...]:
+    """All files of the model that `path` is (a part of), in order. Raises UnderhillError(MISSING_FILE)."""
+    match = _PART.fullmatch(path.name)
+    if match is None:
+        return (path,)
+    stem, count = match.group(1), int(match.group(3))
+    found = tuple(path.with_name(f"{stem}-{n:05d}-of-{count:05d}{path.suffix}") for n in range(1, count + 1))
+    for file in found:
+        if not file.is_file():
+            raise missing(file)
+    return found
+
+
+def model_name(path: Path) -> str:
+    """The file's name without its ending, and without what numbers a part."""
+    match = _PART.fullmatch(path.name)
+    return match.group(1) if match else path.stem
+
+
+def only_model(folder: Path) -> Path | None:
+    """The model that a folder holds as GGUF (the first part of a split one); None where there is none.
+
+    Raises UnderhillError(BAD_REQUEST) when there are several.
+    """
+    files = [p for p in sorted(folder.iterdir()) if p.suffix.lower() == SUFFIX and not _EYES.search(p.stem)]
+    models = {model_name(p): p for p in reversed(files)}
+    if len(models) > 1:
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            f"{folder} holds {len(models)} models as GGUF files.",
+            f"Choose one of the files: {', '.join(sorted(p.name for p in models.values()))}.",
+        )
+    return next(iter(models.values()), None)

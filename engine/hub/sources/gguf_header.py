@@ -1,0 +1,204 @@
+"""The header of a GGUF file (versions 2 and 3): metadata and where tensors lie, every number checked before use.
+
+The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.headers import missing, unreadable
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+LONGEST = 1 << 28  # bytes of metadata and tensor table; a vocabulary of 256 k takes about 10 MB
+MOST_TENSORS = 1 << 20
+MOST_KEYS = 1 << 16
+DIMENSIONS = 4
+ALIGNMENT = 32  # where general.alignment does not say
+
+_SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_STRING, _ARRAY = 8, 9
+
+
+@dataclass(frozen=True)
+class GgufTensor:
+    """One stored tensor. type: ggml's number of it; shape in torch's order; offset from the start of the file."""
+
+    name: str
+    file: Path
+    type: int
+    shape: tuple[int, ...]
+    offset: int
+    nbytes: int
+
+
+@dataclass(frozen=True)
+class GgufHeader:
+    """What one file says before its data."""
+
+    path: Path
+    metadata: dict[str, Any]
+    tensors: dict[str, GgufTensor]
+
+
+def read_gguf_header(path: Path, arrays: bool = True) -> GgufHeader:
+    """The header of one file. arrays: False leaves arrays out of the metadata (a vocabulary takes a second to make).
+
+    Raises UnderhillError: MISSING_FILE, DISK_ERROR, UNSUPPORTED_MODEL (version, byte order, tensor type), or
+    BROKEN_FILE when the file is cut short or contradicts itself.
+    """
+    try:
+        with path.open("rb") as file:
+            return _Reader(path, file, arrays).read()
+    except FileNotFoundError as cause:
+        raise missing(path) from cause
+    except OSError as cause:
+        raise unreadable(path, cause) from cause
+
+
+class _Reader:
+    """Takes values off a file from its start; nothing is allocated that the file has not the bytes for."""
+
+    def __init__(self, path: Path, file: BinaryIO, arrays: bool) -> None:
+        self._path = path
+        self._file = file
+        self._arrays = arrays
+        self._size = file.seek(0, 2)
+        self._left = min(self._size, LONGEST)
+        self._at = 0
+        file.seek(0)
+
+    def read(self) -> GgufHeader:
+        if self._size < 24 or self._take(4) != MAGIC:
+            raise self._broken("it does not begin like a GGUF file")
+        version: int = self._scalar("<I")
+        if version not in VERSIONS:
+            swapped = int.from_bytes(version.to_bytes(4, "little"), "big") in VERSIONS
+            raise UnderhillError(
+                Kind.UNSUPPORTED_MODEL,
+                f"{self._path.name} is a GGUF file for big-endian computers."
+                if swapped
+                else f"{self._path.name} is GGUF version {version}, which Underhill does not read.",
+                "Get the model in another file.",
+            )
+        tensors: int = self._scalar("<Q")
+        keys: int = self._scalar("<Q")
+        if tensors > MOST_TENSORS or keys > MOST_KEYS:
+            raise self._broken("it claims an impossible number of tensors")
+        metadata = {}
+        for _ in range(keys):
+            key = self._text()
+            kind: int = self._scalar("<I")
+            value = self._value(kind)
+            if kind != _ARRAY or self._arrays:
+                metadata[key] = value
+        table = [self._tensor() for _ in range(tensors)]
+        return GgufHeader(self._path, metadata, self._placed(table, metadata.get("general.alignment", ALIGNMENT)))
+
+    def _tensor(self) -> tuple[str, tuple[int, ...], int, int]:
+        """(name, shape, type, offset within the data) as the table says it."""
+        name = self._text()
+        dimensions: int = self._scalar("<I")
+        if not 0 < dimensions <= DIMENSIONS:
+            raise self._broken(f"{name} has {dimensions} dimensions")
+        shape = tuple(reversed(struct.unpack(f"<{dimensions}Q", self._take(8 * dimensions))))
+        if any(not 0 < n <= 2**40 for n in shape):
+            raise self._broken(f"the shape of {name} is impossible")
+        kind: int = self._scalar("<I")
+        offset: int = self._scalar("<Q")
+        return name, shape, kind, offset
+
+    def _placed(self, table: list[tuple[str, tuple[int, ...], int, int]], alignment: Any) -> dict[str, GgufTensor]:
+        """The tensors at their places in the file, after checking that they fit and do not overlap."""
+        if type(alignment) is not int or not 0 < alignment <= 1 << 20:
+            raise self._broken("its alignment is impossible")
+        start = -(-self._at // alignment) * alignment
+        found: dict[str, GgufTensor] = {}
+        end, before = start, ""
+        for name, shape, kind, offset in sorted(table, key=lambda row: row[3]):
+            size = self._nbytes(name, shape, kind)
+            if name in found or start + offset < end:
+                raise self._broken(f"{name} overlaps {before or 'the header'}" if name not in found else f"two {name}")
+            if start + offset + size > self._size:
+                raise UnderhillError(
+                    Kind.BROKEN_FILE,
+                    f"{self._path.name} is cut short: {name} ends at {start + offset + size} of {self._size} bytes.",
+                    "Download the file again.",
+                )
+            found[name] = GgufTensor(name, self._path, kind, shape, start + offset, size)
+            end, before = start + offset + size, name
+        return {name: found[name] for name, *_ in table}
+
+    def _nbytes(self, name: str, shape: tuple[int, ...], kind: int) -> int:
+        if kind not in type_sizes():
+            raise UnderhillError(
+                Kind.UNSUPPORTED_MODEL,
+                f"{name} in {self._path.name} has the tensor type {kind}, which Underhill does not know.",
+                "Get the model in another quantization.",
+            )
+        block, size = type_sizes()[kind]
+        if shape[-1] % block:
+            raise self._broken(f"the rows of {name} are no whole number of blocks")
+        rows = shape[-1] // block * size
+        for n in shape[:-1]:
+            rows *= n
+        return rows
+
+    def _value(self, kind: int) -> Any:
+        if kind in _SCALARS:
+            return self._scalar(_SCALARS[kind])
+        if kind == _STRING:
+            return self._text()
+        if kind != _ARRAY:
+            raise self._broken(f"its metadata has the unknown type {kind}")
+        inner: int = self._scalar("<I")
+        count: int = self._scalar("<Q")
+        if inner in _SCALARS:
+            form = _SCALARS[inner]
+            data = self._take(count * struct.calcsize(form))
+            return list(struct.unpack(f"<{count}{form[1]}", data)) if self._arrays else None
+        if inner != _STRING:
+            raise self._broken("its metadata holds an array of arrays")
+        if count * 8 > self._left:
+            raise self._broken("it ends within its metadata")
+        return [self._text() for _ in range(count)] if self._arrays else self._pass_over(count)
+
+    def _pass_over(self, strings: int) -> None:
+        for _ in range(strings):
+            length: int = self._scalar("<Q")
+            self._take(length)
+
+    def _scalar(self, form: str) -> Any:
+        return struct.unpack(form, self._take(struct.calcsize(form)))[0]
+
+    def _text(self) -> str:
+        """A string; bytes that are not UTF-8 become U+FFFD."""
+        length: int = self._scalar("<Q")
+        return self._take(length).decode("utf-8", "replace")
+
+    def _take(self, count: int) -> bytes:
+        if count > self._left:
+            raise self._broken("it ends within its header" if self._size < LONGEST else "its header is impossibly long")
+        data = self._file.read(count)
+        if len(data) < count:
+            raise self._broken("it ends within its header")
+        self._left -= count
+        self._at += count
+        return data
+
+    def _broken(self, what: str) -> UnderhillError:
+        return UnderhillError(Kind.BROKEN_FILE, f"{self._path.name} is damaged: {what}.", "Download the file again.")
+
+
+@cache
+def type_sizes() -> dict[int, tuple[int, int]]:
+    """ggml's number of a tensor type -> (weights of a block, bytes of it)."""
+    from gguf.constants import GGML_QUANT_SIZES
+
+    return {int(kind): sizes for kind, sizes in GGML_QUANT_SIZES.items()}

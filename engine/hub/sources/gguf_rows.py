@@ -1,0 +1,161 @@
+"""Rows of tensors in a GGUF file, decoded when they are asked for and never more than that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.headers import unreadable
+from engine.hub.sources.decoded import Rows
+from engine.hub.sources.gguf_header import GgufTensor, type_sizes
+
+PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}  # ggml's numbers of what passes as it is
+NAMES = {0: "F32", 1: "F16", 30: "BF16"}
+
+
+class GgufRows(Rows, Protocol):
+    """Rows out of a GGUF file."""
+
+    @property
+    def plain(self) -> int | None:
+        """ggml's number of the one type they are stored as, if that is not quantized."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRows:
+    """Rows first .. first + count of a tensor whose leading dimensions are taken together.
+
+    order: row i of the result is row order[i] of these; None as they lie.
+    """
+
+    tensor: GgufTensor
+    first: int
+    count: int
+    order: NDArray[np.int64] | None = None
+
+    @property
+    def plain(self) -> int | None:
+        """See GgufRows."""
+        return self.tensor.type if self.tensor.type in PLAIN else None
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """See GgufRows."""
+        if self.order is None:
+            return decode(self._bytes(self.first + start, stop - start), self.tensor)
+        wanted = self.order[start:stop]
+        low = int(wanted.min()) if len(wanted) else 0
+        high = int(wanted.max()) + 1 if len(wanted) else 0
+        return decode(self._bytes(self.first + low, high - low)[wanted - low], self.tensor)
+
+    def _bytes(self, first: int, count: int) -> NDArray[np.uint8]:
+        """[count, bytes of a row]"""
+        block, size = type_sizes()[self.tensor.type]
+        row = self.tensor.shape[-1] // block * size
+        data = np.empty((count, row), np.uint8)
+        into = data.reshape(-1).data
+        try:
+            with self.tensor.file.open("rb", buffering=0) as file:
+                file.seek(self.tensor.offset + first * row)
+                while into:
+                    n = file.readinto(into)
+                    if not n:
+                        raise UnderhillError(
+                            Kind.BROKEN_FILE,
+                            f"{self.tensor.file.name} is cut short in {self.tensor.name}.",
+                            "Download the file again.",
+                        )
+                    into = into[n:]
+        except OSError as cause:
+            raise unreadable(self.tensor.file, cause) from cause
+        return data
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedRows:
+    """The rows of several matrices, one after the other. counts: how many each has."""
+
+    parts: tuple[GgufRows, ...]
+    counts: tuple[int, ...]
+
+    @property
+    def plain(self) -> int | None:
+        """See GgufRows."""
+        kinds = {p.plain for p in self.parts}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """See GgufRows."""
+        found, at = [], 0
+        for part, count in zip(self.parts, self.counts, strict=True):
+            low, high = max(start - at, 0), min(stop - at, count)
+            if low < high:
+                found.append(part.read(low, high))
+            at += count
+        return torch.cat(found)
+
+
+@dataclass(frozen=True, eq=False)
+class LatentRows:
+    """DeepSeek's kv_b_proj [heads * (nope + v), rank], which llama.cpp keeps as keys [heads, rank, nope] and values.
+
+    keys: heads * rank rows of nope columns, of which each head's must be turned. values: heads * v rows of rank.
+    """
+
+    keys: StoredRows
+    values: StoredRows
+    heads: int
+    rank: int
+    nope: int
+    v: int
+
+    @property
+    def plain(self) -> int | None:
+        """See GgufRows."""
+        return self.keys.plain if self.keys.plain == self.values.plain else None
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """See GgufRows."""
+        of_head = self.nope + self.v
+        first, last = start // of_head, -(-stop // of_head)
+        blocks = []
+        for head in range(first, last):
+            blocks.append(self.keys.read(head * self.rank, (head + 1) * self.rank).T)
+            blocks.append(self.values.read(head * self.v, (head + 1) * self.v))
+        return torch.cat(blocks)[start - first * of_head : stop - first * of_head]
+
+
+def stored(tensor: GgufTensor, order: NDArray[np.int64] | None = None) -> StoredRows:
+    """All rows of a tensor."""
+    return StoredRows(tensor, 0, rows_of(tensor.shape), order)
+
+
+def rows_of(shape: Sequence[int]) -> int:
+    """How many rows a tensor of this shape has; one where it is a vector."""
+    count = 1
+    for n in shape[:-1]:
+        count *= n
+    return count
+
+
+def decode(data: NDArray[np.uint8], tensor: GgufTensor) -> Tensor:
+    """Bytes [n, row] of a tensor as [n, columns]: unquantized types as they are, all others as float32."""
+    if tensor.type in PLAIN:
+        return torch.from_numpy(np.ascontiguousarray(data)).view(PLAIN[tensor.type])
+    from gguf import GGMLQuantizationType, dequantize
+
+    kind = GGMLQuantizationType(tensor.type)
+    try:
+        return torch.from_numpy(dequantize(data, kind))
+    except NotImplementedError as cause:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"{tensor.name} is stored as {kind.name}, which Underhill does not read.",
+            "Get the model in another quantization.",
+        ) from cause

@@ -1,0 +1,287 @@
+"""A model in one or several GGUF files, with its tensors under the names and in the layout of the hub."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.layouts import FAMILIES, PARTS
+from engine.hub.sources import gguf_files
+from engine.hub.sources.decoded import DecodedEntry, find, read_chunks, read_part
+from engine.hub.sources.gguf_header import GgufTensor, read_gguf_header, type_sizes
+from engine.hub.sources.gguf_metadata import Metadata
+from engine.hub.sources.gguf_names import ARCHITECTURES, Architecture
+from engine.hub.sources.gguf_rows import (
+    NAMES,
+    GgufRows,
+    JoinedRows,
+    LatentRows,
+    StoredRows,
+    decode,
+    rows_of,
+    stored,
+)
+from engine.hub.sources.gguf_tokenizer import tokenizer_files
+from engine.hub.sources.source import Form
+
+_LAYER = re.compile(r"blk\.(\d{1,6})\.(.+)")
+_EXPERTS = re.compile(r"ffn_(gate|up|down|gate_up)_exps\.(weight|bias)")
+_ONE_EXPERT = re.compile(r"ffn_(gate|up|down)\.(\d{1,6})\.weight")  # files from before 2024-04
+_ROTATION = re.compile(r"(blk\.\d+\.)?(rope_freqs|rope_factors_long|rope_factors_short|attn_rot_embd)\.weight")
+
+
+class GgufSource:
+    """See Source. Only headers are read until tensors are asked for."""
+
+    def __init__(
+        self, path: Path, files: tuple[Path, ...], metadata: Metadata, config: dict[str, Any], form: Form,
+        entries: Mapping[str, DecodedEntry],
+    ) -> None:  # fmt: skip
+        self.path = path
+        self.files = files
+        self.config = config
+        self.form = form
+        self.entries = entries
+        self._metadata = metadata
+
+    @classmethod
+    def open(cls, path: Path) -> GgufSource:
+        """Open the file at `path` and, if it is a part of several, the others.
+
+        Raises UnderhillError: UNSUPPORTED_MODEL (architecture, dense model, tensor type, unknown tensor), MISSING_FILE,
+        BROKEN_FILE, DISK_ERROR.
+        """
+        files = gguf_files.parts(path)
+        first, *rest = (read_gguf_header(file) for file in files)
+        metadata = Metadata(first.metadata)
+        tensors = dict(first.tensors)
+        for header in rest:
+            if tensors.keys() & header.tensors.keys():
+                raise _broken(header.path, "it repeats tensors of another part")
+            tensors |= header.tensors
+        promised = first.metadata.get("split.tensors.count", len(tensors))
+        if promised != len(tensors):
+            raise _broken(path, f"its parts hold {len(tensors)} tensors instead of {promised}")
+        architecture = _architecture(metadata)
+        _check_types(tensors)
+        config = architecture.config(metadata, tensors)
+        entries = {e.name: e for e in _Entries(architecture, config, tensors).make()}
+        return cls(path, files, metadata, config, _form(tensors), entries)
+
+    @property
+    def originals(self) -> tuple[Path, ...]:
+        """The files: everything is in them."""
+        return self.files
+
+    @contextmanager
+    def companions(self) -> Iterator[tuple[Path, ...]]:
+        """Config, tokenizer and template, made of the metadata, the same bytes every time.
+
+        Raises UnderhillError(UNSUPPORTED_MODEL or BROKEN_FILE) where the tokenizer cannot be rebuilt.
+        """
+        texts = {"config.json": json.dumps(self.config, indent=2, sort_keys=True), **tokenizer_files(self._metadata)}
+        with tempfile.TemporaryDirectory(prefix="underhill-") as folder:
+            for name, text in texts.items():
+                (Path(folder) / name).write_text(text, encoding="utf-8", newline="\n")
+            yield tuple(sorted(Path(folder).iterdir()))
+
+    def entry(self, name: str) -> DecodedEntry:
+        """See Source."""
+        return find(self.entries, name)
+
+    def tensor(self, name: str) -> Tensor:
+        """See Source."""
+        return self.part(name, ())
+
+    def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
+        """See Source."""
+        return read_part(self.entry(name), index, rows)
+
+    def chunks(self, name: str) -> Iterator[memoryview]:
+        """See Source."""
+        return read_chunks(self.entry(name))
+
+
+class _Entries:
+    """Makes the hub's tensors out of those of the file."""
+
+    def __init__(self, architecture: Architecture, config: dict[str, Any], tensors: Mapping[str, GgufTensor]) -> None:
+        self._architecture = architecture
+        self._config = config
+        self._tensors = tensors
+        self._names = FAMILIES[config["model_type"]]
+
+    def make(self) -> Iterator[DecodedEntry]:
+        for name, tensor in self._tensors.items():
+            if _ROTATION.fullmatch(name):
+                _check_rotation(tensor)
+                continue
+            layer = _LAYER.fullmatch(name)
+            if layer is None:
+                if name not in self._architecture.top:
+                    raise _unknown(tensor)
+                yield _dense(self._architecture.top[name], tensor.shape, stored(tensor))
+            elif int(layer.group(1)) < self._config["num_hidden_layers"]:  # beyond: for predicting further tokens
+                yield from self._of_layer(tensor, int(layer.group(1)), layer.group(2))
+
+    def _of_layer(self, tensor: GgufTensor, layer: int, leaf: str) -> Iterator[DecodedEntry]:
+        many, one = _EXPERTS.fullmatch(leaf), _ONE_EXPERT.fullmatch(leaf)
+        root = f"model.layers.{layer}"
+        if many is not None:
+            yield from self._experts(tensor, f"{root}.{self._names.module}", many.group(1), many.group(2))
+        elif one is not None:
+            part = self._names.single[PARTS.index(one.group(1))]
+            name = f"{root}.{self._names.module}.{int(one.group(2))}.{part}.weight"
+            yield _expert(name, tensor.shape, stored(tensor))
+        elif leaf in ("attn_k_b.weight", "attn_v_b.weight"):
+            if leaf == "attn_k_b.weight":
+                yield self._latent(tensor, self._beside(layer, "attn_v_b.weight"), root)
+        elif self._architecture.shared_fused and leaf in ("ffn_gate_shexp.weight", "ffn_up_shexp.weight"):
+            if leaf == "ffn_gate_shexp.weight":
+                up = self._beside(layer, "ffn_up_shexp.weight")
+                both = JoinedRows((stored(tensor), stored(up)), (tensor.shape[0], up.shape[0]))
+                shape = (tensor.shape[0] + up.shape[0], *tensor.shape[1:])
+                yield _dense(f"{root}.shared_mlp.input_linear.weight", shape, both)
+        elif leaf in self._architecture.layer:
+            yield _dense(f"{root}.{self._architecture.layer[leaf]}", *self._changed(tensor, leaf))
+        else:
+            raise _unknown(tensor)
+
+    def _experts(self, tensor: GgufTensor, module: str, which: str, suffix: str) -> Iterator[DecodedEntry]:
+        """One entry per expert and matrix of a tensor [experts, out, in], or per bias of one [experts, out]."""
+        count, shape = tensor.shape[0], tensor.shape[1:]
+        if len(shape) != (2 if suffix == "weight" else 1) or count != self._count():
+            raise _broken(tensor.file, f"{tensor.name} has the shape {list(tensor.shape)}")
+        each = rows_of(shape)
+        for expert in range(count):
+            root = f"{module}.{expert}"
+            if which == "gate_up":
+                half = each // 2
+                for at, part in enumerate(self._names.single[:2]):
+                    rows = StoredRows(tensor, expert * each + at * half, half)
+                    yield _expert(f"{root}.{part}.{suffix}", (half, *shape[1:]), rows)
+            else:
+                part = self._names.single[PARTS.index(which)]
+                yield _expert(f"{root}.{part}.{suffix}", shape, StoredRows(tensor, expert * each, each))
+
+    def _latent(self, keys: GgufTensor, values: GgufTensor, root: str) -> DecodedEntry:
+        heads, rank = self._config["num_attention_heads"], self._config["kv_lora_rank"]
+        nope, v = self._config["qk_nope_head_dim"], self._config["v_head_dim"]
+        if keys.shape != (heads, rank, nope) or values.shape != (heads, v, rank):
+            raise _broken(keys.file, f"{keys.name} and {values.name} do not fit the metadata")
+        rows = LatentRows(stored(keys), stored(values), heads, rank, nope, v)
+        return _dense(f"{root}.self_attn.kv_b_proj.weight", (heads * (nope + v), rank), rows)
+
+    def _changed(self, tensor: GgufTensor, leaf: str) -> tuple[tuple[int, ...], GgufRows]:
+        """(shape on the hub, rows) of a dense tensor."""
+        shape = tensor.shape
+        if leaf in self._architecture.row and len(shape) == 1:
+            return (1, *shape), stored(tensor)
+        if leaf in self._architecture.conv and len(shape) == 2:
+            return (shape[0], 1, shape[1]), stored(tensor)
+        if self._architecture.permuted and leaf in ("attn_q.weight", "attn_k.weight"):
+            heads = self._config["num_attention_heads" if leaf == "attn_q.weight" else "num_key_value_heads"]
+            if not heads or shape[0] % (2 * heads):
+                raise _broken(tensor.file, f"the rows of {tensor.name} are no whole number of heads")
+            return shape, stored(tensor, halves(shape[0], heads))
+        return shape, stored(tensor)
+
+    def _beside(self, layer: int, leaf: str) -> GgufTensor:
+        name = f"blk.{layer}.{leaf}"
+        if name not in self._tensors:
+            raise UnderhillError(Kind.MISSING_FILE, f"The GGUF file lacks the tensor {name}.", "Download it again.")
+        return self._tensors[name]
+
+    def _count(self) -> int:
+        keys = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+        return int(next(self._config[key] for key in keys if key in self._config))
+
+
+def halves(rows: int, heads: int) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Where each row of a query or key matrix of the hub is found in llama.cpp's.
+
+    Within a head the hub rotates element i with i + half; llama.cpp's converter has put the two beside each other.
+    """
+    half = rows // heads // 2
+    return np.arange(rows, dtype=np.int64).reshape(heads, half, 2).swapaxes(1, 2).reshape(-1)
+
+
+def _dense(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:
+    """Quantized tensors are handed out as bf16, all others as they are."""
+    plain = rows.plain
+    return DecodedEntry(name, "BF16" if plain is None else NAMES[plain], shape, rows)
+
+
+def _expert(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:
+    """Quantized tensors are handed out exactly."""
+    plain = rows.plain
+    return DecodedEntry(name, "F32" if plain is None else NAMES[plain], shape, rows)
+
+
+def _architecture(metadata: Metadata) -> Architecture:
+    name = metadata.architecture
+    if name not in ARCHITECTURES:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"This GGUF file holds a {name} model, which Underhill does not open from GGUF.",
+            f"Get the model in safetensors format, or one of these: {', '.join(sorted(ARCHITECTURES))}.",
+        )
+    if not metadata.integer("expert_count", 0):
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"This {name} model is dense: it has no routed experts.",
+            "Underhill runs Mixture-of-Experts models; choose one of those.",
+        )
+    return ARCHITECTURES[name]
+
+
+def _check_types(tensors: Mapping[str, GgufTensor]) -> None:
+    """Raise UnderhillError(UNSUPPORTED_MODEL) for the first tensor of a type that nobody decodes."""
+    for tensor in {t.type: t for t in tensors.values()}.values():
+        decode(np.zeros((1, type_sizes()[tensor.type][1]), np.uint8), tensor)
+
+
+def _check_rotation(tensor: GgufTensor) -> None:
+    """Factors of 1 change nothing; others are a stretch of the context that no config here would say."""
+    if bool((stored(tensor).read(0, rows_of(tensor.shape)).float() != 1).any()):
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"This GGUF file stretches its context by {tensor.name}, which Underhill does not read from GGUF.",
+            "Get the model in safetensors format.",
+        )
+
+
+def _form(tensors: Mapping[str, GgufTensor]) -> Form:
+    """The type that most bytes of the experts have, and the bits that an expert weight takes on average."""
+    from gguf import GGMLQuantizationType
+
+    held = [t for t in tensors.values() if t.name.endswith("_exps.weight") or _ONE_EXPERT.search(t.name)]
+    sizes: dict[int, int] = {}
+    for t in held:
+        sizes[t.type] = sizes.get(t.type, 0) + t.nbytes
+    weights = sum(rows_of(t.shape) * t.shape[-1] for t in held)
+    if not weights:
+        return Form("GGUF", 16.0)
+    most = max(sizes, key=lambda kind: sizes[kind])
+    return Form(f"GGUF {GGMLQuantizationType(most).name}", 8 * sum(sizes.values()) / weights)
+
+
+def _unknown(tensor: GgufTensor) -> UnderhillError:
+    return UnderhillError(
+        Kind.UNSUPPORTED_MODEL,
+        f"{tensor.file.name} holds the tensor {tensor.name}, whose part in the model Underhill does not know.",
+        "Get the model in safetensors format.",
+    )
+
+
+def _broken(path: Path, what: str) -> UnderhillError:
+    return UnderhillError(Kind.BROKEN_FILE, f"{path.name} is damaged: {what}.", "Download the file again.")

@@ -1,0 +1,72 @@
+"""How each vocabulary wants text cut up before it is merged into tokens, by what GGUF calls it (tokenizer.ggml.pre).
+
+A GGUF file keeps the name alone. The patterns are those in the models' own tokenizer.json files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+_QWEN2 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _REST
+_LLAMA3 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _REST
+_UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_O200K = (
+    rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTIONS}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTIONS}?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+_GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+_CASED = r"[\p{Lu}\p{Ll}\p{Lt}&&[^\u10D0-\u10FF]]"  # DeepSeek lists them one by one, without Georgian's small letters
+_DEEPSEEK2 = (
+    r"[\r\n]",
+    rf"\s?{_CASED}+",
+    "\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+",
+    r"\s+$",
+    "[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+",
+    r"\p{N}",
+)
+_DEEPSEEK3 = (
+    r"\p{N}{1,3}",
+    "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+    r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+"
+    r"| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+",
+)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Patterns, applied one after the other to what those before left whole.
+
+    composed: text is put into Unicode's NFC first. whole: a piece that is a token is taken before any merging.
+    """
+
+    patterns: tuple[str, ...]
+    composed: bool = False
+    whole: bool = False
+
+
+_LLAMA3_SPLIT = Split((_LLAMA3,), whole=True)
+_QWEN2_SPLIT = Split((_QWEN2,), composed=True)
+
+SPLITS: dict[str, Split] = {
+    "chatglm-bpe": Split((_LLAMA3,)),
+    "dbrx": Split((_LLAMA3,)),
+    "deepseek-llm": Split(_DEEPSEEK2),
+    "deepseek-r1-qwen": _QWEN2_SPLIT,
+    "deepseek-v3": Split(_DEEPSEEK3),
+    "glm4": Split((_LLAMA3,)),
+    "gpt-2": Split((_GPT2,)),
+    "gpt-4o": Split((_O200K,)),
+    "hunyuan": Split((_QWEN2,)),
+    "lfm2": _LLAMA3_SPLIT,
+    "llama-bpe": _LLAMA3_SPLIT,
+    "llama-v3": _LLAMA3_SPLIT,
+    "llama3": _LLAMA3_SPLIT,
+    "minimax-m2": Split((_O200K,)),
+    "olmo": Split((_GPT2,), composed=True),
+    "qwen2": _QWEN2_SPLIT,
+    "refact": Split((r"\p{N}", _GPT2)),
+    "smaug-bpe": Split((_LLAMA3,)),
+    "solar-open": Split((_QWEN2,)),
+}

@@ -1,0 +1,155 @@
+"""The tokenizer that a GGUF file describes, as the files that hubs keep it in: tokenizer.json and those beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
+from tokenizers.models import BPE
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.sources.gguf_metadata import Metadata
+from engine.hub.sources.gguf_splits import SPLITS
+
+BYTE_LEVEL, SENTENCES = "gpt2", "llama"  # tokenizer.ggml.model
+UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6  # tokenizer.ggml.token_type
+SPACE = "\u2581"
+_ENDS = ("eos", "eot", "eom")
+
+
+def tokenizer_files(m: Metadata) -> dict[str, str]:
+    """File name -> text: tokenizer, its settings, the tokens that end an answer, and the chat template if there is one.
+
+    Raises UnderhillError: UNSUPPORTED_MODEL for kinds of vocabulary that are not known, BROKEN_FILE.
+    """
+    tokens = m.strings("tokenizer.ggml.tokens")
+    tokenizer = _tokenizer(m, tokens)
+    settings: dict[str, Any] = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "clean_up_tokenization_spaces": False,
+        "model_max_length": m.integer("context_length"),
+    }
+    for name, which in (("bos", "bos"), ("eos", "eos"), ("unk", "unknown"), ("pad", "padding")):
+        number = m.token(which)
+        if number is not None and number < len(tokens):
+            settings[f"{name}_token"] = tokens[number]
+    ends = sorted({n for which in _ENDS if (n := m.token(which)) is not None})
+    found = {
+        "tokenizer.json": tokenizer.to_str(),
+        "tokenizer_config.json": json.dumps(settings, ensure_ascii=False, indent=2, sort_keys=True),
+    }
+    if ends:
+        found["generation_config.json"] = json.dumps({"eos_token_id": ends})
+    template = m.general("tokenizer.chat_template", str, "")
+    if template:
+        found["chat_template.jinja"] = template
+    return found
+
+
+def _tokenizer(m: Metadata, tokens: list[str]) -> Tokenizer:
+    kind = m.general("tokenizer.ggml.model", str, "")
+    types = m.numbers("tokenizer.ggml.token_type") or [1] * len(tokens)
+    if not tokens or len(types) != len(tokens):
+        raise _broken("its vocabulary is not complete")
+    if kind == BYTE_LEVEL:
+        tokenizer = _byte_level(m, tokens)
+    elif kind == SENTENCES:
+        tokenizer = _sentences(m, tokens, types)
+    else:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"The vocabulary of this GGUF file is of the kind {kind!r}, which Underhill does not read from GGUF.",
+            "Get the model in safetensors format.",
+        )
+    known = tokenizer.get_vocab()
+    for token, sort in zip(tokens, types, strict=True):
+        if token in known and sort in (CONTROL, USER_DEFINED):
+            added = AddedToken(token, normalized=False, special=sort == CONTROL)
+            (tokenizer.add_special_tokens if sort == CONTROL else tokenizer.add_tokens)([added])
+    bos = m.token("bos")
+    if bos is not None and bos < len(tokens) and m.general("tokenizer.ggml.add_bos_token", bool, kind == SENTENCES):
+        tokenizer.post_processor = processors.TemplateProcessing(
+            single=f"{tokens[bos]} $A", pair=f"{tokens[bos]} $A {tokens[bos]} $B", special_tokens=[(tokens[bos], bos)]
+        )
+    return tokenizer
+
+
+def _byte_level(m: Metadata, tokens: list[str]) -> Tokenizer:
+    """Bytes spelled as letters, merged in a given order."""
+    pre = m.general("tokenizer.ggml.pre", str, "")
+    if pre not in SPLITS:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"The tokenizer of this GGUF file splits text by the rules {pre!r}, which Underhill does not know."
+            if pre
+            else "This GGUF file is from before files said how their tokenizer splits text.",
+            "Get the model in safetensors format, or a newer GGUF file of it.",
+        )
+    split = SPLITS[pre]
+    merges = []
+    for merge in m.strings("tokenizer.ggml.merges"):
+        left, gap, right = merge.partition(" ")
+        if not left or not gap or not right:
+            raise _broken(f"the merge {merge!r} is not of two tokens")
+        merges.append((left, right))
+    tokenizer = _bpe(tokens, merges, ignore_merges=split.whole)
+    if split.composed:
+        tokenizer.normalizer = normalizers.NFC()
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(pattern), behavior="isolated") for pattern in split.patterns]
+        + [pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+def _sentences(m: Metadata, tokens: list[str], types: list[float]) -> Tokenizer:
+    """SentencePiece's: spaces spelled out, any two pieces merged whose whole has the highest score."""
+    scores = m.numbers("tokenizer.ggml.scores")
+    if len(scores) != len(tokens):
+        raise _broken("its vocabulary has no scores")
+    unknown = m.token("unknown")
+    number = unknown if unknown is not None else next((i for i, t in enumerate(types) if t == UNKNOWN), None)
+    tokenizer = _bpe(
+        tokens,
+        _merges(tokens, scores, types),
+        byte_fallback=BYTE in types,
+        fuse_unk=True,
+        unk_token=tokens[number] if number is not None and number < len(tokens) else None,
+    )
+    prefix = m.general("tokenizer.ggml.add_space_prefix", bool, True)
+    spelled = normalizers.Replace(" ", SPACE)
+    tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend(SPACE), spelled]) if prefix else spelled
+    tokenizer.decoder = decoders.Sequence(
+        [decoders.Replace(SPACE, " "), decoders.ByteFallback(), decoders.Fuse()]
+        + ([decoders.Strip(" ", 1, 0)] if prefix else [])
+    )
+    return tokenizer
+
+
+def _merges(tokens: list[str], scores: list[float], types: list[float]) -> list[tuple[str, str]]:
+    """Every way in which a token is two others, the highest scores first."""
+    vocabulary = {
+        token: score for token, score, sort in zip(tokens, scores, types, strict=True) if sort not in (CONTROL, BYTE)
+    }
+    found = [
+        (-score, number, len(token[:cut]), token[:cut], token[cut:])
+        for number, (token, score) in enumerate(vocabulary.items())
+        for cut in range(1, len(token))
+        if token[:cut] in vocabulary and token[cut:] in vocabulary
+    ]
+    return [(left, right) for *_, left, right in sorted(found)]
+
+
+def _bpe(tokens: list[str], merges: list[tuple[str, str]], **settings: Any) -> Tokenizer:
+    try:
+        return Tokenizer(BPE({token: number for number, token in enumerate(tokens)}, merges, **settings))
+    except Exception as cause:  # the library raises its own kind for merges of tokens that are not there
+        raise _broken("its merges and its vocabulary do not fit together") from cause
+
+
+def _broken(what: str) -> UnderhillError:
+    return UnderhillError(
+        Kind.BROKEN_FILE, f"The tokenizer of this GGUF file is not usable: {what}.", "Get the model in another file."
+    )

@@ -1,0 +1,102 @@
+"""What the importer asks of a source: a config, tensors under the names they have on the hub, small files beside."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+
+
+class TensorInfo(Protocol):
+    """One tensor as it is handed out. dtype as in safetensors."""
+
+    @property
+    def name(self) -> str:
+        """As on the hub."""
+
+    @property
+    def dtype(self) -> str:
+        """'BF16', 'F32' and so on."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """In torch's order."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its data as it is handed out."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """How a source holds its weights. bits: about how many an expert weight takes in it, scales included."""
+
+    name: str
+    bits: float
+
+
+class Source(Protocol):
+    """A model to import, whatever it is stored as. Opening reads headers and no weights."""
+
+    @property
+    def path(self) -> Path:
+        """What was chosen: a folder or a file."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """As its config.json says it, or would."""
+
+    @property
+    def entries(self) -> Mapping[str, TensorInfo]:
+        """All tensors by name."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files that hold the weights."""
+
+    @property
+    def originals(self) -> tuple[Path, ...]:
+        """The files that decide what the store will hold, weights first."""
+
+    @property
+    def form(self) -> Form:
+        """The format, and how fine it is."""
+
+    def companions(self) -> AbstractContextManager[tuple[Path, ...]]:
+        """The small files to take along (config, tokenizer, template), sorted by name, there while inside."""
+
+    def entry(self, name: str) -> TensorInfo:
+        """One tensor. Raises UnderhillError(MISSING_FILE)."""
+
+    def tensor(self, name: str) -> Tensor:
+        """A whole tensor. Raises as `part`."""
+
+    def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
+        """tensor[index] (leading dimensions), or tensor[index][rows[0]:rows[1]]; reads little more than that.
+
+        Raises UnderhillError: MISSING_FILE when there is no such tensor, BROKEN_FILE, DISK_ERROR.
+        """
+
+    def chunks(self, name: str) -> Iterator[memoryview]:
+        """The bytes of a tensor in small pieces; each may be overwritten by the next."""
+
+
+def lacking(name: str) -> UnderhillError:
+    """MISSING_FILE for a tensor that is not there."""
+    return UnderhillError(Kind.MISSING_FILE, f"The checkpoint lacks the tensor {name}.", "Download the model again.")
+
+
+def bound(form: str, bits: float) -> str:
+    """A sentence on what a coarse source means for every tier of the store; '' where it means nothing."""
+    if not 0 < bits < 16:
+        return ""
+    return (
+        f"Its source was already quantized ({form}, about {bits:.3g} bits per weight), which limits the quality of "
+        "every precision: errors are measured against that source, not against the original model."
+    )

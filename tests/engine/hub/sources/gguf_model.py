@@ -1,0 +1,264 @@
+"""Tiny random models written as GGUF by gguf's own writer, named by gguf's own tables, as llama.cpp does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+from gguf import GGMLQuantizationType as Type
+from numpy.typing import NDArray
+from safetensors.torch import load_file
+
+Array = NDArray[Any]
+
+SIZES: dict[str, Any] = {
+    "vocab_size": 128, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,
+    "num_key_value_heads": 2, "head_dim": 16, "max_position_embeddings": 512, "num_experts_per_tok": 3,
+    "bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 0, "tie_word_embeddings": False, "rms_norm_eps": 1e-3,
+}  # fmt: skip
+YARN = {"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0, "original_max_position_embeddings": 128}
+ROPE = {"rope_type": "default", "rope_theta": 50000.0}
+MLA = {
+    "num_key_value_heads": 4, "q_lora_rank": 32, "kv_lora_rank": 32, "qk_nope_head_dim": 32, "qk_rope_head_dim": 16,
+    "v_head_dim": 32, "moe_intermediate_size": 32, "n_routed_experts": 8, "n_shared_experts": 2,
+    "first_k_dense_replace": 1, "routed_scaling_factor": 1.5,
+}  # fmt: skip
+
+# architecture of GGUF -> (model_type, what its config has beyond SIZES)
+FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("mixtral", {"num_local_experts": 8, "sliding_window": None, "rope_parameters": ROPE}),
+    "qwen2moe": (
+        "qwen2_moe",
+        {"num_experts": 8, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64},
+    ),
+    "qwen3moe": (
+        "qwen3_moe",
+        {"num_experts": 8, "moe_intermediate_size": 32, "norm_topk_prob": True, "rope_parameters": YARN},
+    ),
+    "olmoe": ("olmoe", {"num_experts": 8}),
+    "gpt-oss": (
+        "gpt_oss",
+        {
+            "num_local_experts": 8, "intermediate_size": 32, "sliding_window": 8,
+            "rope_parameters": {**YARN, "factor": 32.0, "beta_fast": 32.0, "beta_slow": 1.0, "truncate": False},
+        },
+    ),
+    "granitemoe": (
+        "granitemoeshared",
+        {
+            "num_local_experts": 8, "intermediate_size": 32, "shared_intermediate_size": 64,
+            "attention_multiplier": 0.3, "embedding_multiplier": 2.0, "residual_multiplier": 0.5, "logits_scaling": 4.0,
+        },
+    ),
+    "glm4moe": (
+        "glm4_moe",
+        {
+            "moe_intermediate_size": 32, "n_routed_experts": 8, "n_shared_experts": 1, "first_k_dense_replace": 1,
+            "attention_bias": True, "use_qk_norm": True, "routed_scaling_factor": 1.5, "norm_topk_prob": True,
+            "rope_parameters": {**ROPE, "partial_rotary_factor": 0.5},
+        },
+    ),
+    "dots1": (
+        "dots1",
+        {
+            "moe_intermediate_size": 32, "n_routed_experts": 8, "n_shared_experts": 1, "first_k_dense_replace": 1,
+            "norm_topk_prob": True, "routed_scaling_factor": 1.5, "sliding_window": None,
+        },
+    ),
+    "deepseek2": ("deepseek_v3", {**MLA, "n_group": 4, "topk_group": 2, "norm_topk_prob": True,
+                                  "rope_parameters": {**YARN, "mscale": 0.7, "mscale_all_dim": 0.7}}),
+    "ernie4_5-moe": (
+        "ernie4_5_moe",
+        {
+            "moe_num_experts": 8, "moe_k": 3, "moe_intermediate_size": 32, "moe_num_shared_experts": 2,
+            "moe_layer_start_index": 1,
+        },
+    ),
+    "lfm2moe": (
+        "lfm2_moe",
+        {
+            "num_experts": 8, "moe_intermediate_size": 32, "num_dense_layers": 1, "norm_eps": 1e-3,
+            "layer_types": ["conv", "full_attention", "conv"], "tie_word_embeddings": True,
+        },
+    ),
+    "minimax-m2": (
+        "minimax_m2",
+        {"num_local_experts": 8, "intermediate_size": 32, "rope_parameters": {**ROPE, "partial_rotary_factor": 0.5}},
+    ),
+    "hunyuan-moe": ("hunyuan_v1_moe", {"num_experts": 8, "moe_topk": 3, "intermediate_size": 32}),
+}  # fmt: skip
+
+
+def tiny(architecture: str, **changes: Any) -> Any:
+    """A small config of the family, for transformers."""
+    from transformers import AutoConfig
+
+    model_type, own = FAMILIES[architecture]
+    return AutoConfig.for_model(model_type, **{**SIZES, **own, **changes})
+
+
+def write(
+    folder: Path,
+    config: Mapping[str, Any],
+    target: Path,
+    architecture: str,
+    type_of: Callable[[str, Array], Type] = lambda name, array: Type.F32,
+    extra: Callable[[gguf.GGUFWriter], None] = lambda writer: None,
+    split: int = 0,
+) -> dict[str, Array]:
+    """Write the hub's checkpoint in `folder` as GGUF.
+
+    type_of: of each tensor, by its GGUF name. Returns GGUF name -> values as they were before any quantization.
+    split: tensors of a part; 0 writes one file.
+    """
+    arrays: dict[str, Array] = {}
+    for file in sorted(folder.glob("*.safetensors")):
+        arrays |= {name: tensor.float().numpy() for name, tensor in load_file(file).items()}
+    tensors = converted(arrays, dict(config), architecture)
+    writer = gguf.GGUFWriter(target, architecture, split_max_tensors=split)
+    describe(writer, dict(config))
+    extra(writer)
+    for name, array in tensors.items():
+        kind = type_of(name, array)
+        data = gguf.quantize(np.ascontiguousarray(array), kind)
+        writer.add_tensor(name, data, raw_dtype=kind)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return tensors
+
+
+def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
+    """The metadata that llama.cpp's converter keeps of a config."""
+    rope = c.get("rope_parameters") or {}
+    head_dim = c.get("head_dim") or c["hidden_size"] // c["num_attention_heads"]
+    deepseek = "kv_lora_rank" in c
+    w.add_block_count(c["num_hidden_layers"] + c.get("num_nextn_predict_layers", 0))
+    w.add_context_length(c["max_position_embeddings"])
+    w.add_embedding_length(c["hidden_size"])
+    w.add_feed_forward_length(c["intermediate_size"])
+    w.add_head_count(c["num_attention_heads"])
+    kinds = c.get("layer_types") or []
+    if "conv" in kinds:
+        w.add_head_count_kv([c["num_key_value_heads"] if k == "full_attention" else 0 for k in kinds])
+        w.add_shortconv_l_cache(c["conv_L_cache"])
+    else:
+        w.add_head_count_kv(1 if deepseek else c["num_key_value_heads"])
+    w.add_layer_norm_rms_eps(c.get("norm_eps") or c["rms_norm_eps"])
+    w.add_rope_freq_base(rope.get("rope_theta", 10000.0))
+    if rope.get("rope_type") == "yarn":
+        w.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        w.add_rope_scaling_factor(rope["factor"])
+        w.add_rope_scaling_orig_ctx_len(rope["original_max_position_embeddings"])
+        if "mscale_all_dim" in rope:
+            w.add_rope_scaling_yarn_log_mul(0.1 * rope["mscale_all_dim"])
+    if deepseek:
+        w.add_rope_dimension_count(c["qk_rope_head_dim"])
+        w.add_kv_lora_rank(c["kv_lora_rank"])
+        w.add_key_length(c["kv_lora_rank"] + c["qk_rope_head_dim"])
+        w.add_value_length(c["kv_lora_rank"])
+        w.add_key_length_mla(c["qk_nope_head_dim"] + c["qk_rope_head_dim"])
+        w.add_value_length_mla(c["v_head_dim"])
+        if c.get("q_lora_rank"):
+            w.add_q_lora_rank(c["q_lora_rank"])
+    else:
+        w.add_key_length(head_dim)
+        w.add_value_length(head_dim)
+        w.add_rope_dimension_count(int(head_dim * rope.get("partial_rotary_factor", 1.0)))
+    experts = next(c[k] for k in ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts") if k in c)
+    w.add_expert_count(experts)
+    w.add_expert_used_count(c.get("moe_k") or c.get("moe_topk") or c["num_experts_per_tok"])
+    numbers = {
+        "moe_intermediate_size": w.add_expert_feed_forward_length,
+        "n_shared_experts": w.add_expert_shared_count,
+        "moe_num_shared_experts": w.add_expert_shared_count,
+        "shared_expert_intermediate_size": w.add_expert_shared_feed_forward_length,
+        "shared_intermediate_size": w.add_expert_shared_feed_forward_length,
+        "first_k_dense_replace": w.add_leading_dense_block_count,
+        "num_dense_layers": w.add_leading_dense_block_count,
+        "moe_layer_start_index": w.add_leading_dense_block_count,
+        "moe_layer_interval": w.add_interleave_moe_layer_step,
+        "n_group": w.add_expert_group_count,
+        "topk_group": w.add_expert_group_used_count,
+        "routed_scaling_factor": w.add_expert_weights_scale,
+        "num_nextn_predict_layers": w.add_nextn_predict_layers,
+        "attention_multiplier": w.add_attention_scale,
+        "embedding_multiplier": w.add_embedding_scale,
+        "residual_multiplier": w.add_residual_scale,
+        "logits_scaling": w.add_logit_scale,
+    }
+    for key, add in numbers.items():
+        if c.get(key) is not None and not (key == "routed_scaling_factor" and "conv" in kinds):
+            add(c[key])
+    if c["model_type"] in ("gpt_oss", "hunyuan_v1_moe", "minimax_m2"):
+        w.add_expert_feed_forward_length(c["intermediate_size"])
+    if "moe_num_shared_experts" in c:
+        w.add_expert_shared_feed_forward_length(c["moe_intermediate_size"] * c["moe_num_shared_experts"])
+    if c["model_type"] in ("lfm2_moe", "minimax_m2"):
+        w.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    if c.get("sliding_window"):
+        w.add_sliding_window(c["sliding_window"])
+    if deepseek or c["model_type"] in ("glm4_moe", "dots1"):
+        w.add_expert_weights_norm(bool(c.get("norm_topk_prob")))
+        sigmoid = c["model_type"] != "deepseek_v2"
+        kind = gguf.ExpertGatingFuncType
+        w.add_expert_gating_func(kind.SIGMOID if sigmoid else kind.SOFTMAX)
+
+
+def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) -> dict[str, Array]:
+    """The hub's tensors as llama.cpp's converter leaves them, under gguf's names for them."""
+    arch = next(k for k, v in gguf.MODEL_ARCH_NAMES.items() if v == architecture)
+    names = gguf.get_tensor_name_map(arch, c["num_hidden_layers"])
+    found: dict[str, Array] = {}
+    stacks: dict[str, dict[int, Array]] = {}
+
+    def put(name: str, array: Array) -> None:
+        name = name.replace("e_score_correction_bias", "e_score_correction.bias")
+        name = name.replace("expert_bias", "expert_bias.bias").replace("self_attn.sinks", "self_attn.sinks.weight")
+        name = name.removeprefix("model.") if "feed_forward.experts" in name else name
+        mapped = names.get_name(name, try_suffixes=(".weight", ".bias"))
+        assert mapped is not None, name
+        found[mapped] = array
+
+    for name, array in arrays.items():
+        parts = name.split(".")
+        layer = parts[2] if parts[1:2] == ["layers"] else ""
+        if ".experts." in name and parts[-3].isdigit():  # one tensor per expert and matrix
+            key = ".".join([*parts[:-3], parts[-2], parts[-1]])
+            stacks.setdefault(key, {})[int(parts[-3])] = array
+        elif name.endswith((".gate_up_proj", ".gate_up_proj_bias", ".down_proj_bias", "s.down_proj")):
+            ending = ".bias" if name.endswith("_bias") else ".weight"
+            turned = array.swapaxes(-1, -2) if ending == ".weight" else array  # [experts, out, in]
+            stem = ".".join(parts[:-1])
+            if "gate_up" in name:
+                put(f"{stem}.gate_proj{ending}", turned[:, ::2])
+                put(f"{stem}.up_proj{ending}", turned[:, 1::2])
+            else:
+                put(f"{stem}.down_proj{ending}", turned)
+        elif name.endswith("input_linear.weight"):
+            half = array.shape[-2] // 2
+            which = "exps" if "block_sparse" in name else "shexp"
+            found[f"blk.{layer}.ffn_gate_{which}.weight"] = array[..., :half, :]
+            found[f"blk.{layer}.ffn_up_{which}.weight"] = array[..., half:, :]
+        elif name.endswith("kv_b_proj.weight"):
+            heads, nope, v = c["num_attention_heads"], c["qk_nope_head_dim"], c["v_head_dim"]
+            both = array.reshape(heads, nope + v, -1)
+            put(name.replace("kv_b_proj", "k_b_proj"), both[:, :nope].swapaxes(1, 2))
+            put(name.replace("kv_b_proj", "v_b_proj"), both[:, nope:])
+        elif architecture in ("llama", "granitemoe") and name.endswith(("q_proj.weight", "k_proj.weight")):
+            heads = c["num_attention_heads" if "q_proj" in name else "num_key_value_heads"]
+            each = array.shape[0] // heads
+            put(name, array.reshape(heads, 2, each // 2, -1).swapaxes(1, 2).reshape(array.shape))
+        elif "conv.conv" in name:
+            put(name, array.squeeze(1))
+        elif name.endswith("shared_expert_gate.weight") or "moe_statics" in name:
+            put(name, array.reshape(-1))
+        else:
+            put(name, array)
+    for key, stack in stacks.items():
+        put(key, np.stack([stack[e] for e in range(len(stack))]))
+    return found
