@@ -16,12 +16,15 @@ from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Snapshot, Stats
 from engine.hub.card import ModelCard
 from engine.hub.dials import in_words as dial_in_words
+from engine.hub.shown import AdoptedModel, DeletedModel, ModelFolder
 
 __all__ = [
-    "Cancelled", "Command", "DeleteModel", "Done", "Engine", "Event", "Failed", "Generate", "ImportModel", "Kind",
-    "ListModels", "LoadModel", "Message", "ModelCard", "ModelChanged", "PlanChanged", "Progress", "PromptRead",
-    "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel",
-    "UpdateSettings", "dial_in_words", "settings", "start",
+    "AddFolder", "AdoptModels", "AdoptedModel", "Cancelled", "Command", "ContinueImport", "DeleteModel", "DeletedModel",
+    "Done", "EmptyTrash", "Engine", "Event", "Failed", "ForgetFolder", "Generate", "ImportModel", "Kind", "ListDeleted",
+    "ListFolders", "ListModels", "LoadModel", "Message", "ModelCard", "ModelChanged", "ModelFolder", "MoveModel",
+    "Pause", "PlanChanged", "Progress", "PromptRead", "RestoreModel", "Resume", "Shutdown", "Snapshot", "Stats", "Stop",
+    "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport",
+    "dial_in_words", "settings", "start",
 ]  # fmt: skip
 
 
@@ -37,7 +40,7 @@ class Command:
 
 @dataclass(frozen=True)
 class ListModels(Command):
-    """Done.result: tuple[ModelCard, ...]."""
+    """All there is in the library, also what cannot be opened (ModelCard.state). Done.result: tuple[ModelCard, ...]."""
 
 
 @dataclass(frozen=True)
@@ -87,8 +90,28 @@ class Stop(Command):
 
 
 @dataclass(frozen=True)
+class Pause(Command):
+    """Halt the command `target` at its next step: one that imports, adopts, verifies or moves.
+
+    Done.result: True if it was still there. While it rests, its last Progress says so.
+    """
+
+    target: str
+
+
+@dataclass(frozen=True)
+class Resume(Command):
+    """Let the command `target` go on. Done.result: True if it had been told to rest."""
+
+    target: str
+
+
+@dataclass(frozen=True)
 class ImportModel(Command):
-    """Quantize a local checkpoint folder or GGUF file into the library. top: 4, 8 or 16. Done.result: ModelCard."""
+    """Quantize a local checkpoint folder or GGUF file into the library, or copy a model imported on another computer.
+
+    top: 4, 8 or 16. Stopped, it keeps what is done: the model is listed as unfinished. Done.result: ModelCard.
+    """
 
     path: str
     name: str = ""
@@ -96,10 +119,87 @@ class ImportModel(Command):
 
 
 @dataclass(frozen=True)
-class DeleteModel(Command):
-    """Remove a model from the library and the disk. Done.result: None."""
+class ContinueImport(Command):
+    """Go on with the unfinished import of this name. Done.result: ModelCard."""
 
     name: str
+
+
+@dataclass(frozen=True)
+class AdoptModels(Command):
+    """Copy all models in a folder, as they came from another computer, into the library.
+
+    Done.result: tuple[AdoptedModel, ...].
+    """
+
+    folder: str
+
+
+@dataclass(frozen=True)
+class VerifyModel(Command):
+    """Read every byte of a model again. Done.result: VerifyReport."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class MoveModel(Command):
+    """Move a model to another folder of the library; to the one it is in: take an interrupted move back.
+
+    Stopped, it keeps what is copied, and the model where it was. Done.result: ModelCard.
+    """
+
+    name: str
+    folder: str
+
+
+@dataclass(frozen=True)
+class DeleteModel(Command):
+    """Move a model to the trash; with `now`, or where it is unfinished or built in, remove it for good.
+
+    Done.result: whether RestoreModel can bring it back.
+    """
+
+    name: str
+    now: bool = False
+
+
+@dataclass(frozen=True)
+class RestoreModel(Command):
+    """Bring back the model of this name that was deleted last. Done.result: ModelCard."""
+
+    name: str
+    new_name: str = ""
+
+
+@dataclass(frozen=True)
+class ListDeleted(Command):
+    """Done.result: tuple[DeletedModel, ...], the latest first."""
+
+
+@dataclass(frozen=True)
+class EmptyTrash(Command):
+    """Remove all deleted models for good. Done.result: bytes freed."""
+
+
+@dataclass(frozen=True)
+class ListFolders(Command):
+    """Done.result: tuple[ModelFolder, ...], the one for new models first."""
+
+
+@dataclass(frozen=True)
+class AddFolder(Command):
+    """Let models live in a folder, or with `first` send new ones to it. Done.result: as of ListFolders."""
+
+    folder: str
+    first: bool = False
+
+
+@dataclass(frozen=True)
+class ForgetFolder(Command):
+    """Take a folder out of the library; what is in it stays on the disk. Done.result: as of ListFolders."""
+
+    folder: str
 
 
 @dataclass(frozen=True)
@@ -125,6 +225,14 @@ class Progress(Event):
     done: int = 0
     total: int = 0
     unit: str = ""
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """Result of VerifyModel. damaged: a sentence for everything that is; action: what to do about it."""
+
+    damaged: tuple[str, ...]
+    action: str = ""
 
 
 @dataclass(frozen=True)

@@ -163,6 +163,13 @@ HUB = (
             "No search and no download: nothing of Underhill uses the network.", "network"),
 )  # fmt: skip
 
+# Of Underhill as a whole, whichever model is open; kept by the engine (hub/kept.py), for window and terminal alike.
+LIBRARY = (
+    Setting("model_folders", "text", "", "Model folders",
+            "Folders that models live in, one a line, on as many disks as you like; new models go into the first. "
+            "'default' is the one in Underhill's own data.", "library"),
+)  # fmt: skip
+
 ALL = {s.name: s for s in (*SAMPLING, *ENGINE, *HUB)}
 
 

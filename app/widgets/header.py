@@ -95,7 +95,8 @@ class Header(QFrame):
             text = f"{card.title}\t{size(card.disk_bytes)}"
             action = self.menu.addAction(text, self._choose)
             action.setData(card.name)
-            action.setToolTip(card.note)
+            action.setToolTip(card.note if card.usable else f"{card.problem} {card.action}".rstrip())
+            action.setEnabled(card.usable)
             action.setCheckable(True)
             action.setChecked(current is not None and card.name == current.name)
         if self._models.cards:

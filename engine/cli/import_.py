@@ -1,23 +1,32 @@
-"""`underhill-cli import`: a checkpoint folder or a GGUF file into the library."""
+"""`underhill-cli import`: a checkpoint, a GGUF file, or models from another computer, into the library."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from engine.cli.output import ProgressBar, gb
-from engine.hub import library
+from engine.hub import library, moving
+from engine.hub.shown import AdoptedModel
 from engine.session import preflight
 
 
 def run(args: argparse.Namespace) -> int:
     """Import; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
-    preflight.check(Path(args.path))
-    path = library.add(Path(args.path), args.name, args.top, bar.report)
+    library.tidy()
+    source = Path(args.path)
+    if moving.holds_stores(source):
+        return _tell_all(moving.adopt(source, bar.report), as_json=args.json)
+    if not source.exists() and moving.is_unfinished(args.path):
+        path = library.go_on(args.path, bar.report)
+    else:
+        preflight.check(source)
+        path = library.add(source, args.name, args.top, bar.report)
     bar.close()
     card, note = library.card(path), library.source_note(path)
     if args.json:
@@ -29,3 +38,12 @@ def run(args: argparse.Namespace) -> int:
         if note:
             print(note)
     return 0
+
+
+def _tell_all(found: Sequence[AdoptedModel], *, as_json: bool) -> int:
+    """Exit code 1 when one of them could not come along."""
+    if as_json:
+        print(json.dumps([asdict(model) for model in found]))
+    for model in () if as_json else found:
+        print(f"{model.name}: {model.path or f'{model.problem} {model.action}'}")
+    return int(any(model.problem for model in found))

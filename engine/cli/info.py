@@ -76,10 +76,11 @@ def _print_model(m: dict[str, Any]) -> None:
     print(f"{m['parameters'] / 1e6:,.1f} M parameters, {m['active_parameters'] / 1e6:,.1f} M used per token")
     print(f"{m['experts']} experts in {m['moe_layers']} layers, {m['experts_per_token']} per token")
     print(f"{gb(m['disk_bytes'])} on disk in {m['path']}")
+    sizes = dict(m["tier_bytes"])
     for q in m["quality"]:
         print(
-            f"  {q['tier']}-bit experts: {q['bits_per_weight']:.2f} bits per weight to read, "
-            f"relative error {q['relative_error']:.4f}"
+            f"  {q['tier']}-bit experts: {gb(sizes.get(q['tier'], 0))} in all, "
+            f"{q['bits_per_weight']:.2f} bits per weight to read, relative error {q['relative_error']:.4f}"
         )
     if m["lowering"] is not None:
         print(

@@ -1,4 +1,4 @@
-"""`underhill-cli list`: the models in the library."""
+"""`underhill-cli list`: the models in the library, and what lies there that cannot be opened."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import asdict
 from engine.cli.output import ProgressBar, gb, table
 from engine.hub import library
 from engine.hub.card import ModelCard
-from engine.hub.cards import BUILTIN
+from engine.hub.home import BUILTIN
 
 
 def run(args: argparse.Namespace) -> int:
@@ -18,11 +18,16 @@ def run(args: argparse.Namespace) -> int:
     bar = ProgressBar(sys.stderr.isatty())
     library.prepare(BUILTIN, bar.report)
     bar.close()
-    cards = library.cards()
+    cards = library.listing()
     if args.json:
         print(json.dumps([asdict(card) for card in cards]))
         return 0
-    print(table(map(_row, cards), ("NAME", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")))
+    usable = [card for card in cards if card.usable]
+    print(table(map(_row, usable), ("NAME", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")))
+    for card in cards:
+        if card.problem:
+            size = "" if card.usable else f" ({gb(card.disk_bytes)})"
+            print(f"\n{card.name}{size}: {card.problem} {card.action}".rstrip())
     return 0
 
 

@@ -50,9 +50,13 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
-    _import(commands.add_parser("import", help="quantize a checkpoint folder or a GGUF file into the library"))
+    _import(commands.add_parser("import", help="a checkpoint, a GGUF file, or models from another computer"))
     _list(commands.add_parser("list", help="the models in the library"))
     _rm(commands.add_parser("rm", help="delete a model of the library, or what an interrupted import left of it"))
+    _restore(commands.add_parser("restore", help="bring back a deleted model"))
+    _trash(commands.add_parser("trash", help="deleted models that can be brought back"))
+    _mv(commands.add_parser("mv", help="move a model to another folder or disk"))
+    _folders(commands.add_parser("folders", help="the folders that models live in"))
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
     _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")
@@ -109,7 +113,12 @@ def _chat(p: argparse.ArgumentParser) -> None:
 
 def _import(p: argparse.ArgumentParser) -> None:
     _command(p, "import_", model=False)
-    p.add_argument("path", metavar="SOURCE", help="a folder of config.json and safetensors files, or a GGUF file")
+    p.add_argument(
+        "path",
+        metavar="SOURCE",
+        help="a folder of config.json and safetensors files, or a GGUF file; a model of Underhill from another "
+        "computer, or a folder of them; or the name of an unfinished import, to go on with",
+    )
     p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the source's)")
     p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
 
@@ -120,7 +129,34 @@ def _list(p: argparse.ArgumentParser) -> None:
 
 def _rm(p: argparse.ArgumentParser) -> None:
     _command(p, "rm", model=False)
-    p.add_argument("name", metavar="NAME", help="name in the library; builtin is made anew when next used")
+    p.add_argument("name", metavar="MODEL", help="name in the library; builtin is made anew when next used")
+    p.add_argument("--now", action="store_true", help="off the disk at once, instead of into the trash for a week")
+
+
+def _restore(p: argparse.ArgumentParser) -> None:
+    _command(p, "restore", model=False)
+    p.add_argument("name", metavar="MODEL", help="the name it had; the one that was deleted last comes back")
+    p.add_argument("--as", dest="as_name", metavar="NAME", default="", help="give it another name")
+
+
+def _trash(p: argparse.ArgumentParser) -> None:
+    _command(p, "trash", model=False)
+    p.add_argument("--empty", action="store_true", help="remove everything in it for good")
+
+
+def _mv(p: argparse.ArgumentParser) -> None:
+    _command(p, "mv", model=False)
+    p.add_argument("name", metavar="MODEL", help="name in the library")
+    p.add_argument(
+        "folder", metavar="FOLDER", help="one of `underhill-cli folders`; the one it is in takes half a move back"
+    )
+
+
+def _folders(p: argparse.ArgumentParser) -> None:
+    _command(p, "folders", model=False)
+    p.add_argument("--add", metavar="FOLDER", help="let models live there; models that are in it are in the library")
+    p.add_argument("--first", metavar="FOLDER", help="the same, and new models go there")
+    p.add_argument("--forget", metavar="FOLDER", help="take it out of the library; what is in it stays on the disk")
 
 
 def _info(p: argparse.ArgumentParser) -> None:

@@ -7,20 +7,22 @@ import json
 import sys
 
 from engine.cli.output import ProgressBar, say
-from engine.hub import library
+from engine.hub import damage, library
 from engine.store.verify import verify
 
 
 def run(args: argparse.Namespace) -> int:
     """Exit code 0 when everything is as it was written, 1 when something is damaged."""
     bar = ProgressBar(sys.stderr.isatty())
-    problems = verify(library.prepare(args.model, bar.report), lambda done, total: bar.report("Verifying", done, total))
+    path = library.prepare(args.model, bar.report)
+    problems = verify(path, lambda done, total: bar.report("Verifying", done, total))
     bar.close()
+    remedy = damage.remedy(path) if problems else ""
     if args.json:
-        print(json.dumps({"damaged": list(problems)}))
+        print(json.dumps({"damaged": list(problems), "action": remedy}))
     elif problems:
         print("\n".join(problems))
-        say("Delete it with `underhill-cli rm`, then import it again; the built-in model is made anew when next used.")
+        say(remedy)
     else:
         print("Every byte is as it was written.")
     return 1 if problems else 0

@@ -6,10 +6,23 @@ from dataclasses import dataclass
 
 from engine.hub.dials import Calibration
 
+# ModelCard.state
+READY = "ready"
+OLD_FORMAT = "old_format"  # made by another version of Underhill
+UNUSABLE = "unusable"  # damaged, incomplete or not to be read
+UNFINISHED = "unfinished"  # an import or a copy that was cut off, or is under way
+MISSING = "missing_disk"  # in a folder that is not there now
+MOVING = "moving"  # being copied to another folder just now; it can be used meanwhile
+CLASH = "name_clash"  # another model of the same name comes before it
+
 
 @dataclass(frozen=True)
 class ModelCard:
     """A model as lists show it. bytes on disk. loaded: it is the current one. note: what the user should know.
+
+    state: one of the above; anything but READY and MOVING cannot be opened, and `problem` and `action` say why and what
+    to do. Of such a model only name, path, disk_bytes and what else happens to be known is filled in.
+    tier_bytes: (tier, bytes of all experts when read at it). source: what it was made from, or is being made from.
 
     plan: sentences on how it runs here (only when loaded). thinking: its template can switch thinking on and off.
     calibration: what was measured of its precision dials; None until then. doing: what it is busy with while nobody
@@ -37,3 +50,13 @@ class ModelCard:
     thinking: bool = False
     calibration: Calibration | None = None
     doing: str = ""
+    state: str = READY
+    problem: str = ""
+    action: str = ""
+    source: str = ""
+    tier_bytes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be opened."""
+        return self.state in (READY, MOVING)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from engine.hub import dials
 from engine.hub.card import ModelCard
+from engine.hub.home import BUILTIN
 from engine.hub.layouts import FAMILIES, text_config
+from engine.store.layout import ExpertSpec
 from engine.store.manifest import Manifest
 
-BUILTIN = "builtin"
 TOY = 100_000_000  # parameters; below this a model is no use but to try things, and its card says so
 LARGEST = 2**31  # what a config counts stays below it, or it is nonsense
 _TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
@@ -25,7 +27,8 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
     specs = {x.index: max((manifest.specs[r.spec] for r in x.records), key=lambda s: s.top) for x in manifest.layers}
     dense = sum(math.prod(t.shape) for t in manifest.dense)
     parameters = dense + sum(len(x.records) * specs[x.index].parameters for x in manifest.layers)
-    records = [manifest.specs[r.spec].layout.nbytes for x in manifest.layers for r in x.records]
+    used = Counter(manifest.specs[r.spec] for x in manifest.layers for r in x.records)
+    tiers = next(iter(specs.values())).tiers
     lean = manifest.architecture in FAMILIES
     return ModelCard(
         name=path.name,
@@ -35,22 +38,29 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
         parameters=parameters,
         active_parameters=dense + sum(top_k * spec.parameters for spec in specs.values()),
         disk_bytes=sum(f.stat().st_size for f in path.iterdir() if f.is_file()),
-        expert_bytes=sum(records),
+        expert_bytes=sum(n * spec.layout.nbytes for spec, n in used.items()),
         layers=_number(config, "num_hidden_layers") or len(manifest.layers),
         moe_layers=len(manifest.layers),
         experts=max(len(x.records) for x in manifest.layers),
         experts_per_token=top_k,
         context_length=_number(config, "max_position_embeddings"),
-        tiers=next(iter(specs.values())).tiers,
+        tiers=tiers,
         backend="lean" if lean else "compatibility",
         note=_note(path.name, parameters, lean),
         calibration=dials.read(path),
+        source=manifest.source.repo or manifest.source.path,
+        tier_bytes=tuple((tier, _bytes_at(tier, used)) for tier in tiers),
     )
 
 
 def experts_per_token(config: Mapping[str, Any]) -> int:
     """How many experts of a layer a token uses, by a config; 1 where it does not say."""
     return _number(text_config(config), *_TOP_K) or 1
+
+
+def _bytes_at(tier: int, used: Counter[ExpertSpec]) -> int:
+    """Of all experts when read at a tier; those that have no such tier at their best."""
+    return sum(n * s.layout.bytes_for(tier if tier in s.tiers else s.top) for s, n in used.items())
 
 
 def _number(config: Mapping[str, Any], *names: str) -> int:

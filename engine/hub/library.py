@@ -3,54 +3,37 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-
-import platformdirs
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
-from engine.hub.card import ModelCard
-from engine.hub.cards import BUILTIN, describe
+from engine.hub import damage, folders, transfer, trash, unfinished
+from engine.hub.card import MISSING, ModelCard
+from engine.hub.folders import location
 from engine.hub.headers import unreadable
+from engine.hub.home import BUILTIN, COPY, HOME, home
 from engine.hub.importer import Report, import_checkpoint
+from engine.hub.listing import card, listing
 from engine.hub.sources.opening import gguf_file, is_source, source_files, source_name
 from engine.hub.sources.source import bound
 from engine.store import manifest as manifests
-from engine.store import problems
 from engine.store.atomic import OLD
+from engine.store.journal import PARTIAL
 from engine.store.lock import FileLock
 from engine.store.manifest import FileHash
 from engine.store.output import writing
 from engine.store.reader import load_manifest
-from engine.store.writer import PARTIAL, remove, sweep
+from engine.store.writer import remove, store_lock, sweep
 
-HOME = "UNDERHILL_HOME"  # environment variable: where everything of Underhill lives instead of the usual place
+__all__ = [
+    "HOME", "TOP", "add", "card", "cards", "delete", "go_on", "home", "listing", "location", "models", "prepare",
+    "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
+]  # fmt: skip
+
 TOP = 8  # tier that is stored where nobody chose one
 WAIT = 600.0  # seconds to wait for another process that imports the built-in model
-_RESERVED = (PARTIAL, OLD, ".lock")
-
-
-def home() -> Path:
-    """The directory of Underhill's data. It need not exist."""
-    return Path(os.environ.get(HOME) or platformdirs.user_data_dir("underhill", appauthor=False))
-
-
-def location(name: str) -> Path:
-    """Where the model of this name is, or would be. Raises UnderhillError(BAD_REQUEST) for impossible names."""
-    if (
-        not name
-        or name != name.strip()
-        or name.startswith(".")
-        or name.endswith((*_RESERVED, "."))
-        or any(c in '<>:"/\\|?*' or ord(c) < 32 for c in name)
-    ):
-        raise UnderhillError(
-            Kind.BAD_REQUEST, f"A model cannot be called {name!r}.", "Use letters, digits, spaces, - and _."
-        )
-    return home() / "models" / name
 
 
 def models() -> tuple[Path, ...]:
@@ -59,34 +42,8 @@ def models() -> tuple[Path, ...]:
 
 
 def cards() -> tuple[ModelCard, ...]:
-    """The complete models as lists show them, by name; the built-in one first."""
-    root = home() / "models"
-    found = []
-    for path in sorted(root.iterdir(), key=lambda p: (p.name != BUILTIN, p.name.lower())) if root.is_dir() else ():
-        if path.name.endswith(_RESERVED):
-            continue
-        try:
-            found.append(card(path))
-        except UnderhillError:
-            continue
-    return tuple(found)
-
-
-def card(path: Path) -> ModelCard:
-    """The card of one store.
-
-    Raises UnderhillError when its manifest is damaged, or a data file is missing or cannot be reached.
-    """
-    manifest = load_manifest(path)
-    try:
-        for file in (*(x.file for x in manifest.layers), manifest.dense_file):
-            if not (path / file).is_file():
-                raise UnderhillError(
-                    Kind.MISSING_FILE, f"{file} is missing from {path.name}.", "Import the model again."
-                )
-        return describe(path, manifest)
-    except OSError as cause:
-        raise problems.unreadable(path, cause) from cause
+    """The models that can be opened, by name; the built-in one first."""
+    return tuple(card for card in listing() if card.usable)
 
 
 def tier_report(path: Path) -> list[tuple[int, float, float]]:
@@ -115,6 +72,10 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
             return found[model]
         if (location(model) / manifests.NAME).is_file():
             return location(model)  # damaged, or of an older version; opening it says which
+        unusable = next((c for c in listing() if c.name == model), None)
+        if unusable is not None:
+            kind = Kind.DISK_ERROR if unusable.state == MISSING else Kind.NOT_A_MODEL
+            raise UnderhillError(kind, f"{model} cannot be opened: {unusable.problem}", unusable.action)
         raise UnderhillError(
             Kind.NOT_A_MODEL,
             f"There is no model called {model} in the library.",
@@ -135,31 +96,97 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
 def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = None) -> Path:
     """Import the checkpoint directory or GGUF file `path` into the library. name: '' takes its own.
 
-    An interrupted import of the same name is continued. Raises UnderhillError(BAD_REQUEST) when the name is taken,
-    and what import_checkpoint raises.
+    An interrupted import of the same name is continued. A store, as it was copied from another computer, is copied and
+    checked instead. Raises UnderhillError(BAD_REQUEST) when the name is taken, and what import_checkpoint raises.
     """
     path = gguf_file(path) or path
     name = name or source_name(path)
     destination = location(name)
     if name == BUILTIN or destination.exists():
-        raise UnderhillError(
-            Kind.BAD_REQUEST, f"There is already a model called {name}.", "Choose another name, or delete that one."
-        )
-    if (path / manifests.NAME).is_file():
-        raise UnderhillError(Kind.BAD_REQUEST, f"{path} is imported already.", "Open it directly.")
+        raise taken(name)
+    if not any(destination.with_name(name + ending).exists() for ending in (PARTIAL, COPY)):
+        destination = folders.for_new(folders.paths()[0]) / name
     sweep(destination.parent)
-    return import_checkpoint(path, destination, top, progress=progress)
+    try:
+        if (path / manifests.NAME).is_file():
+            return _adopted(path, destination, progress)
+        with unfinished.noted(destination, path, top, progress) as report:
+            return import_checkpoint(path, destination, top, progress=report)
+    except UnderhillError as error:
+        raise with_trash(error, destination.parent) from error
 
 
-def delete(name: str) -> None:
-    """Remove a model, or what there is of an interrupted import or removal. The built-in one returns at its next use.
+def _adopted(path: Path, destination: Path, progress: Report | None) -> Path:
+    """A store from elsewhere, copied."""
+    if any(path.resolve().parent == folder.resolve() for folder in folders.present()):
+        raise UnderhillError(Kind.BAD_REQUEST, f"{path} is in the library already.", "Open it directly.")
+    load_manifest(path)  # before a byte is copied
+    transfer.copy(path.resolve(), destination, progress or (lambda phrase, done, total: None))
+    return destination
 
-    Raises UnderhillError: NOT_A_MODEL, BUSY while it is being imported, DISK_ERROR.
+
+def go_on(name: str, progress: Report | None = None) -> Path:
+    """Continue the unfinished import of this name. Raises UnderhillError: NOT_A_MODEL where there is none."""
+    begun = unfinished.read(location(name))
+    if begun is None:
+        raise UnderhillError(
+            Kind.NOT_A_MODEL, f"There is no unfinished import called {name}.", "Import what it is to be made from."
+        )
+    return add(Path(begun.source), name, begun.top, progress)
+
+
+def taken(name: str) -> UnderhillError:
+    """BAD_REQUEST for a name that another model has."""
+    return UnderhillError(
+        Kind.BAD_REQUEST, f"There is already a model called {name}.", "Choose another name, or delete that one."
+    )
+
+
+def with_trash(error: UnderhillError, folder: Path) -> UnderhillError:
+    """Where a disk is full and deleted models lie on it: say what emptying the trash would bring."""
+    waiting = trash.nbytes(folder) if error.kind is Kind.DISK_FULL else 0
+    if not waiting:
+        return error
+    more = f"Deleted models still take {waiting / 1e6:,.0f} MB there: emptying the trash frees them."
+    return UnderhillError(error.kind, error.sentence, f"{error.action} {more}")
+
+
+def delete(name: str, *, now: bool = False) -> bool:
+    """Move a model to the trash; True where it can be brought back.
+
+    now: remove it for good. So is in any case what there is of an interrupted import, copy or removal, and the built-in
+    model, which is made anew at its next use. Raises UnderhillError: NOT_A_MODEL, BUSY while it is being imported or
+    moved, DISK_ERROR.
     """
     path = location(name)
-    if not any(path.with_name(name + ending).exists() for ending in ("", PARTIAL, OLD)):
-        raise UnderhillError(Kind.NOT_A_MODEL, f"There is no model called {name}.")
-    remove(path)
+    if not any(path.with_name(name + ending).exists() for ending in ("", PARTIAL, COPY, OLD)):
+        raise _not_there(name)
+    transfer.discard(path)
+    if now or name == BUILTIN or not path.exists():
+        remove(path)
+        return False
+    with store_lock(path), writing(path):
+        trash.put(path)
+    remove(path)  # what else there is under this name
+    return True
+
+
+def _not_there(name: str) -> UnderhillError:
+    away = next((card for card in listing() if card.name == name and card.state == MISSING), None)
+    if away is not None:
+        return UnderhillError(Kind.DISK_ERROR, away.problem, away.action)
+    return UnderhillError(Kind.NOT_A_MODEL, f"There is no model called {name}.")
+
+
+def tidy() -> None:
+    """What can be done unasked: end removals and moves that were cut off, and empty what was deleted a week ago."""
+    for folder in folders.present():
+        sweep(folder)
+        for path in folder.glob("*/" + transfer.NOTE):
+            if not path.parent.name.endswith(COPY):
+                with suppress(UnderhillError):  # in use: the next time
+                    transfer.finish(path.parent)
+    trash.empty_expired()
 
 
 def _builtin(progress: Report | None) -> Path:
@@ -219,7 +246,9 @@ def _free_name(path: Path) -> str:
 
 
 def _made_from(store: Path, files: tuple[FileHash, ...]) -> bool:
-    """Whether `store` is complete and was imported from these files."""
+    """Whether `store` is complete, was imported from these files, and has not turned out to be damaged."""
+    if damage.is_known(store):
+        return False
     try:
         card(store)
         return load_manifest(store).source.files == files

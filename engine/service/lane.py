@@ -71,6 +71,11 @@ class Lane:
         self._emit(Cancelled(target))
         return True
 
+    def holds(self, target: str) -> bool:
+        """Whether a command waits or runs here."""
+        with self._ready:
+            return any(c is not None and c.id == target for c in (self._running, *self._queue))
+
     def waiting(self) -> bool:
         """Whether a command waits to be done, or the lane is to end."""
         return bool(self._queue) or self._closed

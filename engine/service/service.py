@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine import api, settings
 from engine.errors import Kind, UnderhillError
 from engine.service.lane import CancelledWork, EngineClosed, Lane
+from engine.service.librarian import LONG, QUICK, Librarian
 
 if TYPE_CHECKING:
     from engine.pool.pool import Pool
@@ -37,18 +38,21 @@ class Service:
         self._pool: Pool | None = None
         self._quiet_since = time.monotonic()
         self._model = Lane("model", self._on_model, self._emit, idle=self._rest, pulse=PULSE)
-        self._library = Lane("library", self._on_library, self._emit)
+        self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
+        self._library = Lane("library", self._librarian.do, self._emit, idle=self._librarian.tidy, pulse=PULSE)
         self._control = Lane("control", self._on_control, self._emit, idle=self._pulse, pulse=PULSE)
 
     # ---- api.Engine -------------------------------------------------------------------------------------------
 
     def send(self, command: api.Command) -> None:
         """Queue a command on the thread that serves it."""
+        if isinstance(command, (api.Stop, api.ListModels, api.Shutdown, *QUICK)):
+            self._control.put(command)
+            return
+        if isinstance(command, LONG):
+            self._library.put(command)
+            return
         match command:
-            case api.Stop() | api.ListModels() | api.Shutdown():
-                self._control.put(command)
-            case api.ImportModel():
-                self._library.put(command)
             case api.LoadModel() | api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
                 self._model.put(command)
             case _:
@@ -78,14 +82,18 @@ class Service:
                     lane.join()
                 self._release()
                 self._control.close()  # this thread: it ends once the Done of this command is out
+            case _:
+                return self._librarian.answer(command)
         return None
 
     def _list(self) -> tuple[api.ModelCard, ...]:
-        from engine.hub import library
-
         session = self._session
         current = session.card.path if session is not None else None
-        return tuple(dataclasses.replace(card, loaded=card.path == current) for card in library.cards())
+        return tuple(dataclasses.replace(card, loaded=card.path == current) for card in self._librarian.cards())
+
+    def _open_store(self) -> Path | None:
+        session = self._session
+        return None if session is None else session.store.path
 
     def _pulse(self) -> None:
         session = self._session
@@ -120,7 +128,7 @@ class Service:
             case api.Generate():
                 return self._generate(command, cancelled)
             case api.DeleteModel():
-                self._delete(command.name)
+                return self._delete(command)
         return None
 
     def _loaded(self) -> Session:
@@ -135,6 +143,7 @@ class Service:
         return in_force
 
     def _load(self, command: api.LoadModel, cancelled: Callable[[], bool]) -> api.ModelCard:
+        from engine.hub import damage
         from engine.pool.pool import Pool
         from engine.session import Session
 
@@ -142,7 +151,8 @@ class Service:
         if self._pool is None:
             self._pool = Pool(Session.open)
         self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
-        session: Session = self._pool.acquire(command.model, chosen, self._reporter(command, cancelled))
+        self._pool.release(lambda session: damage.is_known(session.store.path))
+        session: Session = self._pool.acquire(command.model, chosen, self._librarian.reporter(command, cancelled))
         session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
         session.told = lambda notice: self._tell(session, notice)
         self._session = session
@@ -174,37 +184,15 @@ class Service:
     def _between_tokens(self) -> None:
         self._model.overtake(api.UpdateSettings, api.DeleteModel)
 
-    def _delete(self, name: str) -> None:
+    def _delete(self, command: api.DeleteModel) -> bool:
         from engine.hub import library
 
-        path = library.location(name)
-        if self._session is not None and self._session.store.path == path:
-            raise UnderhillError(Kind.BUSY, f"{name} is loaded.", "Choose another model first, then delete it.")
+        path = library.location(command.name)
+        if self._open_store() == path:
+            raise UnderhillError(Kind.BUSY, f"{command.name} is loaded.", "Choose another model first, then delete it.")
         if self._pool is not None:  # where it is kept open, idle
             self._pool.release(lambda session: session.store.path == path)
-        library.delete(name)
-
-    # ---- the library ------------------------------------------------------------------------------------------
-
-    def _on_library(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
-        from engine.hub import library
-        from engine.session import preflight
-
-        if isinstance(command, api.ImportModel):
-            report = self._reporter(command, cancelled)
-            preflight.check(Path(command.path))
-            return library.card(library.add(Path(command.path), command.name, command.top, report))
-        return None
-
-    def _reporter(self, command: api.Command, cancelled: Callable[[], bool]) -> Callable[[str, int, int], None]:
-        """Progress of something long, as events; where the user has stopped it, it ends here."""
-
-        def report(text: str, done: int, total: int) -> None:
-            if cancelled():
-                raise CancelledWork()
-            self._emit(api.Progress(command.id, text, done, total, "bytes"))
-
-        return report
+        return library.delete(command.name, now=command.now)
 
 
 class _Follower:

@@ -26,7 +26,7 @@ from engine.generation.sampling import Sampling
 from engine.hardware import plan as planning
 from engine.hardware import probe
 from engine.hardware.machine import Machine
-from engine.hub import library
+from engine.hub import damage, library
 from engine.hub.cards import BUILTIN, TOY
 from engine.hub.dials import Calibration
 from engine.hub.layouts import text_config
@@ -217,7 +217,7 @@ class Session:
         prompt = fit(self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last)
         listener.turns_dropped(prompt.dropped)
         before = self.counters()
-        with self._watcher.answering(), self._interrupted_by(listener):
+        with damage.explained(self.store.path), self._watcher.answering(), self._interrupted_by(listener):
             result = answer(
                 self.context, self.chat, prompt, sampling, stop_texts, listener, self._watcher.token, self._prompt_read
             )

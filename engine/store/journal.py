@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 NAME = "journal.jsonl"
+PARTIAL = ".partial"  # ending of the directory of a store that is not whole yet
 
 
 class Journal:

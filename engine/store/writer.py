@@ -14,19 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.errors import UnderhillError
+from engine.errors import Kind, UnderhillError
 from engine.kernels.crc32 import crc32
 from engine.store import journal as journals
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD, put_in_place, sync_directory, sync_file
 from engine.store.datafile import FilePlan, TensorShape, in_file_order, plan_dense, plan_records
-from engine.store.journal import Journal
+from engine.store.journal import PARTIAL, Journal
 from engine.store.layout import ExpertSpec
 from engine.store.lock import FileLock
 from engine.store.manifest import DenseTensor, FileHash, Layer, Lowering, Manifest, Record, Source, TierQuality
 from engine.store.output import OutputFiles, disk_full, writing
 
-PARTIAL = ".partial"
 BATCH = 64 << 20  # bytes between syncs: what an interruption may cost
 SPARE = 4 << 20  # bytes wanted free beyond the data: manifest, journal, directories
 
@@ -91,7 +90,7 @@ class StoreWriter:
         """Raises UnderhillError: BUSY while another import of this store goes on, DISK_FULL, DISK_ERROR."""
         with ExitStack() as stack, writing(self.partial):
             self.destination.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(_import_lock(self.destination))
+            stack.enter_context(store_lock(self.destination))
             self.partial.mkdir(exist_ok=True)
             self._journal = Journal(self.partial / journals.NAME, self._identity)
             stack.callback(self._journal.close)
@@ -229,7 +228,7 @@ def remove(destination: Path) -> None:
     Raises UnderhillError: BUSY while it is being imported, DISK_ERROR.
     """
     old = destination.with_name(destination.name + OLD)
-    with _import_lock(destination), writing(destination):
+    with store_lock(destination), writing(destination):
         for left in (destination.with_name(destination.name + PARTIAL), old):
             if left.exists():
                 shutil.rmtree(left)
@@ -244,11 +243,22 @@ def sweep(directory: Path) -> None:
     What is in use or cannot be removed stays until the next time.
     """
     for old in directory.glob("?*" + OLD):
-        with suppress(UnderhillError, OSError), _import_lock(old.with_name(old.name.removesuffix(OLD))):
+        with suppress(UnderhillError, OSError), store_lock(old.with_name(old.name.removesuffix(OLD))):
             shutil.rmtree(old)
 
 
-def _import_lock(destination: Path) -> FileLock:
+def store_lock(destination: Path) -> FileLock:
     """Held by whoever writes, replaces or removes the store at `destination`."""
     lock = destination.with_name(f"{destination.name}{PARTIAL}.lock")
-    return FileLock(lock, f"An import of {destination.name}")
+    return FileLock(lock, f"An import, a move or the removal of {destination.name}")
+
+
+def is_busy(destination: Path) -> bool:
+    """Whether somebody writes, moves or removes the store at `destination` just now."""
+    if not destination.with_name(f"{destination.name}{PARTIAL}.lock").exists():
+        return False
+    try:
+        with store_lock(destination):
+            return False
+    except UnderhillError as error:
+        return error.kind is Kind.BUSY

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from app.assembly import Underhill
 from app.chats.store import ChatStore
 from engine import api
 from tests.app.conftest import close, engine_of
-from tests.app.fake_engine import LARGE, SENTENCE
+from tests.app.fake_engine import BUILTIN, LARGE, SENTENCE
 
 Launch = Callable[..., Underhill]
 
@@ -303,6 +304,20 @@ def test_models_are_loaded_with_progress_and_chosen_from_the_menu(qtbot: QtBot, 
     header.fill_menu()
     next(a for a in header.menu.actions() if LARGE.title in a.text()).trigger()
     qtbot.waitUntil(lambda: header.model.text() == LARGE.title)
+    header.menu.clear()
+
+
+def test_a_model_that_cannot_be_opened_is_grey_and_says_why(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    gone = dataclasses.replace(LARGE, state="missing_disk", problem="Its disk is away.", action="Connect it.")
+    engine_of(underhill).cards = (BUILTIN, gone)
+    underhill.models.refresh()
+    qtbot.waitUntil(lambda: underhill.models.cards == (BUILTIN, gone))
+    header = underhill.window.header
+    header.fill_menu()
+    entries = {a.text().split("\t")[0]: (a.isEnabled(), a.toolTip()) for a in header.menu.actions()}
+    assert entries[gone.title] == (False, "Its disk is away. Connect it.")
+    assert entries[BUILTIN.title] == (True, BUILTIN.note)
     header.menu.clear()
 
 

@@ -250,7 +250,7 @@ def test_what_the_system_refuses_is_a_sentence_and_a_defect_shows_its_details(
             raise error
 
         monkeypatch.setattr("engine.hub.library.prepare", lambda *_: None)
-        monkeypatch.setattr("engine.hub.library.cards", cards)
+        monkeypatch.setattr("engine.hub.library.listing", cards)
         return run(capsys, "list", "--json")
 
     code, out, err = fail(PermissionError(13, "Permission denied", "/locked"))
@@ -345,7 +345,7 @@ def test_the_cache_policy_is_fitted_to_a_model(
 
 
 def test_verify_names_what_is_damaged(home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert found(capsys, "verify", "builtin") == {"damaged": []}
+    assert found(capsys, "verify", "builtin") == {"damaged": [], "action": ""}
     store = tmp_path / "store"
     shutil.copytree(home / "models" / "builtin", store)
     file = sorted(store.glob("experts-*"))[1]
@@ -366,7 +366,7 @@ def test_rm_deletes_a_model_of_the_library(
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path))
     for name in ("mine", "yours", "half.partial"):
         (tmp_path / "models" / name).mkdir(parents=True)
-    assert found(capsys, "rm", "mine") == {"deleted": "mine"}
+    assert found(capsys, "rm", "mine", "--now") == {"deleted": "mine", "restorable": False}
     assert run(capsys, "rm", "half")[0] == 0
     assert os.listdir(tmp_path / "models") == ["yours"]
     code, _, err = run(capsys, "rm", "mine")
@@ -376,7 +376,22 @@ def test_rm_deletes_a_model_of_the_library(
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    for command in ("chat", "import", "list", "info", "eval", "plan", "calibrate", "trace", "verify", "rm"):
+    for command in (
+        "chat",
+        "import",
+        "list",
+        "info",
+        "eval",
+        "plan",
+        "calibrate",
+        "trace",
+        "verify",
+        "rm",
+        "restore",
+        "trash",
+        "mv",
+        "folders",
+    ):
         with pytest.raises(SystemExit) as end:
             parser().parse_args([command, "--help"])
         assert end.value.code == 0

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hub import library
+from engine.hub import library, listing
 from engine.hub.card import ModelCard
 from engine.store.lock import FileLock
 from engine.store.manifest import Manifest, dumps
@@ -68,12 +68,12 @@ def test_add_list_open_delete(home: Path, source: Path) -> None:
     assert card.disk_bytes == sum(f.stat().st_size for f in path.iterdir())
     assert [tier for tier, _, _ in library.tier_report(path)] == [2, 4, 8]
     assert library.prepare("My model") == path
-    library.delete("My model")
+    assert not library.delete("My model", now=True)
     assert library.cards() == ()
     assert os.listdir(home / "models") == []
 
 
-def test_only_what_is_complete_is_listed(home: Path, source: Path) -> None:
+def test_only_what_is_complete_can_be_opened(home: Path, source: Path) -> None:
     good = library.add(source, "good")
     for name in ("no-manifest", "bad-manifest", "no-data", "half.partial", "gone.old"):
         shutil.copytree(good, home / "models" / name)
@@ -89,14 +89,14 @@ def test_a_model_that_vanishes_while_it_is_listed_does_not_hide_the_others(
 ) -> None:
     for name in ("a", "b"):
         library.add(source, name)
-    whole = library.describe
+    whole = listing.describe
 
     def removed_meanwhile(path: Path, manifest: Manifest) -> ModelCard:
         if path.name == "a":
             shutil.rmtree(path)
         return whole(path, manifest)
 
-    monkeypatch.setattr(library, "describe", removed_meanwhile)
+    monkeypatch.setattr(listing, "describe", removed_meanwhile)
     assert names() == ["b"]
 
 
@@ -181,7 +181,7 @@ def killed_while_deleting(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", killed)
         with pytest.raises(KeyboardInterrupt):
-            library.delete(name)
+            library.delete(name, now=True)
 
 
 def test_a_removal_that_was_cut_off_is_ended_by_deleting_again(
@@ -228,8 +228,14 @@ def test_unknown_models(home: Path, tmp_path: Path) -> None:
 def test_a_store_given_by_path_is_opened_where_it_is(home: Path, source: Path, tmp_path: Path) -> None:
     path = shutil.move(library.add(source, "m"), tmp_path / "elsewhere")
     assert library.prepare(str(path)) == Path(path)
-    with pytest.raises(UnderhillError) as caught:
-        library.add(Path(path), "again")
+
+
+def test_a_store_from_another_computer_is_copied_into_the_library(home: Path, source: Path, tmp_path: Path) -> None:
+    path = Path(shutil.move(library.add(source, "m"), tmp_path / "elsewhere"))
+    assert library.add(path, "again") == home / "models" / "again"
+    assert contents(home / "models" / "again") == contents(path)
+    with pytest.raises(UnderhillError, match="in the library already") as caught:
+        library.add(home / "models" / "again", "once-more")
     assert caught.value.kind is Kind.BAD_REQUEST
 
 

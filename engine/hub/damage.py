@@ -1,0 +1,43 @@
+"""Damage that shows only when a store is read: what helps, said where it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.hub import folders
+from engine.hub.home import BUILTIN
+
+FLAG = "damaged"  # a file in the store of the built-in model: it is made anew before it is opened again
+_KINDS = (Kind.BROKEN_FILE, Kind.MISSING_FILE)
+
+
+@contextmanager
+def explained(store: Path) -> Iterator[None]:
+    """Errors of damage in this store say what to do about this very one."""
+    try:
+        yield
+    except UnderhillError as error:
+        if error.kind not in _KINDS:
+            raise
+        raise UnderhillError(error.kind, error.sentence, remedy(store)) from error
+
+
+def remedy(store: Path) -> str:
+    """What to do about a damaged store; the built-in one is noted as damaged, so that opening it again helps."""
+    if store != folders.own() / BUILTIN:
+        known = any(store.parent == folder for folder in folders.paths())
+        model = store.name if known else str(store)
+        return f"Import it again. `underhill-cli verify {model}` names everything that is damaged."
+    try:
+        (store / FLAG).touch()
+    except OSError:
+        return "Delete it (`underhill-cli rm builtin`): it is made anew when it is next used."
+    return "Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it."
+
+
+def is_known(store: Path) -> bool:
+    """Whether the store has turned out to be damaged, or is no longer there: nobody should go on with it."""
+    return (store / FLAG).exists() or not store.is_dir()

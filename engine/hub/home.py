@@ -1,0 +1,37 @@
+"""Where everything of Underhill lives, and what a model may be called."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from engine.errors import Kind, UnderhillError
+from engine.store.atomic import OLD
+from engine.store.journal import PARTIAL
+
+HOME = "UNDERHILL_HOME"  # environment variable: where everything of Underhill lives instead of the usual place
+BUILTIN = "builtin"  # the model that comes with Underhill
+COPY = ".copy"  # ending of a copy that is not whole yet
+RESERVED = (PARTIAL, OLD, COPY, ".lock")
+
+
+def home() -> Path:
+    """The directory of Underhill's data. It need not exist."""
+    return Path(os.environ.get(HOME) or platformdirs.user_data_dir("underhill", appauthor=False))
+
+
+def checked_name(name: str) -> str:
+    """The name, where a model can be called so. Raises UnderhillError(BAD_REQUEST)."""
+    if (
+        not name
+        or name != name.strip()
+        or name.startswith(".")
+        or name.endswith((*RESERVED, "."))
+        or any(c in '<>:"/\\|?*' or ord(c) < 32 for c in name)
+    ):
+        raise UnderhillError(
+            Kind.BAD_REQUEST, f"A model cannot be called {name!r}.", "Use letters, digits, spaces, - and _."
+        )
+    return name

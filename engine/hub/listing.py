@@ -1,0 +1,189 @@
+"""Everything that the folders of the library hold: what can be opened, and what cannot, with the reason why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.hub import folders, seen, transfer, trash, unfinished
+from engine.hub.card import CLASH, MISSING, MOVING, OLD_FORMAT, UNFINISHED, UNUSABLE, ModelCard
+from engine.hub.cards import describe
+from engine.hub.home import BUILTIN, COPY, RESERVED
+from engine.hub.shown import ModelFolder
+from engine.store import manifest as manifests
+from engine.store import problems
+from engine.store.journal import PARTIAL
+from engine.store.reader import load_manifest
+from engine.store.writer import is_busy
+
+
+def listing() -> tuple[ModelCard, ...]:
+    """All models, usable or not, by name; the built-in one first. What lies in unplugged folders is remembered."""
+    found: dict[str, ModelCard] = {}
+    rest: list[ModelCard] = []
+    copies = _copies()
+    for folder in folders.paths():
+        if not folders.is_there(folder):
+            rest += (_missing(card, folder) for card in seen.cards(folder))
+            continue
+        here = [_moving(card, copies) for card in _in(folder)]
+        if folder != folders.own():
+            seen.note_cards(folder, [card for card in here if card.state != UNFINISHED])
+        for card in here:
+            if card.name not in found:
+                found[card.name] = card
+            elif not _leftover(card, found):
+                rest.append(_clash(card, found[card.name]))
+    rest = [card for card in rest if card.state != MISSING or card.name not in found]
+    return tuple(sorted((*found.values(), *rest), key=lambda c: (c.name != BUILTIN, c.name.lower(), c.path)))
+
+
+def card(path: Path) -> ModelCard:
+    """The card of one store.
+
+    Raises UnderhillError when its manifest is damaged, or a data file is missing or cannot be reached.
+    """
+    manifest = load_manifest(path)
+    try:
+        for file in (*(x.file for x in manifest.layers), manifest.dense_file):
+            if not (path / file).is_file():
+                raise UnderhillError(
+                    Kind.MISSING_FILE, f"{file} is missing from {path.name}.", "Import the model again."
+                )
+        return describe(path, manifest)
+    except OSError as cause:
+        raise problems.unreadable(path, cause) from cause
+
+
+def model_folders() -> tuple[ModelFolder, ...]:
+    """The folders of the library with their room, the first one first."""
+    first, *_ = folders.paths()
+    return tuple(_folder(path, path == first) for path in folders.paths())
+
+
+def _folder(path: Path, first: bool) -> ModelFolder:
+    own = path == folders.own()
+    if not folders.is_there(path):
+        return ModelFolder(str(path), False, first, own, False, problem=folders.not_there(path).sentence)
+    room = folders.room(path)
+    models = sum(trash.size(p) for p in _directories(path))
+    return ModelFolder(str(path), True, first, own, room.writable, room.free, room.total, models, trash.nbytes(path))
+
+
+def _directories(folder: Path) -> list[Path]:
+    try:
+        return sorted(p for p in folder.iterdir() if not p.name.startswith(".") and p.is_dir())
+    except OSError:  # not made yet, or unplugged just now
+        return []
+
+
+def _in(folder: Path) -> Iterator[ModelCard]:
+    there = _directories(folder)
+    whole = {p.name for p in there}
+    for path in there:
+        if path.name.endswith((PARTIAL, COPY)):
+            name = path.name.removesuffix(PARTIAL).removesuffix(COPY)
+            if name not in whole and name != BUILTIN:
+                yield from _unfinished(path, folder / name)
+        elif not path.name.endswith(RESERVED):
+            try:
+                yield card(path)
+            except UnderhillError as error:
+                if error.kind is not Kind.NOT_A_MODEL:
+                    yield _unusable(path, error)
+
+
+def _unusable(path: Path, error: UnderhillError) -> ModelCard:
+    source, action = _source(path), error.action
+    if error.kind is Kind.UNSUPPORTED_MODEL and source:
+        action = f"{action.removesuffix('.')} (it was made from {source})."
+    state = OLD_FORMAT if error.kind is Kind.UNSUPPORTED_MODEL else UNUSABLE
+    return _blank(path, state, error.sentence, action, source)
+
+
+def _unfinished(partial: Path, destination: Path) -> Iterator[ModelCard]:
+    if partial.name.endswith(COPY):
+        note = transfer.read(partial)
+        if note is not None and note.move and Path(note.source).is_dir():
+            return  # shown where it still is
+        source, how, why = ("" if note is None else note.source), "The copy of this model", ""
+    else:
+        begun = unfinished.read(destination)
+        source = "" if begun is None else begun.source
+        how, why = "The import of this model", "" if begun is None else begun.problem
+    action = f"Import {source or 'it'} again: it goes on where it stopped. Or delete what there is of it."
+    problem = f"{how} was not finished." + (f" It ended with: {why}" if why else "")
+    if is_busy(destination):
+        problem, action = f"{how} is going on.", ""
+    yield replace(_blank(partial, UNFINISHED, problem, action, source), name=destination.name, title=destination.name)
+
+
+def _copies() -> dict[str, tuple[Path, bool]]:
+    """By the store that is being moved: where to, and whether just now."""
+    found = {}
+    for folder in folders.present():
+        for path in _directories(folder):
+            if path.name.endswith(COPY) and (note := transfer.read(path)) is not None and note.move:
+                destination = path.with_name(path.name.removesuffix(COPY))
+                found[note.source] = (destination, is_busy(destination))
+    return found
+
+
+def _moving(found: ModelCard, copies: dict[str, tuple[Path, bool]]) -> ModelCard:
+    if not copies or not found.usable or (goal := copies.get(str(Path(found.path).resolve()))) is None:
+        return found
+    destination, now = goal
+    if now:
+        return replace(found, state=MOVING, problem=f"It is being moved to {destination.parent}.")
+    return replace(
+        found,
+        problem=f"Moving it to {destination.parent} was interrupted.",
+        action="Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there.",
+    )
+
+
+def _leftover(second: ModelCard, found: dict[str, ModelCard]) -> bool:
+    """Whether this is what a move that was cut off at its very end has left, or the other one is: shown once."""
+    first = found[second.name]
+    for one, other in ((first, second), (second, first)):
+        note = transfer.read(Path(one.path))
+        if note is not None and note.move and Path(note.source) == Path(other.path).resolve():
+            found[second.name] = one
+            return True
+    return False
+
+
+def _missing(was: ModelCard, folder: Path) -> ModelCard:
+    error = folders.not_there(folder)
+    return replace(was, state=MISSING, problem=error.sentence, action="Connect its disk.")
+
+
+def _clash(second: ModelCard, first: ModelCard) -> ModelCard:
+    return replace(
+        second,
+        state=CLASH,
+        problem=f"There is another {first.name}, in {Path(first.path).parent}.",
+        action=f"Rename {second.path}, and it can be used.",
+    )
+
+
+def _blank(path: Path, state: str, problem: str, action: str, source: str) -> ModelCard:
+    return ModelCard(
+        path.name, path.name, "", str(path), 0, 0, trash.size(path), 0, 0, 0, 0, 0, 0, (), "",
+        state=state, problem=problem, action=action, source=source,
+    )  # fmt: skip
+
+
+def _source(path: Path) -> str:
+    """What a store says it was made from, whatever its version; for show only."""
+    file = path / manifests.NAME
+    try:
+        if file.stat().st_size > manifests.LONGEST:
+            return ""
+        source = json.loads(file.read_bytes())["source"]
+        return str(source["repo"] or source["path"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ""

@@ -1,0 +1,108 @@
+"""Models from one folder of the library to another, and folders of stores into the library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.hub import folders, library, transfer, unfinished
+from engine.hub.headers import unreadable
+from engine.hub.home import BUILTIN, RESERVED, checked_name
+from engine.hub.importer import Report
+from engine.hub.shown import AdoptedModel
+from engine.hub.sources.opening import is_source
+from engine.store import manifest as manifests
+
+
+def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], None] = lambda: None) -> Path:
+    """Move a model to another folder of the library, or along the way of an earlier, interrupted move of it.
+
+    Copied, checked and put in place before the old one goes; until then the old one is as good as before. Moving a
+    model to the folder it is in removes what interrupted moves have left elsewhere. wanted: called before anything is
+    changed for good; may raise. Raises UnderhillError: NOT_A_MODEL, BAD_REQUEST, BUSY, DISK_FULL, DISK_ERROR,
+    BROKEN_FILE; the model is then where it was, or, where only the removal of the old one failed, in its new place.
+    """
+    goal = folders.known(folder)
+    source = library.location(name)
+    if name == BUILTIN:
+        raise UnderhillError(Kind.BAD_REQUEST, "The built-in model stays where it is.", "It is small.")
+    if not source.is_dir():
+        raise UnderhillError(Kind.NOT_A_MODEL, f"There is no model called {name}.")
+    for other in folders.present():
+        if other != goal or source.parent == goal:
+            transfer.discard(other / name)
+    if source.parent == goal:
+        return source
+    destination = folders.for_new(goal) / name
+    if destination.exists() and transfer.read(destination) is None:
+        raise library.taken(name)
+
+    def asked(phrase: str, done: int, total: int) -> None:
+        report(phrase, done, total)
+        if done == total:
+            wanted()
+
+    wanted()
+    try:
+        if destination.exists():  # put in place before, by a move that was cut off
+            transfer.finish(destination)
+        else:
+            transfer.copy(source, destination, asked, move=True)
+    except UnderhillError as error:
+        if not destination.exists():
+            raise library.with_trash(error, goal) from error
+        raise UnderhillError(
+            error.kind,
+            f"{name} is in {goal} now, but its old copy could not be removed.",
+            f"{error.sentence} It is tried again later.",
+        ) from error
+    return destination
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether an import of this name can be gone on with."""
+    try:
+        return unfinished.read(folders.location(name)) is not None
+    except UnderhillError:  # no name at all
+        return False
+
+
+def holds_stores(folder: Path) -> bool:
+    """Whether `folder` is one with models of Underhill in it, rather than a model."""
+    if not folder.is_dir() or (folder / manifests.NAME).is_file() or is_source(folder):
+        return False
+    return bool(_stores(folder))
+
+
+def adopt(folder: Path, progress: Report) -> tuple[AdoptedModel, ...]:
+    """Copy every store in `folder` into the library, each checked; what cannot come along says why.
+
+    Raises UnderhillError(NOT_A_MODEL) when there is none in it, CANCELLED or whatever else progress raises.
+    """
+    stores = _stores(folder)
+    if not stores:
+        raise UnderhillError(
+            Kind.NOT_A_MODEL,
+            f"There is no model in {folder}.",
+            "Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.",
+        )
+    return tuple(_adopted(path, progress) for path in stores)
+
+
+def _stores(folder: Path) -> list[Path]:
+    try:
+        there = sorted(folder.iterdir())
+    except OSError as cause:
+        raise unreadable(folder, cause) from cause
+    return [p for p in there if (p / manifests.NAME).is_file() and not p.name.endswith(RESERVED)]
+
+
+def _adopted(path: Path, progress: Report) -> AdoptedModel:
+    try:
+        checked_name(path.name)
+        return AdoptedModel(path.name, str(library.add(path, path.name, progress=progress)))
+    except UnderhillError as error:
+        if error.kind is Kind.CANCELLED:
+            raise
+        return AdoptedModel(path.name, problem=error.sentence, action=error.action)

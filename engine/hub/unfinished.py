@@ -1,0 +1,68 @@
+"""What an unfinished import was made from, and why it stopped: kept in its directory, so that it can go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.errors import UnderhillError
+from engine.hub.importer import Report
+from engine.store.atomic import replace_file
+from engine.store.journal import PARTIAL
+
+NOTE = "import.json"
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """source: the checkpoint; top: the tier to be stored; problem: the sentence it ended with, '' if it was cut off."""
+
+    source: str
+    top: int
+    problem: str = ""
+
+
+def read(destination: Path) -> Unfinished | None:
+    """What is known of the unfinished import of the store `destination`."""
+    try:
+        found = json.loads((_partial(destination) / NOTE).read_text(encoding="utf-8"))
+        return Unfinished(str(found["source"]), int(found["top"]), str(found["problem"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+@contextmanager
+def noted(destination: Path, source: Path, top: int, progress: Report | None) -> Iterator[Report]:
+    """While an import of `source` goes on: gives the progress report to use, by which the note gets there."""
+    partial = _partial(destination)
+    what = Unfinished(str(source.resolve()), top)
+    written = False
+
+    def report(phrase: str, done: int, total: int) -> None:
+        nonlocal written
+        if not written and total:  # from here on the directory is this import's
+            written = _write(partial, what)
+        if progress is not None:
+            progress(phrase, done, total)
+
+    try:
+        yield report
+    except UnderhillError as error:
+        if partial.is_dir():
+            _write(partial, Unfinished(what.source, top, error.sentence))
+        raise
+    with suppress(OSError):  # a note that stays harms nothing
+        (destination / NOTE).unlink(missing_ok=True)
+
+
+def _write(partial: Path, what: Unfinished) -> bool:
+    with suppress(OSError):  # the import itself says it where the disk takes no more
+        replace_file(partial / NOTE, json.dumps(asdict(what)).encode())
+    return True
+
+
+def _partial(destination: Path) -> Path:
+    return destination.with_name(destination.name + PARTIAL)

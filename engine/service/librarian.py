@@ -1,0 +1,136 @@
+"""What the service does with the library: imports, moves, checks and lists, on whichever thread asks for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from engine import api
+from engine.errors import Kind, UnderhillError
+from engine.service.lane import CancelledWork
+
+# What takes its time, one after the other; and what is answered at once, also while that goes on.
+LONG = (
+    api.ImportModel, api.ContinueImport, api.AdoptModels, api.VerifyModel, api.MoveModel, api.EmptyTrash,
+)  # fmt: skip
+QUICK = (
+    api.Pause, api.Resume, api.RestoreModel, api.ListDeleted, api.ListFolders, api.AddFolder, api.ForgetFolder,
+)  # fmt: skip
+POLL = 0.1  # seconds between looks for the end of a pause
+TIDY = 3600.0  # seconds between two times that the library is tidied unasked
+
+
+class Librarian:
+    """emit: where events go. loaded: the store that is open now, if any. holds: whether a long command is still there.
+
+    The hub is imported with the first command: it brings torch along.
+    """
+
+    def __init__(
+        self, emit: Callable[[api.Event], None], loaded: Callable[[], Path | None], holds: Callable[[str], bool]
+    ) -> None:
+        self._emit, self._loaded, self._holds = emit, loaded, holds
+        self._resting: set[str] = set()
+        self._tidied: float | None = None
+
+    def do(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+        """One of LONG, on the thread for those."""
+        try:
+            return self._do(command, self.reporter(command, cancelled))
+        finally:
+            self._resting.discard(command.id)
+
+    def _do(self, command: api.Command, report: Callable[[str, int, int], None]) -> Any:
+        from engine.hub import library, moving, trash
+        from engine.session import preflight
+
+        match command:
+            case api.ImportModel():
+                preflight.check(Path(command.path))
+                return library.card(library.add(Path(command.path), command.name, command.top, report))
+            case api.ContinueImport():
+                return library.card(library.go_on(command.name, report))
+            case api.AdoptModels():
+                return moving.adopt(Path(command.folder), report)
+            case api.VerifyModel():
+                return _verified(command.name, report)
+            case api.MoveModel():
+                path = library.location(command.name)
+                return library.card(
+                    moving.move(command.name, command.folder, report, lambda: self._not_loaded(command.name, path))
+                )
+            case api.EmptyTrash():
+                return trash.empty()
+        raise TypeError(f"not a long command of the library: {command!r}")
+
+    def answer(self, command: api.Command) -> Any:
+        """One of QUICK, on any one thread."""
+        if isinstance(command, api.Pause):
+            if held := self._holds(command.target):
+                self._resting.add(command.target)
+            return held
+        if isinstance(command, api.Resume):
+            rested = command.target in self._resting
+            self._resting.discard(command.target)
+            return rested
+        from engine.hub import folders, library, listing, trash
+
+        match command:
+            case api.RestoreModel():
+                return library.card(trash.restore(command.name, command.new_name))
+            case api.ListDeleted():
+                return trash.deleted()
+            case api.AddFolder():
+                folders.add(command.folder, first=command.first)
+            case api.ForgetFolder():
+                folders.forget(command.folder)
+        return listing.model_folders()
+
+    def cards(self) -> tuple[api.ModelCard, ...]:
+        """Everything in the library."""
+        from engine.hub import library
+
+        if self._tidied is None:  # from now on there is something to tidy
+            self._tidied = -TIDY
+        return library.listing()
+
+    def tidy(self) -> None:
+        """Called while nothing long goes on."""
+        now = time.monotonic()
+        if self._tidied is None or now - self._tidied < TIDY:
+            return
+        from engine.hub import library
+
+        self._tidied = now
+        with suppress(UnderhillError, OSError):  # nobody asked for it; whoever uses the library hears what is wrong
+            library.tidy()
+
+    def reporter(self, command: api.Command, cancelled: Callable[[], bool]) -> Callable[[str, int, int], None]:
+        """Progress of something long, as events; where the user has halted it, it waits here, stopped, it ends here."""
+
+        def report(text: str, done: int, total: int) -> None:
+            if command.id in self._resting and not cancelled():
+                self._emit(api.Progress(command.id, f"Paused: {text}", done, total, "bytes"))
+            while command.id in self._resting and not cancelled():
+                time.sleep(POLL)
+            if cancelled():
+                raise CancelledWork()
+            self._emit(api.Progress(command.id, text, done, total, "bytes"))
+
+        return report
+
+    def _not_loaded(self, name: str, path: Path) -> None:
+        if self._loaded() == path:
+            raise UnderhillError(Kind.BUSY, f"{name} is loaded.", "Choose another model first, then move it.")
+
+
+def _verified(name: str, report: Callable[[str, int, int], None]) -> api.VerifyReport:
+    from engine.hub import damage, library
+    from engine.store.verify import verify
+
+    path = library.prepare(name, report)
+    damaged = verify(path, lambda done, total: report("Verifying", done, total))
+    return api.VerifyReport(damaged, damage.remedy(path) if damaged else "")

@@ -1,0 +1,117 @@
+"""Folders, trash, moves and copies of models as scripts use them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.hub import folders, library
+from tests.engine.cli.test_cli import MODEL, found, run
+
+
+@pytest.fixture
+def mine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for models in a home of this test's own, with the built-in model and `m` in it."""
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
+    for name in ("builtin", "m"):
+        shutil.copytree(home / "models" / "builtin", folders.own() / name)
+    return folders.own()
+
+
+def names(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [model["name"] for model in found(capsys, "list")]
+
+
+def flip(store: Path) -> None:
+    """Damage one expert."""
+    with sorted(store.glob("experts-*"))[1].open("r+b") as data:
+        data.seek(40_000)
+        byte = data.read(1)
+        data.seek(40_000)
+        data.write(bytes([byte[0] ^ 1]))
+
+
+def test_deleted_brought_back_and_removed_for_good(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "rm", "m")
+    assert (code, "restore" in out) == (0, True)
+    assert names(capsys) == ["builtin"]
+    (trashed,) = found(capsys, "trash")
+    assert (trashed["name"], trashed["folder"]) == ("m", str(mine))
+    assert "7 days" in run(capsys, "trash")[1]
+    assert found(capsys, "restore", "m", "--as", "n")["name"] == "n"
+    assert names(capsys) == ["builtin", "n"]
+    assert found(capsys, "rm", "n") == {"deleted": "n", "restorable": True}
+    assert found(capsys, "trash", "--empty")["freed"] == trashed["nbytes"]
+    assert "empty" in run(capsys, "trash")[1]
+    assert run(capsys, "restore", "n")[0] == 1
+
+
+def test_folders_and_moves(mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    disk = tmp_path / "disk"
+    assert run(capsys, "mv", "m", str(disk))[0] == 2
+    assert [f["path"] for f in found(capsys, "folders", "--first", str(disk))] == [str(disk), str(mine)]
+    assert found(capsys, "mv", "m", str(disk))["path"] == str(disk / "m")
+    assert run(capsys, "info", "m")[1].count(" in all, ") == 3
+    out = run(capsys, "folders")[1]
+    assert "new models go here" in out
+    disk.rename(tmp_path / "away")
+    code, out, _ = run(capsys, "list")
+    assert code == 0
+    assert "m (" in out
+    assert "not there now" in out
+    assert "not there now" in run(capsys, "folders")[1]
+    assert [f["path"] for f in found(capsys, "folders", "--forget", str(disk))] == [str(mine)]
+    assert names(capsys) == ["builtin"]
+
+
+def test_models_from_another_computer(mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stick = tmp_path / "stick"
+    for name in ("a", "m"):
+        shutil.copytree(mine / "m", stick / name)
+    code, out, _ = run(capsys, "import", str(stick), "--json")
+    results = {model["name"]: model for model in json.loads(out)}
+    assert code == 1
+    assert results["a"]["path"] == str(mine / "a")
+    assert "already" in results["m"]["problem"]
+    assert found(capsys, "import", str(stick / "a"), "--name", "b")["name"] == "b"
+    assert names(capsys) == ["a", "b", "builtin", "m"] or names(capsys) == ["builtin", "a", "b", "m"]
+
+
+def test_an_unfinished_import_goes_on_by_its_name(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(phrase: str, done: int, total: int) -> None:
+        if total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        library.add(MODEL, "half", 4, stop)
+    listed = {model["name"]: model for model in found(capsys, "list")}
+    assert listed["half"]["state"] == "unfinished"
+    assert "goes on where it stopped" in run(capsys, "list")[1]
+    assert found(capsys, "import", "half")["tiers"] == [2, 4]
+    assert "half.partial" not in os.listdir(mine)
+
+
+def test_a_damaged_built_in_model_is_made_anew(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("builtin", "m"):
+        flip(mine / name)
+    code, _, err = run(capsys, "chat", "m", "--prompt", "Hello!", "--greedy", "--threads", "1", "--max-tokens", "30")
+    assert code == 1
+    assert "verify m`" in err
+    code, out, err = run(capsys, "verify", "builtin")
+    assert code == 1
+    assert "expert" in out
+    assert "made anew" in err
+    assert found(capsys, "verify", "builtin") == {"damaged": [], "action": ""}
+
+
+def test_damage_of_the_built_in_model_found_in_an_answer(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    flip(mine / "builtin")
+    args = ("chat", "builtin", "--prompt", "Hello!", "--greedy", "--threads", "1", "--max-tokens", "30")
+    code, _, err = run(capsys, *args)
+    assert code == 1
+    assert "made anew" in err
+    assert run(capsys, *args)[0] == 0

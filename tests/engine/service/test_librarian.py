@@ -1,0 +1,145 @@
+"""The library through the engine's commands: each with its one end, and pauses, stops and quick answers beside them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import api
+from engine.hub import folders, transfer
+from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
+
+__all__ = ["desk"]
+
+
+@pytest.fixture
+def mine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for models of this test's own, with the built-in model and `m` in it."""
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
+    for name in ("builtin", "m"):
+        shutil.copytree(home / "models" / "builtin", folders.own() / name)
+    return folders.own()
+
+
+@pytest.fixture
+def disk(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another folder, to which a move has to copy, in small steps."""
+    folders.add(tmp_path / "disk")
+    monkeypatch.setattr(transfer, "_renamed", lambda source, destination: False)
+    monkeypatch.setattr(transfer, "CHUNK", 1 << 16)
+    return tmp_path / "disk"
+
+
+def states(desk: Desk) -> dict[str, str]:
+    return {card.name: card.state for card in desk.result(api.ListModels)}
+
+
+def progress_of(command: str) -> Callable[[api.Event], bool]:
+    return lambda e: e.id == command and isinstance(e, api.Progress)
+
+
+def test_deleted_and_brought_back(mine: Path, desk: Desk) -> None:
+    assert desk.result(api.DeleteModel, "m") is True
+    (gone,) = desk.result(api.ListDeleted)
+    assert (gone.name, gone.folder) == ("m", str(mine))
+    assert states(desk) == {"builtin": "ready"}
+    assert desk.result(api.RestoreModel, "m").name == "m"
+    assert states(desk) == {"builtin": "ready", "m": "ready"}
+    desk.result(api.DeleteModel, "m")
+    assert desk.result(api.EmptyTrash) == gone.nbytes
+    assert desk.result(api.ListDeleted) == ()
+    event = desk.wait(desk.send(api.RestoreModel, "m"))
+    assert isinstance(event, api.Failed)
+    assert event.kind is api.Kind.NOT_A_MODEL
+
+
+def test_folders_come_and_go(mine: Path, tmp_path: Path, desk: Desk) -> None:
+    found = desk.result(api.AddFolder, str(tmp_path / "disk"), first=True)
+    assert [(f.path, f.first) for f in found] == [(str(tmp_path / "disk"), True), (str(mine), False)]
+    assert desk.result(api.ListFolders) == found
+    assert [f.path for f in desk.result(api.ForgetFolder, str(tmp_path / "disk"))] == [str(mine)]
+
+
+def test_moved_while_it_is_paused_and_stopped_and_gone_on_with(mine: Path, disk: Path, desk: Desk) -> None:
+    command = desk.send(api.MoveModel, "m", str(disk))
+    desk.first(progress_of(command))
+    assert desk.result(api.Pause, command) is True
+    desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
+    assert states(desk)["m"] == "moving"
+    assert len(desk.result(api.ListFolders)) == 2  # answered meanwhile
+    assert desk.result(api.LoadModel, "m", SETTINGS).name == "m"
+    assert desk.result(api.Generate, HELLO, GREEDY).text
+    assert desk.result(api.Resume, command) is True
+    busy = desk.wait(command)
+    assert isinstance(busy, api.Failed)  # now that it is loaded
+    assert busy.kind is api.Kind.BUSY
+    assert states(desk)["m"] == "ready"
+    desk.result(api.LoadModel, "builtin", SETTINGS)
+    card = desk.result(api.MoveModel, "m", str(disk))
+    assert card.path == str(disk / "m")
+    assert not (mine / "m").exists()
+    assert desk.result(api.LoadModel, "m", SETTINGS).path == str(disk / "m")
+    assert desk.result(api.Generate, HELLO, GREEDY).text
+
+
+def test_a_paused_move_can_be_stopped(mine: Path, disk: Path, desk: Desk) -> None:
+    command = desk.send(api.MoveModel, "m", str(disk))
+    desk.first(progress_of(command))
+    desk.result(api.Pause, command)
+    desk.result(api.Stop, command)
+    assert isinstance(desk.wait(command), api.Cancelled)
+    assert [type(e) for e in desk.of(command) if isinstance(e, TERMINAL)] == [api.Cancelled]
+    assert states(desk)["m"] == "ready"
+    assert desk.result(api.Resume, command) is False
+    assert desk.result(api.Pause, command) is False
+
+
+def test_an_import_rests_stops_and_goes_on(mine: Path, root: Path, desk: Desk) -> None:
+    source = str(root / "resources" / "builtin" / "model")
+    command = desk.send(api.ImportModel, source, "half", 4)
+    desk.first(lambda e: progress_of(command)(e) and e.total > 0)
+    desk.result(api.Pause, command)
+    desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
+    (half,) = [card for card in desk.result(api.ListModels) if card.name == "half"]
+    assert (half.state, half.usable) == ("unfinished", False)
+    assert "going on" in half.problem
+    desk.result(api.Stop, command)
+    assert isinstance(desk.wait(command), api.Cancelled)
+    (half,) = [card for card in desk.result(api.ListModels) if card.name == "half"]
+    assert half.source == source
+    assert desk.result(api.ContinueImport, "half").tiers == (2, 4)
+    assert states(desk)["half"] == "ready"
+
+
+def test_models_are_verified_and_adopted(mine: Path, tmp_path: Path, desk: Desk) -> None:
+    shutil.copytree(mine / "m", tmp_path / "stick" / "n")
+    (adopted,) = desk.result(api.AdoptModels, str(tmp_path / "stick"))
+    assert (adopted.name, adopted.problem) == ("n", "")
+    assert desk.result(api.VerifyModel, "n") == api.VerifyReport(())
+    with (mine / "n" / "dense.safetensors").open("r+b") as data:
+        data.seek(-1, 2)
+        data.write(b"\x55")
+    report: Any = desk.result(api.VerifyModel, "n")
+    assert len(report.damaged) == 1
+    assert "Import it again" in report.action
+
+
+def test_damage_found_in_an_answer_of_the_built_in_model_is_mended_by_opening_it_again(mine: Path, desk: Desk) -> None:
+    settings = {**SETTINGS, "cache_fraction": 0.0}
+    desk.result(api.LoadModel, "builtin", settings)
+    file = sorted((mine / "builtin").glob("experts-*"))[1]
+    data = bytearray(file.read_bytes())
+    for at in range(40_960, len(data), 4096):  # in every part of every expert, after opening has looked at some
+        data[at] ^= 1
+    with file.open("r+b") as opened:
+        opened.write(data)
+    failed = desk.wait(desk.send(api.Generate, HELLO, GREEDY))
+    assert isinstance(failed, api.Failed)
+    assert failed.kind is api.Kind.BROKEN_FILE
+    assert "made anew" in failed.action
+    desk.result(api.LoadModel, "builtin", settings)
+    assert desk.result(api.Generate, HELLO, GREEDY).text
