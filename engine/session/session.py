@@ -129,7 +129,8 @@ class Session:
         checked = settings.validated(chosen or {}, settings.ENGINE)
         path = library.prepare(model, report)
         try:
-            return cls._opened(path, checked, report)
+            with damage.explained(path):
+                return cls._opened(path, checked, report)
         except UnderhillError as e:
             if path != library.location(BUILTIN) or e.kind not in (Kind.BROKEN_FILE, Kind.MISSING_FILE):
                 raise
