@@ -202,7 +202,7 @@ def broken(tmp_path: Path, change: str) -> Path:
         ("broken template", {"broken_file"}),
     ],
 )
-def test_bad_models_are_refused_with_a_sentence_and_leave_nothing_listed(
+def test_bad_models_are_refused_with_a_sentence_and_never_listed_as_ready(
     home: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path, change: str, kinds: set[str]
 ) -> None:
     code, out, err = run(capsys, "import", str(broken(tmp_path, change)), "--name", "bad", "--json")
@@ -211,7 +211,11 @@ def test_bad_models_are_refused_with_a_sentence_and_leave_nothing_listed(
     assert error["kind"] in kinds
     assert error["sentence"] in err
     assert "Traceback" not in err
-    assert [m["name"] for m in found(capsys, "list")] == ["builtin"]
+    listed = {m["name"]: m for m in found(capsys, "list")}
+    assert [name for name, m in listed.items() if m["state"] == "ready"] == ["builtin"]
+    if "bad" in listed:  # what was wrong showed only after something had been written
+        assert (listed["bad"]["state"], error["sentence"] in listed["bad"]["problem"]) == ("unfinished", True)
+        assert run(capsys, "rm", "bad")[0] == 0
 
 
 @pytest.mark.parametrize(
