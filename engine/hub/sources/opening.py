@@ -8,6 +8,7 @@ from engine.hub.checkpoint import CONFIG, Checkpoint
 from engine.hub.origin import small_files
 from engine.hub.sources import gguf_files
 from engine.hub.sources.gguf_source import GgufSource
+from engine.hub.sources.packed import METHODS, PackedCheckpoint
 from engine.hub.sources.source import Source
 
 
@@ -20,7 +21,10 @@ def open_source(path: Path | str) -> Source:
     gguf = gguf_file(path)
     if gguf is not None:
         return GgufSource.open(gguf)
-    return Checkpoint.open(path)
+    checkpoint = Checkpoint.open(path)
+    quantization = checkpoint.config.get("quantization_config")
+    method = quantization.get("quant_method") if isinstance(quantization, dict) else None
+    return PackedCheckpoint.of(checkpoint) if method in METHODS else checkpoint
 
 
 def gguf_file(path: Path) -> Path | None:

@@ -1,0 +1,240 @@
+"""GPTQ, AWQ and compressed-tensors: matrices packed here bit by bit come back as they were meant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from engine.errors import Kind, UnderhillError
+from engine.hub import library
+from engine.hub.importer import import_checkpoint
+from engine.hub.layouts import find_experts
+from engine.hub.pieces import read_piece
+from engine.hub.sources.opening import open_source
+from engine.kernels.activation import Activation
+from engine.models.open import open_decoder
+from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
+from tests.engine.models.compat.tiny import tiny_config
+from tests.engine.models.parity import hf_model, oracle_logits
+
+GROUP = 16
+
+
+def words(values: list[list[int]], bits: int, order: tuple[int, ...] | None = None) -> Tensor:
+    """Rows of small numbers to rows of int32, 32 / bits to a word; order: which of them each place takes."""
+    pack = 32 // bits
+    rows = []
+    for row in values:
+        packed = []
+        for at in range(0, len(row), pack):
+            word = sum(row[at + (order[i] if order else i)] << (bits * i) for i in range(pack))
+            packed.append(word - (1 << 32) if word >= 1 << 31 else word)
+        rows.append(packed)
+    return torch.tensor(rows, dtype=torch.int32)
+
+
+def quantized(weight: Tensor, bits: int, symmetric: bool, group_of: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """(codes [out, in], zeros and scales [out, groups], what they mean [out, in]) by rounding to nearest."""
+    count = int(group_of.max()) + 1
+    top = (1 << bits) - 1
+    codes = torch.empty(weight.shape, dtype=torch.int64)
+    zeros = torch.empty(len(weight), count, dtype=torch.int64)
+    scales = torch.empty(len(weight), count, dtype=torch.float16)
+    for g in range(count):
+        part = weight[:, group_of == g]
+        low, high = part.amin(1).clamp(max=0), part.amax(1).clamp(min=0)
+        if symmetric:
+            scale, zero = 2 * part.abs().amax(1) / top, torch.full((len(weight),), (top + 1) // 2)
+        else:
+            scale = (high - low) / top
+            zero = (-low / scale).round().long()
+        scales[:, g], zeros[:, g] = scale.half(), zero
+        codes[:, group_of == g] = ((part / scales[:, g, None].float()).round().long() + zero[:, None]).clamp(0, top)
+    return codes, zeros, scales, (codes - zeros[:, group_of]) * scales[:, group_of].float()
+
+
+def equal_groups(inputs: int) -> Tensor:
+    return torch.arange(inputs) // GROUP
+
+
+def gptq(weight: Tensor, bits: int = 4, symmetric: bool = False, reorder: bool = False, v2: bool = False) -> Any:
+    group_of = equal_groups(weight.shape[1])
+    if reorder:
+        group_of = group_of[torch.randperm(len(group_of), generator=torch.Generator().manual_seed(len(group_of)))]
+    codes, zeros, scales, meant = quantized(weight, bits, symmetric, group_of)
+    stored = zeros if v2 else (zeros - 1) % (1 << bits)
+    return {
+        "qweight": words(codes.tolist(), bits).T.contiguous(),
+        "qzeros": words(stored.T.tolist(), bits),
+        "scales": scales.T.contiguous(),
+        "g_idx": group_of.int(),
+    }, meant
+
+
+def awq(weight: Tensor) -> Any:
+    codes, zeros, scales, meant = quantized(weight, 4, False, equal_groups(weight.shape[1]))
+    order = (0, 2, 4, 6, 1, 3, 5, 7)
+    return {
+        "qweight": words(codes.T.tolist(), 4, order),
+        "qzeros": words(zeros.T.tolist(), 4, order),
+        "scales": scales.T.contiguous(),
+    }, meant
+
+
+def compressed(weight: Tensor, symmetric: bool = True) -> Any:
+    codes, zeros, scales, meant = quantized(weight, 4, symmetric, equal_groups(weight.shape[1]))
+    found = {
+        "weight_packed": words(codes.tolist(), 4),
+        "weight_scale": scales,
+        "weight_shape": torch.tensor(weight.shape),
+    }
+    if not symmetric:
+        found["weight_zero_point"] = words(zeros.T.tolist(), 4).T.contiguous()
+    return found, meant
+
+
+def _settings(**scheme: Any) -> dict[str, Any]:
+    weights = {"num_bits": 4, "type": "int", "group_size": GROUP, "strategy": "group", **scheme}
+    return {
+        "quant_method": "compressed-tensors",
+        "format": "pack-quantized",
+        "config_groups": {"0": {"weights": weights}},
+    }
+
+
+GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": GROUP}
+WAYS: dict[str, tuple[dict[str, Any], Callable[[Tensor], Any]]] = {
+    "gptq": (GPTQ, gptq),
+    "gptq symmetric": ({**GPTQ, "sym": True}, lambda w: gptq(w, symmetric=True)),
+    "gptq reordered": ({**GPTQ, "desc_act": True}, lambda w: gptq(w, reorder=True)),
+    "gptq version 2": ({**GPTQ, "checkpoint_format": "gptq_v2"}, lambda w: gptq(w, v2=True)),
+    "gptq 8 bits": ({**GPTQ, "bits": 8}, lambda w: gptq(w, bits=8)),
+    "awq": ({"quant_method": "awq", "bits": 4, "group_size": GROUP, "version": "gemm"}, awq),
+    "compressed-tensors": (_settings(), compressed),
+    "compressed-tensors with zeros": (_settings(symmetric=False), lambda w: compressed(w, False)),
+}
+
+
+def pack(folder: Path, way: str, model_type: str = "qwen3_moe") -> tuple[Any, dict[str, Tensor]]:
+    """A random model with its experts and attention packed in `folder`; and the model that this means."""
+    model = hf_model(tiny_config(model_type, hidden_size=32, moe_intermediate_size=32, intermediate_size=32))
+    model.save_pretrained(folder)
+    settings, packer = WAYS[way]
+    tensors, meant = load_file(folder / "model.safetensors"), {}
+    for name in [n for n in tensors if n.endswith("_proj.weight") or ".experts." in n]:
+        found, weight = packer(tensors.pop(name))
+        stem = name.removesuffix(".weight")
+        tensors |= {f"{stem}.{ending}": tensor for ending, tensor in found.items()}
+        meant[name] = weight if ".experts." in name else weight.bfloat16().float()
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "quantization_config": settings}))
+    return model, meant
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_matrix_and_the_logits(way: str, tmp_path: Path) -> None:
+    """Experts come out exactly, all others in bf16, what is not packed as it was; and transformers agrees."""
+    model, meant = pack(tmp_path, way)
+    source = open_source(tmp_path)
+    plan = find_experts(source)
+    assert {n for n in meant if ".experts." not in n} <= set(plan.dense)
+    assert not [n for n in plan.dense if not n.endswith((".weight", ".bias"))]
+    for layer, experts in plan.layers.items():
+        for e, pieces in enumerate(experts):
+            for part in ("gate", "up", "down"):
+                name = f"model.layers.{layer}.mlp.experts.{e}.{part}_proj.weight"
+                assert torch.equal(read_piece(source, pieces.matrices[part]), meant[name])
+    for name in plan.dense:
+        tensor = source.tensor(name)
+        if name in meant:
+            assert tensor.dtype == torch.bfloat16
+            assert torch.equal(tensor.float(), meant[name])
+            assert torch.equal(source.part(name, (), (3, 9)), tensor[3:9])
+        assert b"".join(map(bytes, source.chunks(name))) == tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
+
+    folder = tmp_path / "plain"
+    model.save_pretrained(folder)
+    save_file({**load_file(folder / "model.safetensors"), **meant}, folder / "model.safetensors")
+    theirs = type(model).from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    backend = MemoryExperts(source, plan)
+    decoder = open_decoder(source.config, Dense(source, plan), backend)
+    backend.activations = dict.fromkeys(plan.layers, Activation("silu"))
+    ids = list(range(3, 30))
+    ours = decoder.forward(ids, decoder.new_state(), "all")
+    assert ours is not None
+    assert (ours - oracle_logits(theirs, ids)).abs().max() <= 1e-5
+
+
+def test_the_store_says_what_it_was_made_from(tmp_path: Path) -> None:
+    pack(tmp_path / "source", "gptq reordered")
+    store = import_checkpoint(tmp_path / "source", tmp_path / "store", top=4, group=32)
+    assert "GPTQ 4-bit, about 5.25 bits" in library.source_note(store)
+
+
+def test_biases_of_nothing_are_left_out(tmp_path: Path) -> None:
+    pack(tmp_path, "gptq")
+    tensors = load_file(tmp_path / "model.safetensors")
+    stems = [n.removesuffix(".qweight") for n in tensors if n.endswith(".qweight")]
+    tensors |= {f"{stem}.bias": torch.zeros(8) for stem in stems if ".experts." in stem}
+    save_file(tensors, tmp_path / "model.safetensors")
+    source = open_source(tmp_path)
+    assert not [name for name in source.entries if ".experts." in name and name.endswith(".bias")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        ({**GPTQ, "bits": 3}, "GPTQ with 3 bits"),
+        ({**GPTQ, "checkpoint_format": "marlin"}, "in the format 'marlin'"),
+        ({"quant_method": "awq", "bits": 4, "version": "gemv"}, "'gemv' kernels"),
+        ({"quant_method": "compressed-tensors", "format": "marlin-24"}, "in the format 'marlin-24'"),
+        (_settings(type="float"), "as 'float'"),
+        (_settings(num_bits=5), "with 5 bits"),
+        ({"quant_method": "exl3"}, r"already quantized \(exl3\)"),
+    ],
+)
+def test_other_packings_are_refused(settings: dict[str, Any], sentence: str, tmp_path: Path) -> None:
+    pack(tmp_path, "gptq")
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "quantization_config": settings}))
+    with pytest.raises(UnderhillError, match=sentence) as caught:
+        find_experts(open_source(tmp_path))
+    assert caught.value.kind is Kind.UNSUPPORTED_MODEL
+
+
+STEM = "model.layers.0.self_attn.q_proj"
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "sentence"),
+    [
+        (lambda t: t.pop(f"{STEM}.qzeros"), Kind.MISSING_FILE, r"lacks the tensor .*q_proj\.qzeros"),
+        (lambda t: t.update({f"{STEM}.scales": t[f"{STEM}.scales"][:, :8].clone()}), Kind.BROKEN_FILE, "another shape"),
+        (lambda t: t.update({f"{STEM}.qweight": t[f"{STEM}.qweight"][0].clone()}), Kind.BROKEN_FILE, "no matrix"),
+        (lambda t: t.update({f"{STEM}.g_idx": t[f"{STEM}.g_idx"] + 7}), Kind.BROKEN_FILE, "groups that there are not"),
+    ],
+)
+def test_damage_is_named(change: Callable[[dict[str, Tensor]], Any], kind: Kind, sentence: str, tmp_path: Path) -> None:
+    pack(tmp_path, "gptq")
+    tensors = load_file(tmp_path / "model.safetensors")
+    change(tensors)
+    save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(UnderhillError, match=sentence) as caught:
+        open_source(tmp_path).tensor(f"{STEM}.weight")
+    assert caught.value.kind is kind
+
+
+def test_a_config_that_lies_about_packing(tmp_path: Path) -> None:
+    hf_model(tiny_config("qwen3_moe")).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "quantization_config": GPTQ}))
+    with pytest.raises(UnderhillError, match="says that the weights are GPTQ 4-bit, and none"):
+        open_source(tmp_path)
