@@ -50,6 +50,9 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
+    _search(commands.add_parser("search", help="find models on a hub"))
+    _pull(commands.add_parser("pull", help="download a model from a hub, and import it"))
+    _token(commands.add_parser("token", help="give Underhill the token of an account on a hub"))
     _import(commands.add_parser("import", help="a checkpoint, a GGUF file, or models from another computer"))
     _list(commands.add_parser("list", help="the models in the library"))
     _rm(commands.add_parser("rm", help="delete a model of the library, or what an interrupted import left of it"))
@@ -109,6 +112,30 @@ def _chat(p: argparse.ArgumentParser) -> None:
     p.add_argument("--stop", metavar="TEXT", action="append", default=[], help="stop at this text; may be repeated")
     _settings(p, settings.SAMPLING)
     _settings(p, settings.ENGINE)
+
+
+def _search(p: argparse.ArgumentParser) -> None:
+    _command(p, "search", model=False)
+    p.add_argument("words", metavar="WORDS", nargs="+", help="part of a model's name, such as qwen3 or gpt-oss")
+    p.add_argument("--limit", type=_at_least(1), default=20, metavar="N", help="list at most so many (default: 20)")
+    _settings(p, settings.HUB)
+
+
+def _pull(p: argparse.ArgumentParser) -> None:
+    _command(p, "pull", model=False)
+    p.add_argument("repo", metavar="REPO", help="the model's name on the hub: owner/model")
+    p.add_argument("--revision", metavar="NAME", default="main", help="a branch, tag or commit (default: main)")
+    p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the model's)")
+    p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
+    p.add_argument("--remove-source", action="store_true", help="delete the download once it is imported")
+    _settings(p, settings.HUB)
+
+
+def _token(p: argparse.ArgumentParser) -> None:
+    _command(p, "token", model=False)
+    p.description = "Asks for the token (or reads it from standard input), tries it, and keeps it in the keyring."
+    p.add_argument("--forget", action="store_true", help="take it out of the keyring instead")
+    _settings(p, settings.HUB)
 
 
 def _import(p: argparse.ArgumentParser) -> None:

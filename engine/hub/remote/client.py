@@ -7,6 +7,7 @@ import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib import metadata
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -22,7 +23,7 @@ from engine.hub.remote import errors, tokens
 
 DEFAULT = "https://huggingface.co"
 CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
-NAME = "underhill"  # what it calls itself to the hub
+NAME = "underhill"
 MOST = 64 << 20  # bytes of an answer that is held whole
 _REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _asking = threading.Lock()  # huggingface_hub has one session for all; a hub lends it its own while it asks
@@ -73,7 +74,7 @@ class Hub:
         """huggingface_hub's API, with every failure inside as ours. Read lazy answers within."""
         if self.offline:
             raise errors.offline()
-        api = HfApi(self.endpoint, token=self.token.value or False, library_name=NAME)
+        api = HfApi(self.endpoint, token=self.token.value or False, library_name=NAME, library_version=_version())
         with _asking:
             set_client_factory(self._new_session)
             try:
@@ -85,13 +86,19 @@ class Hub:
             except (ValueError, KeyError, TypeError, AttributeError) as cause:  # a page that is no hub's answer
                 raise errors.nonsense(self.endpoint, "something that is not a hub's answer") from cause
 
+    def account(self) -> str:
+        """Whose token this is, by name."""
+        with self.asking() as api:
+            return str(api.whoami()["name"])
+
     @contextmanager
     def stream(self, url: str, repo: str, headers: Mapping[str, str] | None = None) -> Iterator[httpx2.Response]:
         """GET, the body not read yet. The token goes to the hub, and not where the hub sends us on to."""
         if self.offline:
             raise errors.offline()
         own = url.startswith(self.endpoint + "/")
-        sent = build_hf_headers(token=(self.token.value or False) if own else False, library_name=NAME)
+        token = (self.token.value or False) if own else False
+        sent = build_hf_headers(token=token, library_name=NAME, library_version=_version())
         # as stored: a range of compressed bytes would mean nothing
         with self._open().stream("GET", url, headers={**sent, "Accept-Encoding": "identity", **(headers or {})}) as r:
             if r.status_code >= 400:
@@ -187,6 +194,14 @@ def checked(repo: str) -> str:
     if not _REPO.fullmatch(repo) or ".." in repo:
         raise _bad(f"{repo!r} is not the name of a model.", "Names look like owner/model.")
     return repo
+
+
+def _version() -> str:
+    """What the hub is told beside the name."""
+    try:
+        return metadata.version(NAME)
+    except metadata.PackageNotFoundError:  # run straight from a checkout
+        return "0"
 
 
 def _bad(sentence: str, action: str) -> UnderhillError:

@@ -1,0 +1,48 @@
+"""`underhill-cli pull`: a model from a hub into the library."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from engine import settings
+from engine.cli.main import given
+from engine.cli.output import ProgressBar, gb, say
+from engine.hub import library
+from engine.hub.remote.client import connect
+from engine.hub.remote.meter import Progress
+from engine.session.pull import look, pull
+
+
+def run(args: argparse.Namespace) -> int:
+    """Download and import; run again after an interruption, it goes on where it stopped."""
+    bar = ProgressBar(sys.stderr.isatty())
+    told = ""
+
+    def arriving(progress: Progress) -> None:
+        nonlocal told
+        if progress.waiting and progress.waiting != told:
+            say(progress.waiting)
+        told = progress.waiting
+        bar.report("Downloading", progress.done, progress.total)
+
+    with connect(given(args, settings.HUB)) as hub:
+        outline = look(hub, args.repo, args.revision)
+        say(
+            f"{outline.repo}: {outline.parameters / 1e9:.1f} B parameters, "
+            f"{outline.active_parameters / 1e9:.1f} B used per token. {gb(outline.download_bytes)} to download, then "
+            f"{gb(outline.store_bytes(args.top))} in the library. Licence: {outline.licence or 'not stated'}."
+        )
+        path = pull(
+            hub, outline, args.name, args.top,
+            remove_source=args.remove_source, arriving=arriving, importing=bar.report,
+        )  # fmt: skip
+    bar.close()
+    card = library.card(path)
+    if args.json:
+        print(json.dumps({**asdict(card), "source": {"repo": outline.repo, "commit": outline.commit}}))
+    else:
+        print(f"{card.name}: {card.experts} experts in {card.moe_layers} layers, {gb(card.disk_bytes)} on disk.")
+    return 0

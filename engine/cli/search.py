@@ -1,0 +1,38 @@
+"""`underhill-cli search`: models on a hub that Underhill opens."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from engine import settings
+from engine.cli.main import given
+from engine.cli.output import gb, say, table
+from engine.hub.remote.client import connect
+from engine.hub.remote.search import Found, search
+
+
+def run(args: argparse.Namespace) -> int:
+    """List what is found, most downloaded first."""
+    with connect(given(args, settings.HUB)) as hub:
+        found = search(hub, " ".join(args.words), args.limit)
+    if args.json:
+        print(json.dumps({"models": [asdict(one) for one in found]}))
+    elif found:
+        print(table(map(_row, found), ("MODEL", "PARAMETERS", "DOWNLOAD", "LICENCE", "TYPE", "")))
+    else:
+        say("No model of that name can be opened here. Try fewer words, such as the name of a family.")
+    return 0
+
+
+def _row(found: Found) -> tuple[str, ...]:
+    notes = [f"quantized: {found.quantized}"] * bool(found.quantized) + ["needs an account"] * found.gated
+    return (
+        found.repo,
+        f"{found.parameters / 1e9:.1f} B" if found.parameters else "?",
+        gb(found.download_bytes) if found.download_bytes else "?",
+        found.licence or "?",
+        found.model_type,
+        ", ".join(notes),
+    )

@@ -1,0 +1,57 @@
+"""From the name of a model on a hub to a model of the library: looked at, fetched, imported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.hub import library
+from engine.hub.importer import Report
+from engine.hub.remote.client import Hub
+from engine.hub.remote.control import Control
+from engine.hub.remote.download import discard, download, folder_of
+from engine.hub.remote.meter import Progress
+from engine.hub.remote.outline import Outline, read_outline
+from engine.models.families import is_known, read_spec
+from engine.session import preflight
+
+
+def look(hub: Hub, repo: str, revision: str = "main") -> Outline:
+    """A model that could be opened once it is here; nothing but headers is fetched. Raises UnderhillError."""
+    outline = read_outline(hub, repo, revision)
+    if is_known(outline.config):
+        read_spec(outline.config)
+    return outline
+
+
+def pull(
+    hub: Hub,
+    outline: Outline,
+    name: str = "",
+    top: int = library.TOP,
+    *,
+    remove_source: bool = False,
+    control: Control | None = None,
+    arriving: Callable[[Progress], None] | None = None,
+    importing: Report | None = None,
+) -> Path:
+    """Download a model and import it; interrupted in whatever way, the next call goes on where this one was.
+
+    name: in the library; '' takes the repository's. remove_source: delete the download once it is imported; it stays
+    otherwise, and where the import fails. Raises UnderhillError.
+    """
+    name = name or outline.repo.rpartition("/")[2]
+    if library.location(name).exists():
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            f"There is already a model called {name}.",
+            "Choose another name, or remove that one first.",
+        )
+    folder = folder_of(library.home(), outline.repo)
+    download(hub, outline, folder, control, arriving, room=outline.store_bytes(top))
+    preflight.check(folder)
+    path = library.add(folder, name, top, importing)
+    if remove_source:
+        discard(folder)
+    return path

@@ -1,0 +1,120 @@
+"""From a search to an answer: the commands that use a network, against a hub on loopback."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import keyring
+import pytest
+
+from engine.cli.main import main
+from engine.hub import library
+from engine.hub.remote import tokens
+from engine.session import Session
+from engine.store.reader import load_manifest
+from tests.engine.hub.remote.test_tokens import Memory
+from tests.hubserver import Fault, HubServer
+
+MODEL = Path(__file__).resolve().parents[3] / "resources" / "builtin" / "model"
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    with HubServer() as running:
+        running.add("owner/small-moe", Path(shutil.copytree(MODEL, tmp_path / "served")))
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
+    """Exit code, standard output, standard error."""
+    code = main(args)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def found(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
+    code, out, err = run(capsys, *args, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
+    (one,) = found(capsys, "search", "small", "--limit", "5")["models"]
+    assert one["repo"] == "owner/small-moe"
+    code, out, _ = run(capsys, "search", "small")
+    assert (code, "owner/small-moe" in out, "apache-2.0" in out) == (0, True, True)
+
+    server.faults = [Fault("model.safetensors", cut=20_000_000, times=1)]
+    card = found(capsys, "pull", one["repo"], "--top", "4", "--remove-source")
+    repo = server.repos[one["repo"]]
+    assert card["source"] == {"repo": "owner/small-moe", "commit": repo.commit}
+    assert not (library.home() / "downloads" / "owner--small-moe").exists()
+    manifest = load_manifest(library.location("small-moe"))
+    assert (manifest.source.repo, manifest.source.revision) == ("owner/small-moe", repo.commit)
+
+    with Session.open("small-moe", {"threads": 1}) as session:
+        assert session.card.parameters == one["parameters"]
+    asked = {r.path.split("?")[0].split("/resolve/")[0] for r in server.requests}
+    assert asked == {"/api/models", "/api/models/owner/small-moe/revision/main", "/owner/small-moe"}
+    assert all(r.headers["user-agent"].startswith("underhill/") for r in server.requests)
+
+    code, _, err = run(capsys, "pull", one["repo"])
+    assert (code, "already a model called small-moe" in err) == (2, True)
+
+
+def test_a_search_that_finds_nothing_and_one_that_may_not(
+    server: HubServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, "search", "nothing-like-it")
+    assert (code, out, "No model" in err) == (0, "", True)
+    server.requests.clear()
+    for command in (["search", "small"], ["pull", "owner/small-moe"]):
+        code, out, err = run(capsys, *command, "--offline", "on", "--json")
+        assert (code, json.loads(out)["error"]["kind"]) == (1, "offline")
+    assert not server.requests
+
+
+def test_a_download_is_kept_where_nobody_asked_to_remove_it(
+    server: HubServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.faults = [Fault("model.safetensors", status=403, headers={"X-Error-Code": "GatedRepo"})]
+    code, _, err = run(capsys, "pull", "owner/small-moe")
+    assert (code, "underhill-cli token" in err) == (1, True)
+    assert not library.models()
+    server.faults = []
+    found(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4")
+    kept = library.home() / "downloads" / "owner--small-moe"
+    assert (kept / "model.safetensors").read_bytes() == (MODEL / "model.safetensors").read_bytes()
+    assert [p.name for p in library.models()] == ["mine"]
+
+
+def test_a_token_is_tried_before_it_is_kept(
+    server: HubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = keyring.get_keyring()
+    keyring.set_keyring(Memory())
+    try:
+        server.tokens = {"right"}
+        monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
+        code, _, err = run(capsys, "token")
+        assert (code, "does not accept the token" in err) == (1, True)
+        assert tokens.read(server.url).value == ""
+        monkeypatch.setattr("sys.stdin", io.StringIO("right\n"))
+        assert found(capsys, "token") == {"endpoint": server.url, "kept": True, "account": "somebody"}
+        assert tokens.read(server.url).value == "right"
+        found(capsys, "token", "--forget")
+        assert tokens.read(server.url).value == ""
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+        assert run(capsys, "token")[0] == 2
+    finally:
+        keyring.set_keyring(before)
