@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.errors import Kind, UnderhillError
-from engine.hub import library
+from engine.hub import folders, library
+from engine.hub.home import home
 from engine.hub.importer import Report
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
@@ -42,16 +42,25 @@ def pull(
     otherwise, and where the import fails. Raises UnderhillError.
     """
     name = name or outline.repo.rpartition("/")[2]
-    if library.location(name).exists():
-        raise UnderhillError(
-            Kind.BAD_REQUEST,
-            f"There is already a model called {name}.",
-            "Choose another name, or remove that one first.",
-        )
-    folder = folder_of(library.home(), outline.repo)
-    download(hub, outline, folder, control, arriving, room=outline.store_bytes(top))
+    if folders.location(name).exists():
+        raise library.taken(name)
+    folder = folder_of(home(), outline.repo)
+    download(hub, outline, folder, control, arriving, room=_room(folder, outline, top))
     preflight.check(folder)
     path = library.add(folder, name, top, importing)
     if remove_source:
         discard(folder)
     return path
+
+
+def _room(download: Path, outline: Outline, top: int) -> int:
+    """Bytes that the import will need on the disk of the download; where models are on another, it looks there."""
+    ours, models = (_disk(path) for path in (download, folders.for_new(folders.paths()[0])))
+    return outline.store_bytes(top) if ours == models else 0
+
+
+def _disk(path: Path) -> int:
+    """Which disk a folder is on, or will be."""
+    while not path.exists():
+        path = path.parent
+    return path.stat().st_dev

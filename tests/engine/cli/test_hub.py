@@ -15,6 +15,8 @@ import pytest
 
 from engine.cli.main import main
 from engine.hub import library
+from engine.hub.folders import location
+from engine.hub.home import home
 from engine.hub.remote import tokens
 from engine.session import Session
 from engine.store.reader import load_manifest
@@ -58,8 +60,8 @@ def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFix
     card = found(capsys, "pull", one["repo"], "--top", "4", "--remove-source")
     repo = server.repos[one["repo"]]
     assert card["source"] == {"repo": "owner/small-moe", "commit": repo.commit}
-    assert not (library.home() / "downloads" / "owner--small-moe").exists()
-    manifest = load_manifest(library.location("small-moe"))
+    assert not (home() / "downloads" / "owner--small-moe").exists()
+    manifest = load_manifest(location("small-moe"))
     assert (manifest.source.repo, manifest.source.revision) == ("owner/small-moe", repo.commit)
 
     with Session.open("small-moe", {"threads": 1}) as session:
@@ -93,7 +95,7 @@ def test_a_download_is_kept_where_nobody_asked_to_remove_it(
     assert not library.models()
     server.faults = []
     found(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4")
-    kept = library.home() / "downloads" / "owner--small-moe"
+    kept = home() / "downloads" / "owner--small-moe"
     assert (kept / "model.safetensors").read_bytes() == (MODEL / "model.safetensors").read_bytes()
     assert [p.name for p in library.models()] == ["mine"]
 
