@@ -8,7 +8,8 @@ from engine.hub.checkpoint import CONFIG, Checkpoint
 from engine.hub.origin import small_files
 from engine.hub.sources import gguf_files
 from engine.hub.sources.gguf_source import GgufSource
-from engine.hub.sources.packed import METHODS, PackedCheckpoint
+from engine.hub.sources.packed import PackedCheckpoint
+from engine.hub.sources.packings import is_packed
 from engine.hub.sources.source import Source
 
 
@@ -22,9 +23,7 @@ def open_source(path: Path | str) -> Source:
     if gguf is not None:
         return GgufSource.open(gguf)
     checkpoint = Checkpoint.open(path)
-    quantization = checkpoint.config.get("quantization_config")
-    method = quantization.get("quant_method") if isinstance(quantization, dict) else None
-    return PackedCheckpoint.of(checkpoint) if method in METHODS else checkpoint
+    return PackedCheckpoint.of(checkpoint) if is_packed(checkpoint.config.get("quantization_config")) else checkpoint
 
 
 def gguf_file(path: Path) -> Path | None:

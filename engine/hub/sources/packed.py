@@ -16,7 +16,6 @@ from engine.hub.sources.decoded import DecodedEntry, read_chunks, read_part
 from engine.hub.sources.packings import PACKINGS, PackedRows
 from engine.hub.sources.source import Form, TensorInfo, lacking
 
-METHODS = tuple(PACKINGS)
 _EXPERT = re.compile(r"(^|\.)experts\.\d+\.")
 
 
@@ -45,7 +44,7 @@ class PackedCheckpoint:
         stems = []
         for name, entry in checkpoint.entries.items():
             stem, _, ending = name.rpartition(".")
-            if ending == packing.main:
+            if ending == packing.main and entry.dtype == packing.dtype:
                 stems.append(stem)
             elif ending not in packing.companions:
                 entries[name] = entry
@@ -62,7 +61,9 @@ class PackedCheckpoint:
         for name in [f"{stem}.bias" for stem in stems if f"{stem}.bias" in entries and _EXPERT.search(stem)]:
             if not bool(checkpoint.tensor(name).any()):  # some packers give every matrix a bias of zeros
                 del entries[name]
-        config = {key: value for key, value in checkpoint.config.items() if key != "quantization_config"}
+        config = dict(checkpoint.config)
+        if settings["quant_method"] != "fp8":  # experts of a layer in one float8 tensor stay so, and need what it says
+            del config["quantization_config"]
         return cls(checkpoint, config, packing.form, entries)
 
     @property

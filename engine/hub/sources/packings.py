@@ -1,6 +1,7 @@
 """How GPTQ, AWQ and compressed-tensors pack matrices of small integers, and the way back to [out, in] floats.
 
-w = (q - zero) * scale, with a zero and a scale for each output and each group of inputs.
+w = (q - zero) * scale, with a zero and a scale for each output and each group of inputs. Float8 is here as well, where
+its scales are not for blocks of 128 x 128: those may stay as they are.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ ROWS = 1024  # outputs decoded at once: bounds the memory of what they are decod
 class Packing:
     """One way to pack. main, companions: endings of the names of what stands for one matrix.
 
+    dtype: of the main tensor; others of that name are not packed.
     decode: outputs start..stop of a matrix as float32 [stop - start, in]. shape: [out, in] from the headers alone.
     """
 
@@ -32,6 +34,7 @@ class Packing:
     companions: tuple[str, ...]
     decode: Callable[[PackedRows, int, int], Tensor]
     shape: Callable[[PackedRows], tuple[int, int]]
+    dtype: str = "I32"
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +168,8 @@ def compressed(settings: Mapping[str, Any]) -> Packing:
     Values and zeros are stored with half their range added; without zeros, zero is that half.
     """
     form = settings.get("format")
+    if form in ("float-quantized", "naive-quantized"):
+        return float8(settings)
     groups = settings.get("config_groups")
     schemes = [g.get("weights") or {} for g in groups.values()] if isinstance(groups, dict) else []
     if form != "pack-quantized" or not schemes or any(s != schemes[0] for s in schemes):
@@ -197,9 +202,51 @@ def compressed(settings: Mapping[str, Any]) -> Packing:
     return Packing(_form("compressed-tensors", bits, schemes[0]), "weight_packed", endings, decode, shape)
 
 
+# ---- float8 -------------------------------------------------------------------------------------------------------
+
+
+def float8(settings: Mapping[str, Any]) -> Packing:
+    """weight [out, in] in E4M3 beside one scale, one for each output [out, 1], or one for each block."""
+    block = settings.get("weight_block_size") or [128, 128]
+    if not isinstance(block, list) or len(block) != 2 or any(type(n) is not int or n < 1 for n in block):
+        raise _unknown("FP8", f"in blocks of {block}")
+    names = ("weight_scale_inv", "weight_scale")
+
+    def scale(m: PackedRows) -> str:
+        return next((name for name in names if m.has(name)), names[1])
+
+    def shape(m: PackedRows) -> tuple[int, int]:
+        out, inputs = m.dims("weight")
+        held = m.checkpoint.entry(f"{m.stem}.{scale(m)}").shape
+        if held not in ((), (1,), (1, 1), (out,), (out, 1), (-(-out // block[0]), -(-inputs // block[1]))):
+            raise m.broken(f"its scales have the shape {list(held)}")
+        return out, inputs
+
+    def decode(m: PackedRows, start: int, stop: int) -> Tensor:
+        out, inputs = m.dims("weight")
+        values = m.checkpoint.part(f"{m.stem}.weight", (), (start, stop)).float()
+        scales = m.get(scale(m)).float()
+        if scales.numel() == 1:
+            return values.mul_(scales.reshape(()))
+        if scales.numel() == out and scales.shape[0] == out:
+            return values.mul_(scales.reshape(out, 1)[start:stop])
+        rows, columns = torch.arange(start, stop) // block[0], torch.arange(inputs) // block[1]
+        return values.mul_(scales[rows][:, columns])
+
+    others = ("input_scale", "activation_scale")
+    return Packing(Form("FP8 safetensors", 8.0), "weight", (*names, *others), decode, shape, "F8_E4M3")
+
+
+def is_packed(settings: Any) -> bool:
+    """Whether a config's quantization_config is one of those here; the usual float8 is not."""
+    method = settings.get("quant_method") if isinstance(settings, Mapping) else None
+    return method in PACKINGS and not (method == "fp8" and settings.get("weight_block_size") == [128, 128])
+
+
 PACKINGS: dict[str, Callable[[Mapping[str, Any]], Packing]] = {
     "awq": awq,
     "compressed-tensors": compressed,
+    "fp8": float8,
     "gptq": gptq,
 }
 

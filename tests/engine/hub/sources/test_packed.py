@@ -109,6 +109,19 @@ def _settings(**scheme: Any) -> dict[str, Any]:
     }
 
 
+def float8(weight: Tensor, block: tuple[int, int], name: str, flat: bool = False) -> Any:
+    rows, columns = (torch.arange(n) // b for n, b in zip(weight.shape, block, strict=True))
+    scales = torch.zeros(int(rows.max()) + 1, int(columns.max()) + 1)
+    for i in range(len(scales)):
+        for j in range(scales.shape[1]):
+            scales[i, j] = weight[rows == i][:, columns == j].abs().max() / 448
+    codes = (weight / scales[rows][:, columns]).to(torch.float8_e4m3fn)
+    stored = scales.flatten() if flat else scales
+    return {"weight": codes, name: stored, "input_scale": torch.ones(1)}, codes.float() * scales[rows][:, columns]
+
+
+FP8 = {"quant_method": "fp8", "weight_block_size": [16, 16]}
+CHANNELS = {"quant_method": "compressed-tensors", "format": "float-quantized"}
 GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": GROUP}
 WAYS: dict[str, tuple[dict[str, Any], Callable[[Tensor], Any]]] = {
     "gptq": (GPTQ, gptq),
@@ -119,6 +132,9 @@ WAYS: dict[str, tuple[dict[str, Any], Callable[[Tensor], Any]]] = {
     "awq": ({"quant_method": "awq", "bits": 4, "group_size": GROUP, "version": "gemm"}, awq),
     "compressed-tensors": (_settings(), compressed),
     "compressed-tensors with zeros": (_settings(symmetric=False), lambda w: compressed(w, False)),
+    "float8 in blocks of 16": (FP8, lambda w: float8(w, (16, 16), "weight_scale_inv")),
+    "float8, one scale": ({"quant_method": "fp8"}, lambda w: float8(w, (99, 99), "weight_scale_inv", True)),
+    "float8 by outputs": (CHANNELS, lambda w: float8(w, (1, 99), "weight_scale")),
 }
 
 
@@ -195,6 +211,7 @@ def test_biases_of_nothing_are_left_out(tmp_path: Path) -> None:
         ({**GPTQ, "bits": 3}, "GPTQ with 3 bits"),
         ({**GPTQ, "checkpoint_format": "marlin"}, "in the format 'marlin'"),
         ({"quant_method": "awq", "bits": 4, "version": "gemv"}, "'gemv' kernels"),
+        ({**FP8, "weight_block_size": [16]}, r"FP8 in blocks of \[16\]"),
         ({"quant_method": "compressed-tensors", "format": "marlin-24"}, "in the format 'marlin-24'"),
         (_settings(type="float"), "as 'float'"),
         (_settings(num_bits=5), "with 5 bits"),
