@@ -6,8 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from engine.errors import UnderhillError
 from engine.experts.arrivals import Arrivals
 from engine.experts.foresight import Foresight
@@ -213,9 +211,10 @@ class Prefetch:
 
 
 def _best(scores: Floats, most: int) -> list[int]:
-    """The experts of the highest scores, best first."""
-    if most < len(scores):
-        top = np.argpartition(scores, len(scores) - most)[-most:]
-        found: list[int] = top[(-scores[top]).argsort()].tolist()
-        return found
-    return (-scores).argsort().tolist()
+    """The experts of the highest scores, best first.
+
+    All are sorted: to part first and then sort the best is less to compute, but several calls of numpy, whose code is
+    cold between two layers (29 against 44 us, measured while experts were read and computed).
+    """
+    found: list[int] = scores.argsort()[: -most - 1 : -1].tolist()
+    return found

@@ -46,6 +46,7 @@ class ResidentExperts:
         self.keys = [ExpertKey(layer, expert) for expert in range(n)]
         self.most = [0 if own == spec else len(own.tiers) for own in specs]
         self.full = 0
+        self.tiers = spec.tiers
         self.table = (ctypes.c_char * (EXPERT.size * n))()
         for expert, most in enumerate(self.most):
             EXPERT.pack_into(self.table, EXPERT.size * expert, 0, 0, 0, 0, 0, 0, 1, most)

@@ -90,7 +90,7 @@ class Single:
         there: list[int] = []
         ranks: dict[ExpertKey, int] = {}
         tiers: dict[ExpertKey, int] = {}
-        of_planes = experts.spec.tiers
+        of_planes = experts.tiers
         for rank, (expert, planes) in enumerate(zip(chosen, self._residents.needed)):
             if planes > 0:
                 key = experts.keys[expert]

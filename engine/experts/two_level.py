@@ -80,9 +80,10 @@ class TieredCache:
 
     def best(self, key: ExpertKey, most: int | None = None) -> int:
         """The finest tier held anywhere, no finer than `most`; 0: not resident."""
-        first, *more = self.levels
-        found = first.tier(key, most)
-        return max(found, *(level.tier(key, most) for level in more)) if more else found
+        found = self.levels[0].tier(key, most)
+        for level in self.levels[1:]:
+            found = max(found, level.tier(key, most))
+        return found
 
     def routed(self, visit: Visit) -> None:
         """The layer that runs now, and what it uses: see policies.Policy.routed. Told before it is looked up."""

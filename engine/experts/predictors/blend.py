@@ -15,7 +15,7 @@ LEAST = 0.001  # of the spread of what is to be found: a predictor that adds les
 
 
 class Blend:
-    """sum of weights[ahead - 1, predictor] * scores; before the first row, weights[-1].
+    """sum of weights[ahead - 1, predictor] * scores, or a multiple; before the first row, weights[-1].
 
     Predictors whose weight is 0 are not asked. Learns through its parts.
     """
@@ -41,13 +41,17 @@ class Blend:
             weights = self._lists[ahead - 1]
         else:
             return None
-        total: Floats | None = None
+        said: list[tuple[Floats, float]] = []
         for part, weight in zip(self.parts, weights):
-            if weight:
-                found = part.scores(sight, row)
-                if found is not None:
-                    found = found * np.float32(weight)
-                    total = found if total is None else np.add(total, found, out=total)
+            found = part.scores(sight, row) if weight else None
+            if found is not None:
+                said.append((found, weight))
+        if len(said) == 1 and said[0][1] > 0:  # then its weight puts nobody before another
+            return said[0][0]
+        total: Floats | None = None
+        for found, weight in said:
+            found = found * np.float32(weight)
+            total = found if total is None else np.add(total, found, out=total)
         return total
 
     def learn(self, sight: Sight) -> None:
