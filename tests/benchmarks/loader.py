@@ -29,6 +29,7 @@ from typing import Any
 
 import torch
 
+from engine.experts.buffers import host_allocator
 from engine.experts.chunks import CHUNK
 from engine.experts.keys import ExpertKey
 from engine.experts.loader_native import NativeLoader
@@ -95,8 +96,13 @@ class Slots:
     """Room for the requests under way, as the cache holds experts."""
 
     def __init__(self, experts: Experts, count: int) -> None:
-        self._memory = [[huge(n).fill_(1) for n in experts.parts] for _ in range(count)]
-        self.views = [[memoryview(t.numpy()) for t in tensors] for tensors in self._memory]
+        allocate = host_allocator()
+        self._memory = [[allocate(n) for n in experts.parts] for _ in range(count)]
+        self.views: list[list[memoryview]] = []
+        for buffers in self._memory:
+            for buffer in buffers:
+                buffer.tensor.fill_(1)
+            self.views.append([buffer.view for buffer in buffers if buffer.view is not None])
 
 
 class Compute:

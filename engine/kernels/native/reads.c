@@ -48,7 +48,9 @@ struct uh_reads {
     int64_t n_slots, next_id, held, open, opened;
     uh_read_event *events;
     int32_t n_events, listening;
-    int32_t readers, asleep, takers, stopping, stopped;
+    int32_t readers, takers, stopping, stopped;
+    int32_t asleep; /* readers */
+    int32_t waking; /* one of them was woken, and has not noticed yet */
     reader reader[];
 };
 
@@ -106,8 +108,21 @@ static int numbered(uh_reads *reads, request *r) {
     return 1;
 }
 
-static void wake(uh_reads *reads, int32_t chunks) {
-    for (int32_t i = 0; i < chunks && i < reads->asleep; i++) uh_wake_one(&reads->work);
+/* Whose turn it is; NULL: nobody's. */
+static request *next(const uh_reads *reads) {
+    if (reads->queues[UH_DEMAND].first) return reads->queues[UH_DEMAND].first;
+    const int32_t most = reads->readers > 1 ? reads->readers - 1 : 1;
+    if (reads->meters[UH_DEMAND].count || reads->disk.count >= most) return NULL;
+    for (int u = UH_DEMAND + 1; u < UH_URGENCIES; u++)
+        if (reads->queues[u].first) return reads->queues[u].first;
+    return NULL;
+}
+
+/* Whether a reader is to be woken now, without the mutex, for which it would only have to wait. To wake one takes 10 us and
+ * more where its core is idle, so whoever asks for something wakes one at most; who is awake then wakes the next. */
+static int rouses(uh_reads *reads) {
+    if (!reads->asleep || reads->waking || !next(reads)) return 0;
+    return reads->waking = 1;
 }
 
 static void end(uh_reads *reads, request *r) {
@@ -128,20 +143,9 @@ static void give_up(uh_reads *reads, request *r, int32_t status, int32_t error) 
 static void cancel(uh_reads *reads, request *r) {
     give_up(reads, r, UH_READ_CANCELLED, 0);
     if (!r->under_way) end(reads, r);
-    wake(reads, reads->readers); /* with a demand gone it may be the turn of others */
 }
 
 /* ---- on the readers' threads -------------------------------------------------------------------------------------- */
-
-/* Whose turn it is; NULL: nobody's. */
-static request *next(const uh_reads *reads) {
-    if (reads->queues[UH_DEMAND].first) return reads->queues[UH_DEMAND].first;
-    const int32_t most = reads->readers > 1 ? reads->readers - 1 : 1;
-    if (reads->meters[UH_DEMAND].count || reads->disk.count >= most) return NULL;
-    for (int u = UH_DEMAND + 1; u < UH_URGENCIES; u++)
-        if (reads->queues[u].first) return reads->queues[u].first;
-    return NULL;
-}
 
 static request *await_turn(uh_reads *reads) {
     request *r;
@@ -149,6 +153,7 @@ static request *await_turn(uh_reads *reads) {
         reads->asleep++;
         uh_wait(&reads->work, &reads->mutex);
         reads->asleep--;
+        reads->waking = 0;
     }
     return r;
 }
@@ -194,7 +199,9 @@ static void serve(reader *self, request *r) {
     r->under_way++;
     begin(&reads->meters[urgency], start);
     begin(&reads->disk, start);
+    int rouse = rouses(reads);
     uh_unlock(&reads->mutex);
+    if (rouse) uh_wake_one(&reads->work);
 
     int32_t error = 0;
     const int32_t status = read_chunk(self, r, chunk, &error);
@@ -206,11 +213,12 @@ static void serve(reader *self, request *r) {
     finish(&reads->disk, now, nbytes);
     r->under_way--;
     if (status) give_up(reads, r, status, error);
-    if (urgency == UH_DEMAND && !reads->meters[urgency].count) wake(reads, reads->readers); /* the others' turn */
     if (r->under_way || r->taken < r->n_chunks) return;
     r->ns = now - r->started;
     if (!r->status) {
+        rouse = rouses(reads); /* it may be the turn of others, and this one has still something to do */
         uh_unlock(&reads->mutex);
+        if (rouse) uh_wake_one(&reads->work);
         const int32_t part = damaged_part(r);
         uh_lock(&reads->mutex);
         if (part >= 0) r->status = UH_READ_DAMAGED;
@@ -269,16 +277,17 @@ int64_t uh_reads_submit(uh_reads *reads, int32_t urgency, const uh_read_part *pa
     r->n_parts = n_parts;
     r->n_chunks = n_chunks;
     r->urgency = urgency;
-    uh_lock(&reads->mutex);
     int64_t id = 0;
+    uh_lock(&reads->mutex);
     if (!reads->stopping) id = numbered(reads, r) ? r->id : -1;
     if (id > 0) {
         reads->open++;
         if (n_chunks) append(&reads->queues[urgency], r);
         else end(reads, r);
-        wake(reads, n_chunks);
     }
+    const int rouse = rouses(reads);
     uh_unlock(&reads->mutex);
+    if (rouse) uh_wake_one(&reads->work);
     if (id <= 0) free(r);
     return id;
 }
@@ -288,7 +297,9 @@ int uh_reads_cancel(uh_reads *reads, int64_t id) {
     request *r = find(reads, id);
     const int possible = r && r->taken < r->n_chunks;
     if (possible) cancel(reads, r);
+    const int rouse = rouses(reads); /* with a demand gone it may be the turn of others */
     uh_unlock(&reads->mutex);
+    if (rouse) uh_wake_one(&reads->work);
     return possible;
 }
 
@@ -299,11 +310,12 @@ void uh_reads_demand(uh_reads *reads, int64_t id) {
         if (r->taken < r->n_chunks) {
             unlink_from(&reads->queues[r->urgency], r);
             append(&reads->queues[UH_DEMAND], r);
-            wake(reads, r->n_chunks - r->taken);
         }
         r->urgency = UH_DEMAND;
     }
+    const int rouse = rouses(reads);
     uh_unlock(&reads->mutex);
+    if (rouse) uh_wake_one(&reads->work);
 }
 
 int64_t uh_reads_left(uh_reads *reads, int64_t id) {
