@@ -16,15 +16,15 @@ from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Snapshot, Stats
 from engine.hub.card import ModelCard
 from engine.hub.dials import in_words as dial_in_words
-from engine.hub.shown import AdoptedModel, DeletedModel, ModelFolder
+from engine.hub.shown import AdoptedModel, DeletedModel, FoundModel, ModelFolder
 
 __all__ = [
-    "AddFolder", "AdoptModels", "AdoptedModel", "Cancelled", "Command", "ContinueImport", "DeleteModel", "DeletedModel",
-    "Done", "EmptyTrash", "Engine", "Event", "Failed", "ForgetFolder", "Generate", "ImportModel", "Kind", "ListDeleted",
-    "ListFolders", "ListModels", "LoadModel", "Message", "ModelCard", "ModelChanged", "ModelFolder", "MoveModel",
-    "Pause", "PlanChanged", "Progress", "PromptRead", "RestoreModel", "Resume", "Shutdown", "Snapshot", "Stats", "Stop",
-    "Telemetry", "TextDelta", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport",
-    "dial_in_words", "settings", "start",
+    "AddFolder", "AdoptModels", "AdoptedModel", "Cancelled", "Command", "ContinueImport", "DeleteModel",
+    "DeletedModel", "Done", "EmptyTrash", "Engine", "Event", "Failed", "FindModels", "ForgetFolder", "FoundModel",
+    "Generate", "ImportModel", "Kind", "ListDeleted", "ListFolders", "ListModels", "LoadModel", "Message", "ModelCard",
+    "ModelChanged", "ModelFolder", "MoveModel", "Pause", "PlanChanged", "Progress", "PromptRead", "RestoreModel",
+    "Resume", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel",
+    "UpdateSettings", "VerifyModel", "VerifyReport", "dial_in_words", "settings", "start",
 ]  # fmt: skip
 
 
@@ -116,6 +116,11 @@ class ImportModel(Command):
     path: str
     name: str = ""
     top: int = 8
+
+
+@dataclass(frozen=True)
+class FindModels(Command):
+    """Look for what other apps keep on this computer, from headers alone. Done.result: tuple[FoundModel, ...]."""
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ def parser() -> argparse.ArgumentParser:
     _trash(commands.add_parser("trash", help="deleted models that can be brought back"))
     _mv(commands.add_parser("mv", help="move a model to another folder or disk"))
     _folders(commands.add_parser("folders", help="the folders that models live in"))
+    found = commands.add_parser("found", help="models that other apps keep on this computer, and how to import them")
+    _command(found, "found", model=False)
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
     _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")

@@ -50,12 +50,14 @@ class AdoptedModel:
 class FoundModel:
     """A model that another app keeps on this computer.
 
-    app: 'Hugging Face', 'LM Studio', 'Ollama', …  path: what to import. format: 'safetensors' or 'gguf'.
+    app: 'Hugging Face', 'LM Studio', 'Ollama', …  path: what to import; name: what to call it. format: 'safetensors' or
+    'gguf'. template: whether it comes with a chat template.
     quantization: as the files say it; '' where they do not. can_open: whether Underhill can import it; else `why_not`.
     """
 
     app: str
     title: str
+    name: str
     path: str
     format: str
     nbytes: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -38,7 +39,7 @@ def read(destination: Path) -> Unfinished | None:
 def noted(destination: Path, source: Path, top: int, progress: Report | None) -> Iterator[Report]:
     """While an import of `source` goes on: gives the progress report to use, by which the note gets there."""
     partial = _partial(destination)
-    what = Unfinished(str(source.resolve()), top)
+    what = Unfinished(os.path.abspath(source), top)  # not resolved: links in caches end in names without an ending
     written = False
 
     def report(phrase: str, done: int, total: int) -> None:

@@ -14,7 +14,8 @@ from engine.service.lane import CancelledWork
 
 # What takes its time, one after the other; and what is answered at once, also while that goes on.
 LONG = (
-    api.ImportModel, api.ContinueImport, api.AdoptModels, api.VerifyModel, api.MoveModel, api.EmptyTrash,
+    api.ImportModel, api.ContinueImport, api.FindModels, api.AdoptModels, api.VerifyModel, api.MoveModel,
+    api.EmptyTrash,
 )  # fmt: skip
 QUICK = (
     api.Pause, api.Resume, api.RestoreModel, api.ListDeleted, api.ListFolders, api.AddFolder, api.ForgetFolder,
@@ -39,12 +40,13 @@ class Librarian:
     def do(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         """One of LONG, on the thread for those."""
         try:
-            return self._do(command, self.reporter(command, cancelled))
+            unit = "models" if isinstance(command, api.FindModels) else "bytes"
+            return self._do(command, self.reporter(command, cancelled, unit))
         finally:
             self._resting.discard(command.id)
 
     def _do(self, command: api.Command, report: Callable[[str, int, int], None]) -> Any:
-        from engine.hub import library, moving, trash
+        from engine.hub import finders, library, moving, trash
         from engine.session import preflight
 
         match command:
@@ -64,6 +66,8 @@ class Librarian:
                 )
             case api.EmptyTrash():
                 return trash.empty()
+            case api.FindModels():
+                return finders.find(report)
         raise TypeError(f"not a long command of the library: {command!r}")
 
     def answer(self, command: api.Command) -> Any:
@@ -108,17 +112,19 @@ class Librarian:
         with suppress(UnderhillError, OSError):  # nobody asked for it; whoever uses the library hears what is wrong
             library.tidy()
 
-    def reporter(self, command: api.Command, cancelled: Callable[[], bool]) -> Callable[[str, int, int], None]:
+    def reporter(
+        self, command: api.Command, cancelled: Callable[[], bool], unit: str = "bytes"
+    ) -> Callable[[str, int, int], None]:
         """Progress of something long, as events; where the user has halted it, it waits here, stopped, it ends here."""
 
         def report(text: str, done: int, total: int) -> None:
             if command.id in self._resting and not cancelled():
-                self._emit(api.Progress(command.id, f"Paused: {text}", done, total, "bytes"))
+                self._emit(api.Progress(command.id, f"Paused: {text}", done, total, unit))
             while command.id in self._resting and not cancelled():
                 time.sleep(POLL)
             if cancelled():
                 raise CancelledWork()
-            self._emit(api.Progress(command.id, text, done, total, "bytes"))
+            self._emit(api.Progress(command.id, text, done, total, unit))
 
         return report
 

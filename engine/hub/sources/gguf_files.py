@@ -6,11 +6,25 @@ import re
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.headers import missing
+from engine.hub.headers import missing, unreadable
 
 SUFFIX = ".gguf"
+MAGIC = b"GGUF"
 _PART = re.compile(r"(.+)-(\d{5})-of-(\d{5})\.gguf", re.IGNORECASE)
 _EYES = re.compile(r"(^|[-_.])(mmproj|clip)", re.IGNORECASE)  # a vision tower beside a model
+
+
+def is_one(path: Path) -> bool:
+    """Whether a file is GGUF by its name, or, named by a digest as stores of other apps do, by how it begins."""
+    if path.suffix.lower() == SUFFIX:
+        return True
+    if not path.name.startswith("sha256-") or not path.is_file():
+        return False
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError as cause:
+        raise unreadable(path, cause) from cause
 
 
 def parts(path: Path) -> tuple[Path, ...]:

@@ -33,14 +33,14 @@ def gguf_file(path: Path) -> Path | None:
     """
     if path.is_dir():
         return None if (path / CONFIG).is_file() and any(path.glob("*.safetensors")) else gguf_files.only_model(path)
-    return path if path.suffix.lower() == gguf_files.SUFFIX else None
+    return path if gguf_files.is_one(path) else None
 
 
 def is_source(path: Path) -> bool:
     """Whether `path` looks like something to import, by its name and its files' names alone."""
     if path.is_dir():
         return (path / CONFIG).is_file() or any(path.glob("*" + gguf_files.SUFFIX))
-    return path.is_file() and path.suffix.lower() == gguf_files.SUFFIX
+    return path.is_file() and gguf_files.is_one(path)
 
 
 def source_name(path: Path) -> str:

@@ -380,7 +380,7 @@ def test_rm_deletes_a_model_of_the_library(
 
 
 def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    names = "chat search pull token import list info eval plan calibrate trace verify rm restore trash mv folders"
+    names = "chat search pull token import list info eval plan calibrate trace verify rm restore trash mv folders found"
     for command in names.split():
         with pytest.raises(SystemExit) as end:
             parser().parse_args([command, "--help"])

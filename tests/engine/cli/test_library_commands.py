@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.hub import folders, library
+from engine.hub.app_places import FILES, Place
 from tests.engine.cli.test_cli import MODEL, found, run
 
 
@@ -106,3 +107,16 @@ def test_a_damaged_built_in_model_is_made_anew(mine: Path, capsys: pytest.Captur
     assert "expert" in out
     assert "made anew" in err
     assert found(capsys, "verify", "builtin") == {"damaged": [], "action": ""}
+
+
+def test_what_other_apps_have_is_found_with_the_way_to_import_it(
+    mine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.hub.finders.places", lambda *_: [])
+    assert "No other app" in run(capsys, "found")[1]
+    shutil.copytree(MODEL, tmp_path / "studio" / "org" / "tiny")
+    place = Place("LM Studio", FILES, tmp_path / "studio")
+    monkeypatch.setattr("engine.hub.finders.places", lambda *_: [place])
+    (model,) = found(capsys, "found")
+    assert (model["title"], model["app"], model["can_open"]) == ("tiny", "LM Studio", True)
+    assert f'import "{model["path"]}" --name "tiny"' in run(capsys, "found")[1]

@@ -11,6 +11,7 @@ import pytest
 
 from engine import api
 from engine.hub import folders, transfer
+from engine.hub.app_places import FILES, Place
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
 
 __all__ = ["desk"]
@@ -143,3 +144,16 @@ def test_damage_found_in_an_answer_of_the_built_in_model_is_mended_by_opening_it
     assert "made anew" in failed.action
     desk.result(api.LoadModel, "builtin", settings)
     assert desk.result(api.Generate, HELLO, GREEDY).text
+
+
+def test_what_other_apps_have_is_found(
+    mine: Path, tmp_path: Path, root: Path, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(root / "resources" / "builtin" / "model", tmp_path / "studio" / "org" / "tiny")
+    place = Place("LM Studio", FILES, tmp_path / "studio")
+    monkeypatch.setattr("engine.hub.finders.places", lambda *_: [place])
+    command = desk.send(api.FindModels)
+    (model,) = desk.wait(command).result  # type: ignore[attr-defined]
+    assert isinstance(model, api.FoundModel)
+    assert model.can_open
+    assert any(isinstance(e, api.Progress) and e.unit == "models" for e in desk.of(command))

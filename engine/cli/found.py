@@ -1,0 +1,32 @@
+"""`underhill-cli found`: models that other apps keep on this computer."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+from engine.cli.output import ProgressBar, gb
+from engine.hub import finders
+from engine.hub.shown import FoundModel
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what was found and how to import it; nothing is changed."""
+    bar = ProgressBar(sys.stderr.isatty())
+    found = finders.find(lambda phrase, done, total: bar.show("Looking", done, total, "models"))
+    bar.close()
+    if args.json:
+        print(json.dumps([asdict(model) for model in found]))
+    elif not found:
+        print("No other app on this computer has a model, as far as Underhill knows them.")
+    else:
+        print("\n".join(map(_lines, found)))
+    return 0
+
+
+def _lines(m: FoundModel) -> str:
+    what = ", ".join(part for part in (m.architecture, m.format, m.quantization, gb(m.nbytes)) if part)
+    then = f'underhill-cli import "{m.path}" --name "{m.name}"' if m.can_open else f"Cannot be imported: {m.why_not}"
+    return f"{m.title} ({m.app}; {what})\n  {then}"

@@ -1,0 +1,128 @@
+"""What a checkpoint or a GGUF file is, and whether Underhill can import it: from headers, without a weight."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import UnderhillError, as_error
+from engine.hub.checkpoint import CONFIG, Checkpoint
+from engine.hub.home import checked_name
+from engine.hub.layouts import FAMILIES, find_experts, text_config
+from engine.hub.remote.families import COMPATIBLE
+from engine.hub.shown import FoundModel
+from engine.hub.sources import gguf_files
+from engine.hub.sources.gguf_header import read_gguf_header
+from engine.hub.sources.gguf_names import ARCHITECTURES
+from engine.hub.sources.opening import open_source
+
+_EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+
+
+def gguf(found: FoundModel) -> FoundModel | None:
+    """What is known before, with what the file's header says. None for what is no language model at all."""
+    path = Path(found.path)
+    try:
+        metadata = read_gguf_header(path, arrays=False).metadata
+    except UnderhillError as error:
+        return replace(found, why_not=error.sentence)
+    architecture = str(metadata.get("general.architecture", ""))
+    if architecture == "clip":  # the eyes of another model
+        return None
+    experts = metadata.get(f"{architecture}.expert_count", 0)
+    found = replace(
+        found,
+        architecture=architecture,
+        quantization=_file_type(metadata),
+        experts=experts if type(experts) is int else 0,
+        template=isinstance(metadata.get("tokenizer.chat_template"), str),
+    )
+    if architecture in ARCHITECTURES and not found.experts:
+        return replace(found, why_not=_DENSE)
+    if architecture not in ARCHITECTURES:
+        why = f"Underhill does not open {architecture or 'unnamed'} models from GGUF."
+        return replace(found, why_not=why if found.experts else _DENSE)
+    try:
+        find_experts(open_source(path))
+    except Exception as error:  # a strange file must not hide the others
+        return replace(found, why_not=as_error(error).sentence)
+    return replace(found, can_open=True)
+
+
+def checkpoint(found: FoundModel) -> FoundModel | None:
+    """The same of a folder with a config.json. None where it names no kind of model."""
+    path = Path(found.path)
+    try:
+        opened = Checkpoint.open(path)
+    except UnderhillError as error:
+        return replace(found, why_not=error.sentence) if any(path.glob("*.safetensors")) else None
+    config = opened.config
+    model_type, counted = str(config["model_type"]), _count(text_config(config))
+    quantization = config.get("quantization_config")
+    found = replace(
+        found,
+        architecture=model_type,
+        quantization=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
+        experts=counted,
+        template=(path / "chat_template.jinja").is_file() or _template_in(path / "tokenizer_config.json"),
+    )
+    if model_type not in FAMILIES:  # asking transformers about it would build the model
+        if model_type in COMPATIBLE and counted:
+            return replace(found, can_open=True)
+        return replace(found, why_not=f"Underhill does not open {model_type} models." if counted else _DENSE)
+    try:
+        find_experts(open_source(path))
+    except Exception as error:
+        return replace(found, why_not=as_error(error).sentence)
+    return replace(found, can_open=True)
+
+
+def is_checkpoint(folder: Path) -> bool:
+    """Whether a folder looks like a checkpoint."""
+    return (folder / CONFIG).is_file()
+
+
+def first_part(path: Path) -> tuple[bool, int, str]:
+    """Of a GGUF file: (whether a list should show it, bytes of all its parts, what is wrong with them)."""
+    try:
+        parts = gguf_files.parts(path)
+        return path == parts[0], sum(p.stat().st_size for p in parts), ""
+    except UnderhillError as error:
+        return True, path.stat().st_size, error.sentence
+
+
+def library_name(title: str) -> str:
+    """A name for the library, made of what another app calls a model."""
+    name = re.sub(r'[<>:"/\\|?*\x00-\x1f]+', "-", title).strip(" .-") or "model"
+    try:
+        return checked_name(name)
+    except UnderhillError:
+        return f"{name} model"
+
+
+_DENSE = "It is dense, without routed experts; Underhill runs Mixture-of-Experts models."
+
+
+def _file_type(metadata: Mapping[str, Any]) -> str:
+    from gguf import LlamaFileType
+
+    try:
+        return LlamaFileType(metadata["general.file_type"]).name.removeprefix("MOSTLY_").removeprefix("ALL_")
+    except (KeyError, ValueError):
+        return ""
+
+
+def _count(config: Mapping[str, Any]) -> int:
+    value = next((config[key] for key in _EXPERTS if config.get(key)), 0)
+    value = max((v for v in value if type(v) is int), default=0) if isinstance(value, list) else value
+    return value if type(value) is int and value > 0 else 0
+
+
+def _template_in(file: Path) -> bool:
+    try:
+        return file.stat().st_size < 64 << 20 and '"chat_template"' in file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
