@@ -175,6 +175,28 @@ def hunyuan(m: Metadata, t: Tensors) -> Config:
     return found | {"num_shared_expert": 1, "use_qk_norm": True, "use_mixed_mlp_moe": True}
 
 
+def qwen3_next(m: Metadata, t: Tensors) -> Config:
+    """Layers of linear attention and of attention."""
+    found = common(m, t, "qwen3_next", "moe_intermediate_size") | experts(m, "num_experts")
+    heads = max(1, m.integer("ssm.time_step_rank"))
+    kinds = ["linear_attention", "full_attention"]
+    return found | {
+        "shared_expert_intermediate_size": rows(t, "blk.0.ffn_up_shexp.weight"),
+        "norm_topk_prob": True,
+        "layer_types": [kinds[f"blk.{i}.attn_q.weight" in t] for i in range(found["num_hidden_layers"])],
+        "linear_conv_kernel_dim": m.integer("ssm.conv_kernel"),
+        "linear_key_head_dim": m.integer("ssm.state_size"),
+        "linear_num_key_heads": max(1, m.integer("ssm.group_count")),
+        "linear_num_value_heads": heads,
+        "linear_value_head_dim": m.integer("ssm.inner_size") // heads,
+    }
+
+
+def qwen35_moe(m: Metadata, t: Tensors) -> Config:
+    """Qwen3.5 and 3.6; of the axes of its rotation, text has one."""
+    return qwen3_next(m, t) | {"model_type": "qwen3_5_moe_text"}
+
+
 # ---- what all have ------------------------------------------------------------------------------------------------
 
 

@@ -50,7 +50,8 @@ class Architecture:
     config: metadata and tensors to config.json. layer: names below ``blk.{i}.`` to names below ``model.layers.{i}.``.
     permuted: query and key rows were reordered, from halves to pairs, for rotations of neighbours.
     row: vectors that are a matrix of one row on the hub. conv: matrices with an axis of one in their middle.
-    shared_fused: gate and up of the shared expert are one tensor on the hub.
+    shared_fused: gate and up of the shared expert are one tensor on the hub. plus_one: norms that are stored with 1
+    added, by their ending. linear: there are layers of linear attention, see gguf_deltanet.py.
     """
 
     config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]
@@ -60,6 +61,24 @@ class Architecture:
     row: tuple[str, ...] = ()
     conv: tuple[str, ...] = ()
     shared_fused: bool = False
+    plus_one: tuple[str, ...] = ()
+    linear: bool = False
+
+
+def _next(config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]) -> Architecture:
+    """Qwen3-Next and what follows it: gated attention in some layers, Gated DeltaNet in the others."""
+    return Architecture(
+        config,
+        _ATTENTION
+        | _QK_NORMS
+        | _AFTER
+        | _router("mlp.gate")
+        | _mlp("_shexp", "mlp.shared_expert")
+        | {"ffn_gate_inp_shexp.weight": "mlp.shared_expert_gate.weight"},
+        row=("ffn_gate_inp_shexp.weight",),
+        plus_one=("attn_norm.weight", "post_attention_norm.weight", "output_norm.weight", *_QK_NORMS),
+        linear=True,
+    )
 
 
 ARCHITECTURES: dict[str, Architecture] = {
@@ -155,5 +174,7 @@ ARCHITECTURES: dict[str, Architecture] = {
         | {"ffn_gate_inp_shexp.weight": "mlp.shared_expert_gate.weight"},
         row=("ffn_gate_inp_shexp.weight",),
     ),
+    "qwen35moe": _next(configs.qwen35_moe),
+    "qwen3next": _next(configs.qwen3_next),
     "qwen3moe": Architecture(configs.qwen3_moe, _ATTENTION | _BIASES | _QK_NORMS | _router("mlp.gate")),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -129,6 +129,59 @@ class LatentRows:
             blocks.append(self.keys.read(head * self.rank, (head + 1) * self.rank).T)
             blocks.append(self.values.read(head * self.v, (head + 1) * self.v))
         return torch.cat(blocks)[start - first * of_head : stop - first * of_head]
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedRows:
+    """Rows in another order: row i is row order[i] of `rows`. Neighbours that stay so are read together."""
+
+    rows: GgufRows
+    order: NDArray[np.int64]
+
+    @property
+    def plain(self) -> int | None:
+        """See GgufRows."""
+        return self.rows.plain
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """See GgufRows."""
+        wanted = self.order[start:stop]
+        runs = np.split(wanted, np.flatnonzero(np.diff(wanted) != 1) + 1)
+        return torch.cat([self.rows.read(int(run[0]), int(run[-1]) + 1) for run in runs])
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedColumns:
+    """Columns in another order: column i is column order[i] of `rows`."""
+
+    rows: GgufRows
+    order: NDArray[np.int64]
+
+    @property
+    def plain(self) -> int | None:
+        """See GgufRows."""
+        return self.rows.plain
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """See GgufRows."""
+        return self.rows.read(start, stop)[:, torch.from_numpy(self.order)]
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedRows:
+    """Other values made of the stored ones, in float32."""
+
+    rows: GgufRows
+    change: Callable[[Tensor], Tensor]
+
+    @property
+    def plain(self) -> int | None:
+        """See GgufRows: what is computed is float32."""
+        return next(iter(PLAIN))
+
+    def read(self, start: int, stop: int) -> Tensor:
+        """See GgufRows."""
+        return self.change(self.rows.read(start, stop).float())
 
 
 def stored(tensor: GgufTensor, order: NDArray[np.int64] | None = None) -> StoredRows:

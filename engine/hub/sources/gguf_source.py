@@ -17,11 +17,13 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.layouts import FAMILIES, PARTS
 from engine.hub.sources import gguf_files
 from engine.hub.sources.decoded import DecodedEntry, find, read_chunks, read_part
+from engine.hub.sources.gguf_deltanet import Made, delta_net
 from engine.hub.sources.gguf_header import GgufTensor, read_gguf_header, type_sizes
 from engine.hub.sources.gguf_metadata import Metadata
 from engine.hub.sources.gguf_names import ARCHITECTURES, Architecture
 from engine.hub.sources.gguf_rows import (
     NAMES,
+    ChangedRows,
     GgufRows,
     JoinedRows,
     LatentRows,
@@ -129,7 +131,7 @@ class _Entries:
             if layer is None:
                 if name not in self._architecture.top:
                     raise _unknown(tensor)
-                yield _dense(self._architecture.top[name], tensor.shape, stored(tensor))
+                yield _dense(self._architecture.top[name], *self._changed(tensor, name))
             elif int(layer.group(1)) < self._config["num_hidden_layers"]:  # beyond: for predicting further tokens
                 yield from self._of_layer(tensor, int(layer.group(1)), layer.group(2))
 
@@ -151,10 +153,21 @@ class _Entries:
                 both = JoinedRows((stored(tensor), stored(up)), (tensor.shape[0], up.shape[0]))
                 shape = (tensor.shape[0] + up.shape[0], *tensor.shape[1:])
                 yield _dense(f"{root}.shared_mlp.input_linear.weight", shape, both)
+        elif self._architecture.linear and (made := self._delta_net(layer, leaf, tensor)) is not None:
+            name, shape, rows = made
+            yield _dense(f"{root}.linear_attn.{name}", shape, rows)
+        elif self._architecture.linear and leaf == "attn_gate.weight":
+            return  # with attn_qkv
         elif leaf in self._architecture.layer:
             yield _dense(f"{root}.{self._architecture.layer[leaf]}", *self._changed(tensor, leaf))
         else:
             raise _unknown(tensor)
+
+    def _delta_net(self, layer: int, leaf: str, tensor: GgufTensor) -> Made | None:
+        prefix = f"blk.{layer}."
+        names = ("attn_qkv.weight", "attn_gate.weight", "ssm_in.weight")
+        beside = {x: self._tensors[prefix + x] for x in names if prefix + x in self._tensors}
+        return delta_net(leaf, tensor, beside, self._config)
 
     def _experts(self, tensor: GgufTensor, module: str, which: str, suffix: str) -> Iterator[DecodedEntry]:
         """One entry per expert and matrix of a tensor [experts, out, in], or per bias of one [experts, out]."""
@@ -184,6 +197,8 @@ class _Entries:
     def _changed(self, tensor: GgufTensor, leaf: str) -> tuple[tuple[int, ...], GgufRows]:
         """(shape on the hub, rows) of a dense tensor."""
         shape = tensor.shape
+        if leaf in self._architecture.plus_one:
+            return shape, ChangedRows(stored(tensor), _less_one)
         if leaf in self._architecture.row and len(shape) == 1:
             return (1, *shape), stored(tensor)
         if leaf in self._architecture.conv and len(shape) == 2:
@@ -213,6 +228,10 @@ def halves(rows: int, heads: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     """
     half = rows // heads // 2
     return np.arange(rows, dtype=np.int64).reshape(heads, half, 2).swapaxes(1, 2).reshape(-1)
+
+
+def _less_one(x: Tensor) -> Tensor:
+    return x - 1
 
 
 def _dense(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:

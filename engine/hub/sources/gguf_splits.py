@@ -10,6 +10,7 @@ from dataclasses import dataclass
 _CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
 _REST = r"| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 _QWEN2 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}" + _REST
+_QWEN35 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}" + _REST.replace(r"\p{L}", r"\p{L}\p{M}")
 _LLAMA3 = _CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}" + _REST
 _UPPER, _LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 _O200K = (
@@ -66,6 +67,7 @@ SPLITS: dict[str, Split] = {
     "minimax-m2": Split((_O200K,)),
     "olmo": Split((_GPT2,), composed=True),
     "qwen2": _QWEN2_SPLIT,
+    "qwen35": Split((_QWEN35,), composed=True),
     "refact": Split((r"\p{N}", _GPT2)),
     "smaug-bpe": Split((_LLAMA3,)),
     "solar-open": Split((_QWEN2,)),

@@ -26,6 +26,11 @@ MLA = {
     "v_head_dim": 32, "moe_intermediate_size": 32, "n_routed_experts": 8, "n_shared_experts": 2,
     "first_k_dense_replace": 1, "routed_scaling_factor": 1.5,
 }  # fmt: skip
+LINEAR = {
+    "num_experts": 8, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64, "linear_num_key_heads": 2,
+    "linear_num_value_heads": 6, "linear_key_head_dim": 16, "linear_value_head_dim": 32, "num_hidden_layers": 4,
+    "layer_types": ["linear_attention", "full_attention"] * 2,
+}  # fmt: skip
 
 # architecture of GGUF -> (model_type, what its config has beyond SIZES)
 FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
@@ -88,6 +93,9 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
         "minimax_m2",
         {"num_local_experts": 8, "intermediate_size": 32, "rope_parameters": {**ROPE, "partial_rotary_factor": 0.5}},
     ),
+    "qwen3next": ("qwen3_next", {**LINEAR, "rope_parameters": {**ROPE, "partial_rotary_factor": 0.25}}),
+    "qwen35moe": ("qwen3_5_moe_text", {**LINEAR, "rope_parameters": {
+        **ROPE, "partial_rotary_factor": 0.25, "mrope_section": [1, 1, 0], "mrope_interleaved": True}}),
     "hunyuan-moe": ("hunyuan_v1_moe", {"num_experts": 8, "moe_topk": 3, "intermediate_size": 32}),
 }  # fmt: skip
 
@@ -140,7 +148,8 @@ def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
     w.add_block_count(c["num_hidden_layers"] + c.get("num_nextn_predict_layers", 0))
     w.add_context_length(c["max_position_embeddings"])
     w.add_embedding_length(c["hidden_size"])
-    w.add_feed_forward_length(c["intermediate_size"])
+    if "intermediate_size" in c:
+        w.add_feed_forward_length(c["intermediate_size"])
     w.add_head_count(c["num_attention_heads"])
     kinds = c.get("layer_types") or []
     if "conv" in kinds:
@@ -200,6 +209,15 @@ def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
         w.add_expert_shared_feed_forward_length(c["moe_intermediate_size"] * c["moe_num_shared_experts"])
     if c["model_type"] in ("lfm2_moe", "minimax_m2"):
         w.add_expert_gating_func(gguf.ExpertGatingFuncType.SIGMOID)
+    if "linear_num_key_heads" in c:
+        w.add_ssm_conv_kernel(c["linear_conv_kernel_dim"])
+        w.add_ssm_state_size(c["linear_key_head_dim"])
+        w.add_ssm_group_count(c["linear_num_key_heads"])
+        w.add_ssm_time_step_rank(c["linear_num_value_heads"])
+        w.add_ssm_inner_size(c["linear_value_head_dim"] * c["linear_num_value_heads"])
+        w.add_full_attention_interval(2)
+        w.add_expert_shared_feed_forward_length(c["shared_expert_intermediate_size"])
+        w.add_rope_dimension_sections([1, 1, 0, 0])
     if c.get("sliding_window"):
         w.add_sliding_window(c["sliding_window"])
     if deepseek or c["model_type"] in ("glm4_moe", "dots1"):
@@ -224,7 +242,13 @@ def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) ->
         assert mapped is not None, name
         found[mapped] = array
 
-    for name, array in arrays.items():
+    for name, value in arrays.items():
+        name, array = _linear(name, value, c) if "linear_num_key_heads" in c else (name, value)
+        if name.endswith("in_proj_qkvz.weight"):
+            kinds = _apart(array, c)
+            put(name.replace("qkvz", "qkv"), np.concatenate(kinds[:3]))
+            put(name.replace("qkvz", "z"), kinds[3])
+            continue
         parts = name.split(".")
         layer = parts[2] if parts[1:2] == ["layers"] else ""
         if ".experts." in name and parts[-3].isdigit():  # one tensor per expert and matrix
@@ -262,3 +286,35 @@ def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) ->
     for key, stack in stacks.items():
         put(key, np.stack([stack[e] for e in range(len(stack))]))
     return found
+
+
+def _linear(name: str, array: Array, c: dict[str, Any]) -> tuple[str, Array]:
+    """What the converter does to Qwen3-Next's tensors, and to Qwen3.5's."""
+    if name.endswith("A_log"):
+        array = -np.exp(array)
+    elif name.endswith("norm.weight") and not name.endswith("linear_attn.norm.weight"):
+        array = array + 1
+    elif name.endswith("conv1d.weight"):
+        array = array.squeeze(1)
+    keys, count = c["linear_num_key_heads"], c["linear_num_value_heads"]
+    start, dim = 0, c["linear_value_head_dim"]
+    if "linear_attn" in name and c["model_type"] != "qwen3_next":
+        if "in_proj_qkv" in name or "conv1d" in name:
+            start = 2 * keys * c["linear_key_head_dim"]
+        elif not ("in_proj_z" in name or "out_proj" in name):
+            dim = 1
+        if "out_proj" in name:
+            array = array.reshape(len(array), keys, count // keys, dim).swapaxes(1, 2).reshape(array.shape)
+        elif ".norm." not in name:
+            heads = array[start:].reshape(keys, count // keys, dim, -1).swapaxes(0, 1)
+            array = np.concatenate((array[:start], heads.reshape(array[start:].shape)))
+    return name.replace(".dt_bias", ".dt_proj.bias"), array
+
+
+def _apart(array: Array, c: dict[str, Any]) -> list[Array]:
+    """Queries, keys, values and gates of all key heads, each kind together."""
+    heads, k = c["linear_num_key_heads"], c["linear_key_head_dim"]
+    v = c["linear_num_value_heads"] // heads * c["linear_value_head_dim"]
+    by_head = array.reshape(heads, 2 * k + 2 * v, -1)
+    kinds = np.split(by_head, [k, 2 * k, 2 * k + v], axis=1)
+    return [kind.reshape(-1, array.shape[-1]) for kind in kinds]

@@ -67,7 +67,10 @@ def test_unquantized(architecture: str, tmp_path: Path) -> None:
     original = load_file(tmp_path / "aside")
     for name in find_experts(source).dense:
         stored = source.tensor(name)
-        assert torch.equal(stored, original[name]), name
+        if name.endswith(("norm.weight", "A_log")) and architecture in ("qwen3next", "qwen35moe"):  # 1 added, an exp
+            torch.testing.assert_close(stored, original[name], rtol=1e-6, atol=1e-6)
+        else:
+            assert torch.equal(stored, original[name]), name
         assert b"".join(map(bytes, source.chunks(name))) == stored.numpy().tobytes()
     decoder, _ = opened(tmp_path / "model.gguf")
     assert (logits(decoder) - oracle_logits(model, IDS)).abs().max() <= 1e-5
@@ -82,7 +85,9 @@ def halves(name: str, array: Array) -> Type:
     return Type.Q4_0 if "_exps" in name else Type.Q8_0 if array.shape[-1] % 32 == 0 else Type.F16
 
 
-@pytest.mark.parametrize("architecture", ["llama", "gpt-oss", "deepseek2", "granitemoe", "lfm2moe"])
+@pytest.mark.parametrize(
+    "architecture", ["llama", "gpt-oss", "deepseek2", "granitemoe", "lfm2moe", "qwen3next", "qwen35moe"]
+)
 def test_quantized(architecture: str, tmp_path: Path) -> None:
     """Against the package's own dequantization, of whole tensors: what is read by rows and by experts is the same."""
     _, config = saved(architecture, tmp_path)
