@@ -36,7 +36,7 @@ UH_TARGET static void attend_rows(const attention *a, float *slot, weighing *s, 
                                   int64_t n) {
     float wide[BLOCK_FLOATS];
     const int32_t step = BLOCK_FLOATS / a->padded / UH_ROWS * UH_ROWS;
-    const int32_t most = step < MOST_BLOCK_ROWS ? step : MOST_BLOCK_ROWS;
+    const int32_t most = uh_least(step, a->share < MANY_SHARE ? MOST_BLOCK_ROWS : FEW_BLOCK_ROWS);
     const int64_t key_bytes = a->keys->bits / 8 * a->dim, value_bytes = a->values->bits / 8 * a->dim;
     float *out = slot + (int64_t)a->share * a->padded;
     block b = {.queries = slot, .share = a->share, .padded = a->padded};

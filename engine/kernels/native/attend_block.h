@@ -16,7 +16,9 @@
 
 enum {
     BLOCK_FLOATS = 8192,  /* of keys or values widened to float32 at a time: they stay in the nearest cache */
-    MOST_BLOCK_ROWS = 64, /* so many rows where a head is small enough */
+    MOST_BLOCK_ROWS = 64, /* so many rows where a head is small enough, */
+    FEW_BLOCK_ROWS = 32,  /* and so many */
+    MANY_SHARE = 8,       /* where so many queries want room in the nearest cache too */
     MOST_QUERIES = 64     /* that share a key head */
 };
 
