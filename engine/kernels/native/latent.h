@@ -118,22 +118,20 @@ UH_TARGET static void latent_values(const latent_attention *a, const float *weig
 /* Scores become weights, e^(score - largest so far); fade: what the weights of earlier rows shrink by. */
 UH_TARGET static void latent_weigh(float *scores, int32_t n, int32_t padded, float *largest, float *weight,
                                    float *fade) {
-    memcpy(fade, largest, (size_t)padded * sizeof(float));
-    for (int32_t r = 0; r < n; r++)
-        for (int32_t h = 0; h < padded; h++) {
-            const float score = scores[(int64_t)r * padded + h];
-            largest[h] = score > largest[h] ? score : largest[h];
+    for (int32_t h = 0; h < padded; h += UH_LANES) {
+        vf most = vf_load(largest + h);
+        for (int32_t r = 0; r < n; r++) most = vf_most(vf_load(scores + (int64_t)r * padded + h), most);
+        const vf shrunk = vf_exp(vf_load(largest + h) - most);
+        vf sum = shrunk * vf_load(weight + h);
+        for (int32_t r = 0; r < n; r++) {
+            const vf p = vf_exp(vf_load(scores + (int64_t)r * padded + h) - most);
+            vf_store(scores + (int64_t)r * padded + h, p);
+            sum = sum + p;
         }
-    for (int32_t h = 0; h < padded; h++) {
-        fade[h] = uh_exp(fade[h] - largest[h]);
-        weight[h] *= fade[h];
+        vf_store(largest + h, most);
+        vf_store(fade + h, shrunk);
+        vf_store(weight + h, sum);
     }
-    for (int32_t r = 0; r < n; r++)
-        for (int32_t h = 0; h < padded; h++) {
-            const float p = uh_exp(scores[(int64_t)r * padded + h] - largest[h]);
-            scores[(int64_t)r * padded + h] = p;
-            weight[h] += p;
-        }
 }
 
 /* A row as float32, with zeros where the sums go further than it does. */

@@ -95,7 +95,7 @@ def cut(rows: Tensor, sizes: tuple[int, ...]) -> list[Tensor]:
 
 @MANY
 @given(
-    kv_heads=st.integers(1, 3), share=st.sampled_from([1, 2, 4, 5, 8]), dim=st.sampled_from([4, 20, 64, 128, 320]),
+    kv_heads=st.integers(1, 3), share=st.sampled_from([1, 2, 4, 7, 8]), dim=st.sampled_from([4, 20, 64, 128, 320]),
     length=st.sampled_from([1, 2, 63, 65, 300, 1100]), window=st.sampled_from([None, 1, 6, 100, 5000]),
     sinks=st.booleans(), half=st.booleans(), sizes=st.sampled_from([(), (1,), (7, 50), (256, 256)]),
 )  # fmt: skip
@@ -143,6 +143,38 @@ def test_one_huge_score_takes_everything(make_kernel: MakeKernel) -> None:
     play(make_kernel(), op, position=89, states=states)
     assert kept
     assert close(out, v[:, 70])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_scores_that_rise_with_every_row(make_kernel: MakeKernel, dtype: torch.dtype) -> None:
+    k, v, q, out = noise(1, 400, 64).to(dtype), noise(1, 400, 64, seed=1).to(dtype), noise(7, 64), torch.empty(7, 64)
+    k[0, :, 0], q[:, 0] = torch.arange(-400, 0), 0.3  # from -120 to 0: what was summed up fades again and again
+    kept, states = tables([k], [v])
+    op = tape.attend(q, out, torch.empty(tape.attend_room(7, 64)), 0, 1, 1.0)
+    play(make_kernel(), op, position=399, states=states)
+    assert kept
+    assert close(out, (q.double() @ k[0].double().T).softmax(1) @ v[0].double())
+
+
+def test_what_is_no_number_stays_with_its_queries(make_kernel: MakeKernel) -> None:
+    k, v = (noise(2, 130, 64, seed=seed).bfloat16() for seed in (0, 1))
+    q = noise(14, 64, seed=2)
+    outs = torch.empty(3, 14, 64)
+    for out, wrong in zip(outs, (None, "query", "key"), strict=True):
+        queries, keys = q.clone(), k.clone()
+        if wrong == "query":
+            queries[5] = float("nan")
+        elif wrong == "key":
+            keys[1, 128, 3] = float("nan")
+        kept, states = tables([keys], [v])
+        op = tape.attend(queries, out, torch.empty(tape.attend_room(14, 64)), 0, 2, 0.1)
+        play(make_kernel(), op, position=129, states=states)
+        assert kept
+    assert outs[1, 5].isnan().all()
+    assert outs[2, 7:].isnan().all()
+    outs[1, 5], outs[2, 7:] = outs[0, 5], outs[0, 7:]
+    assert torch.equal(outs[1], outs[0])
+    assert torch.equal(outs[2], outs[0])
 
 
 @MANY
