@@ -118,7 +118,12 @@ def _chat(p: argparse.ArgumentParser) -> None:
 
 def _search(p: argparse.ArgumentParser) -> None:
     _command(p, "search", model=False)
-    p.add_argument("words", metavar="WORDS", nargs="+", help="part of a model's name, such as qwen3 or gpt-oss")
+    p.add_argument(
+        "words",
+        metavar="WORDS",
+        nargs="*",
+        help="part of a model's name, such as qwen3 or gpt-oss; without any, a choice of models that people run today",
+    )
     p.add_argument("--limit", type=_at_least(1), default=20, metavar="N", help="list at most so many (default: 20)")
     _settings(p, settings.HUB)
 

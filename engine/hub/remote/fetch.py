@@ -53,13 +53,17 @@ def fetch(means: Means, file: RemoteFile) -> None:
 
 
 class _Fetch:
-    """at: bytes that are on the disk. place: where the hub sends us on to, as long as that works."""
+    """at: bytes that are on the disk. place: where the hub sent us on to, to go there at once the next time.
+
+    lends: whether such a place is good for other bytes too; some are for one range only, and all end some time.
+    """
 
     def __init__(self, means: Means, file: RemoteFile) -> None:
         self.means, self.file = means, file
         self.part = means.folder / (file.name + PART)
         self.url = means.hub.url(means.repo, means.commit, file.name)
         self.place = ""
+        self.lends: bool | None = None  # not known yet
         self.at = 0
         self.hash: _Hash = hashlib.sha256()
         self.retry = Retry(file.name, means.patience, means.control, means.meter)
@@ -125,14 +129,17 @@ class _Fetch:
         self.place = ""  # unless this works
         try:
             with self.means.hub.stream(where, self.means.repo, {"Range": f"bytes={self.at}-{stop - 1}"}) as response:
+                if lent:
+                    self.lends = True
                 with self.means.control.during(response):
                     skip = self._check(response)
                     stop = stop if response.status_code == 206 else self.file.size
                     self._take(out, response, skip, stop)
-                self.place = str(response.url)
+                self.place = str(response.url) if self.lends is not False else ""
         except errors.HubError as e:
             if lent and e.kind in (Kind.NO_ACCESS, Kind.NOT_FOUND, Kind.SERVER_ERROR):
-                raise errors.cut(where) from e  # it was lent for some hours only; the hub lends another
+                self.lends = self.lends or False  # it ended, or was never good for more than one range: ask the hub
+                return
             raise
         if self.at < stop:
             raise errors.cut(where)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +22,13 @@ from engine.hub.origin import LARGEST, is_small
 from engine.hub.pieces import piece_shape
 from engine.hub.remote.client import Hub
 from engine.hub.remote.revision import RemoteFile, Revision, read_revision
+from engine.hub.sources.opening import unpacked
+from engine.hub.sources.source import Source, TensorInfo
 from engine.store.layout import ExpertSpec
 
 FIRST_LOOK = 256 << 10  # bytes of a shard that are asked for at first: most headers are shorter
 AT_ONCE = 8  # shards looked at together
+_EXPERT_BIAS = re.compile(r"(^|\.)experts\.\d+\..*\.bias$")
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,7 @@ class Outline:
     config: dict[str, Any] = field(repr=False)
     files: tuple[RemoteFile, ...] = field(repr=False)
     experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
-    dense: dict[str, Entry] = field(repr=False)
+    dense: Mapping[str, TensorInfo] = field(repr=False)
 
     @property
     def download_bytes(self) -> int:
@@ -88,7 +93,8 @@ def read_outline(hub: Hub, repo: str, revision: str = "main") -> Outline:
     with ThreadPoolExecutor(AT_ONCE, "outline") as pool:
         headers = list(pool.map(lambda shard: _header(hub, found, shard), shards))
     checkpoint = Checkpoint(Path(repo), config, {name: entry for header in headers for name, entry in header.items()})
-    plan = find_experts(checkpoint)
+    source = unpacked(_without_zeros(checkpoint))
+    plan = find_experts(source)
     return Outline(
         repo,
         found.commit,
@@ -97,9 +103,16 @@ def read_outline(hub: Hub, repo: str, revision: str = "main") -> Outline:
         found.gated,
         config,
         _wanted(found, shards),
-        _experts(checkpoint, plan),
-        {name: checkpoint.entry(name) for name in plan.dense},
+        _experts(source, plan),
+        {name: source.entry(name) for name in plan.dense},
     )
+
+
+def _without_zeros(checkpoint: Checkpoint) -> Checkpoint:
+    """Without the biases that some packers give every matrix: that they are zeros is only seen in the weights."""
+    packed = {name.removesuffix(".qweight") for name in checkpoint.entries if name.endswith(".qweight")}
+    entries = {n: e for n, e in checkpoint.entries.items() if not _EXPERT_BIAS.search(n) or n[:-5] not in packed}
+    return Checkpoint(checkpoint.path, checkpoint.config, entries)
 
 
 def _shards(hub: Hub, found: Revision) -> tuple[RemoteFile, ...]:
@@ -137,8 +150,8 @@ def _header(hub: Hub, found: Revision, shard: RemoteFile) -> dict[str, Entry]:
     return parse_header(path, shard.size, text)
 
 
-def _experts(checkpoint: Checkpoint, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
-    shapes = {i: piece_shape(checkpoint, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
+def _experts(source: Source, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
+    shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
     if any(len(shape) != 2 for shape in shapes.values()):
         raise UnderhillError(Kind.BROKEN_FILE, "The experts of this model are not matrices.", "Choose another model.")
     group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])

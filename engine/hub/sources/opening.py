@@ -22,7 +22,14 @@ def open_source(path: Path | str) -> Source:
     gguf = gguf_file(path)
     if gguf is not None:
         return GgufSource.open(gguf)
-    checkpoint = Checkpoint.open(path)
+    return unpacked(Checkpoint.open(path))
+
+
+def unpacked(checkpoint: Checkpoint) -> Source:
+    """A checkpoint as weights, where it holds them packed; itself otherwise.
+
+    Raises UnderhillError: what PackedCheckpoint.of raises.
+    """
     return PackedCheckpoint.of(checkpoint) if is_packed(checkpoint.config.get("quantization_config")) else checkpoint
 
 

@@ -86,6 +86,17 @@ def test_a_search_that_finds_nothing_and_one_that_may_not(
     assert not server.requests
 
 
+def test_without_words_the_choice_that_is_shipped_is_listed(
+    server: HubServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = found(capsys, "search", "--offline", "on")["models"]
+    assert [m["parameters"] for m in models] == sorted(m["parameters"] for m in models)
+    assert all(0 < m["active_parameters"] < m["parameters"] for m in models)
+    code, out, _ = run(capsys, "search")
+    assert (code, out.count("\n")) == (0, len(models) + 1)
+    assert not server.requests
+
+
 def test_a_download_is_kept_where_nobody_asked_to_remove_it(
     server: HubServer, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -110,12 +110,33 @@ def test_an_address_lent_by_the_hub_is_asked_for_again(
     real = server.fault
     asked = iter(range(100))
 
-    def expired(path: str, sends_on: bool) -> Fault:  # hub, storage, then a lent address that has expired, and so on
-        return Fault(status=403) if SHARD in path and next(asked) == 2 else real(path, sends_on)
+    def expired(
+        path: str, sends_on: bool
+    ) -> Fault:  # the hub, its storage, twice the lent address; then that has ended
+        return Fault(status=403) if SHARD in path and next(asked) == 4 else real(path, sends_on)
 
     monkeypatch.setattr(server, "fault", expired)
-    download(hub, outline, tmp_path / "b" / "moe", patience=QUICK)
+    download(hub, outline, tmp_path / "b" / "moe", patience=Patience(tries=1))
     assert contents(tmp_path / "b" / "moe") == contents(server.repos["tiny/moe"].folder)
+
+
+def test_an_address_that_is_good_for_one_range_is_not_used_again(
+    hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.hub.remote.fetch.CHUNK", 20_000)
+    outline = read_outline(hub, "tiny/moe")
+    server.requests.clear()
+    real = server.fault
+
+    def once(path: str, sends_on: bool) -> Fault:
+        again = [r.storage for r in server.requests if SHARD in r.path][-2:] == [True, True]
+        return Fault(status=403) if SHARD in path and again else real(path, sends_on)
+
+    monkeypatch.setattr(server, "fault", once)
+    download(hub, outline, tmp_path / "d" / "moe", patience=Patience(tries=1))
+    assert contents(tmp_path / "d" / "moe") == contents(server.repos["tiny/moe"].folder)
+    of_shard = [r.storage for r in server.requests if SHARD in r.path]
+    assert of_shard.count(True) == of_shard.count(False) + 1  # one was refused, and that was enough
 
 
 # ---- before there is any answer

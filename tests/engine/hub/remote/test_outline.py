@@ -16,6 +16,7 @@ from engine.hub.layouts import find_experts
 from engine.hub.remote import outline as outlines
 from engine.hub.remote.client import Hub
 from engine.hub.remote.outline import read_outline
+from tests.engine.hub.sources.test_packed import pack
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import HubServer
 
@@ -48,6 +49,20 @@ def test_it_says_how_large_the_store_will_be(hub: Hub, server: HubServer, tmp_pa
         store = import_checkpoint(larger, tmp_path / f"store{top}", top)
         size = sum(p.stat().st_size for p in store.iterdir() if p.suffix == ".safetensors")
         assert found.store_bytes(top) <= size <= found.store_bytes(top) * 1.15
+
+
+def test_what_is_packed_counts_as_the_weights_it_means(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    pack(tmp_path / "packed", "gptq")
+    server.add("tiny/gptq", tmp_path / "packed")
+    before = read_outline(hub, "tiny/gptq")
+    assert before.download_bytes < before.parameters * 2
+    tensors = load_file(tmp_path / "packed" / "model.safetensors")
+    for name in [n for n in tensors if n.endswith(".qweight")]:  # as some packers do
+        tensors[name.replace(".qweight", ".bias")] = torch.zeros(tensors[name].shape[1])
+    save_file(tensors, tmp_path / "packed" / "model.safetensors")
+    with_biases = read_outline(hub, "tiny/gptq")
+    assert with_biases.experts == before.experts
+    assert with_biases.commit != before.commit
 
 
 def test_no_weights_are_fetched(hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:

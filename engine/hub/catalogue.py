@@ -1,0 +1,174 @@
+"""The catalogue: models that people run today, with what decides whether they fit, known without a network."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+from engine import resources
+from engine.errors import Kind, UnderhillError
+
+
+@dataclass(frozen=True)
+class Attention:
+    """Heads that share keys and values in groups. Parameters per layer from H, the hidden size."""
+
+    heads: int
+    kv_heads: int
+    head_dim: int
+
+    def parameters(self, hidden: int) -> int:
+        """Of queries, keys, values and output."""
+        return 2 * hidden * self.head_dim * (self.heads + self.kv_heads)
+
+
+@dataclass(frozen=True)
+class LatentAttention:
+    """Keys and values through a narrow latent (MLA). q_rank: 0 where queries are not narrowed."""
+
+    heads: int
+    q_rank: int
+    kv_rank: int
+    nope: int
+    rope: int
+    v_dim: int
+
+    def parameters(self, hidden: int) -> int:
+        """Of all projections."""
+        queries = self.heads * (self.nope + self.rope)
+        narrowed = self.q_rank * (hidden + queries) if self.q_rank else hidden * queries
+        latent = hidden * (self.kv_rank + self.rope) + self.kv_rank * self.heads * (self.nope + self.v_dim)
+        return narrowed + latent + self.heads * self.v_dim * hidden
+
+
+@dataclass(frozen=True)
+class Linear:
+    """Layers that carry a state instead of attention (Mamba, delta rule, convolution): in and gate, and out."""
+
+    layers: int
+    inner: int
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What decides the sizes of a model.
+
+    shared_intermediate: of all shared experts of a layer together, or of the dense network beside the experts.
+    dense_layers: those without experts, `dense_intermediate` wide.
+    """
+
+    layers: int
+    hidden: int
+    vocab: int
+    tied: bool
+    experts: int
+    experts_per_token: int
+    moe_intermediate: int
+    shared_intermediate: int
+    dense_layers: int
+    dense_intermediate: int
+    attention: Attention | LatentAttention
+    linear: Linear = Linear(0, 0)
+
+    @property
+    def moe_layers(self) -> int:
+        """Layers with experts."""
+        return self.layers - self.dense_layers
+
+    @property
+    def expert_parameters(self) -> int:
+        """Of one expert: gate, up and down."""
+        return 3 * self.hidden * self.moe_intermediate
+
+    @property
+    def dense_parameters(self) -> int:
+        """Of everything that every token uses. Norms and biases are left out."""
+        h = self.hidden
+        mixing = self.attention.parameters(h) * (self.layers - self.linear.layers)
+        mixing += 3 * h * self.linear.inner * self.linear.layers
+        beside = self.moe_layers * (3 * h * self.shared_intermediate + h * self.experts)
+        dense = self.dense_layers * 3 * h * self.dense_intermediate
+        return mixing + beside + dense + self.vocab * h * (1 if self.tied else 2)
+
+    @property
+    def parameters(self) -> int:
+        """All of them."""
+        return self.dense_parameters + self.moe_layers * self.experts * self.expert_parameters
+
+    @property
+    def active_parameters(self) -> int:
+        """What one token uses, the embedding tables included (makers often leave those out)."""
+        return self.dense_parameters + self.moe_layers * self.experts_per_token * self.expert_parameters
+
+
+@dataclass(frozen=True)
+class CatalogueEntry:
+    """A model of the catalogue. parameters: as its makers state it. bits: per weight, as it is downloaded."""
+
+    repo: str
+    name: str
+    model_type: str
+    about: str
+    parameters: int
+    licence: str
+    context_length: int
+    bits: float
+    shape: Shape
+
+    @property
+    def download_bytes(self) -> int:
+        """About what a download takes."""
+        return round(self.parameters * self.bits / 8)
+
+
+_KINDS: dict[str, Any] = {"int": int, "str": str, "bool": bool, "float": (int, float)}
+
+
+@cache
+def load() -> tuple[CatalogueEntry, ...]:
+    """The catalogue that is shipped. Raises UnderhillError(BROKEN_FILE) where it was damaged."""
+    file = resources.path("catalogue.json")
+    try:
+        return parse(json.loads(file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError) as cause:
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"The catalogue {file} is damaged.", "Install Underhill again."
+        ) from cause
+
+
+def parse(value: Any) -> tuple[CatalogueEntry, ...]:
+    """The entries of a catalogue file. Raises ValueError saying what is wrong with it."""
+    if not isinstance(value, Mapping) or not isinstance(value.get("models"), list):
+        raise ValueError("it has no list of models")
+    entries = tuple(_entry(one) for one in value["models"])
+    if len({entry.repo for entry in entries}) < len(entries):
+        raise ValueError("a model is in it twice")
+    return entries
+
+
+def _entry(value: Any) -> CatalogueEntry:
+    try:
+        shape = dict(value["shape"])
+        attention: Any = LatentAttention if "kv_rank" in shape["attention"] else Attention
+        shape["attention"] = _made(attention, shape["attention"])
+        if "linear" in shape:
+            shape["linear"] = _made(Linear, shape["linear"])
+        entry: CatalogueEntry = _made(CatalogueEntry, {**value, "shape": _made(Shape, shape)})
+    except (TypeError, KeyError) as cause:
+        raise ValueError(f"an entry is not complete: {cause}") from cause
+    return entry
+
+
+def _made(cls: Any, values: Mapping[str, Any]) -> Any:
+    """A dataclass of plain values, each of the type that it declares, and no number negative."""
+    for field in fields(cls):
+        kind = _KINDS.get(str(field.type))
+        value = values.get(field.name)
+        if kind is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)):
+            raise TypeError(f"{field.name} is {value!r}")
+        if isinstance(value, int | float) and value < 0:
+            raise TypeError(f"{field.name} is negative")
+    return cls(**values)
