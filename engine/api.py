@@ -224,12 +224,17 @@ class Event:
 
 @dataclass(frozen=True)
 class Progress(Event):
-    """Something long goes on. text: a plain phrase ('Reading layer 3 of 16'). total 0: not known. unit: 'bytes' …"""
+    """Something long goes on. text: a plain phrase ('Reading layer 3 of 16'). total 0: not known. unit: 'bytes' …
+
+    rate: units per second, of late; 0: not known yet. left: seconds that the rest of total will take; None: not known.
+    """
 
     text: str
     done: int = 0
     total: int = 0
     unit: str = ""
+    rate: float = 0.0
+    left: float | None = None
 
 
 @dataclass(frozen=True)

@@ -163,11 +163,18 @@ HUB = (
             "No search and no download: nothing of Underhill uses the network.", "network"),
 )  # fmt: skip
 
+IMPORT_BATTERY = Setting(
+    "import_battery", "int", 30, "Pause imports on battery",
+    "On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is "
+    "plugged in. 0 never waits.", "library", 0, 100,
+)  # fmt: skip
+
 # Of Underhill as a whole, whichever model is open; kept by the engine (hub/kept.py), for window and terminal alike.
 LIBRARY = (
     Setting("model_folders", "text", "", "Model folders",
             "Folders that models live in, one a line, on as many disks as you like; new models go into the first. "
             "'default' is the one in Underhill's own data.", "library"),
+    IMPORT_BATTERY,
 )  # fmt: skip
 
 ALL = {s.name: s for s in (*SAMPLING, *ENGINE, *HUB)}

@@ -82,7 +82,8 @@ class Header(QFrame):
             if progress.total:
                 self.bar.setValue(1000 * progress.done // progress.total)
             share = f"  ·  {100 * progress.done // progress.total} %" if progress.total else ""
-            self.state.setText(f"{'' if m.state == models.LOADING else 'Importing: '}{progress.text}{share}")
+            what = "" if m.state == models.LOADING else "Importing: "
+            self.state.setText(f"{what}{progress.text}{share}{_left(progress.left)}")
         else:
             self.state.setText({models.READY: "Ready", models.FAILED: "Could not be opened"}.get(m.state, ""))
 
@@ -119,3 +120,13 @@ class Header(QFrame):
 
 def _short(model: str) -> str:
     return "Built-in model" if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _left(seconds: float | None) -> str:
+    """Time, for people; nothing of a few seconds."""
+    if seconds is None or seconds < 10:
+        return ""
+    minutes = seconds / 60
+    if minutes < 1.5:
+        return "  ·  about a minute left" if seconds > 45 else f"  ·  {seconds:.0f} s left"
+    return f"  ·  {minutes:.0f} min left" if minutes < 90 else f"  ·  {minutes / 60:.1f} h left"

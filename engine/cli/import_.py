@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from engine import settings
+from engine.cli.main import given
 from engine.cli.output import ProgressBar, gb
 from engine.hub import library, moving
 from engine.hub.shown import AdoptedModel
@@ -18,15 +20,17 @@ from engine.session import preflight
 def run(args: argparse.Namespace) -> int:
     """Import; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
+    named = args.import_battery is not None
+    battery = int(given(args, (settings.IMPORT_BATTERY,))["import_battery"] or 0) if named else None
     library.tidy()
     source = Path(args.path)
     if moving.holds_stores(source):
         return _tell_all(moving.adopt(source, bar.report), as_json=args.json)
     if not source.exists() and moving.is_unfinished(args.path):
-        path = library.go_on(args.path, bar.report)
+        path = library.go_on(args.path, bar.report, battery)
     else:
         preflight.check(source)
-        path = library.add(source, args.name, args.top, bar.report)
+        path = library.add(source, args.name, args.top, bar.report, battery)
     bar.close()
     card, note = library.card(path), library.source_note(path)
     if args.json:

@@ -155,6 +155,7 @@ def _import(p: argparse.ArgumentParser) -> None:
     )
     p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the source's)")
     p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
+    _settings(p, (settings.IMPORT_BATTERY,))
 
 
 def _list(p: argparse.ArgumentParser) -> None:

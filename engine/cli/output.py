@@ -33,7 +33,10 @@ class ProgressBar:
         if self._bar is None or phrase != self._phrase:
             self.close()
             scale = unit == "B"
-            self._bar = tqdm(total=total, desc=phrase, unit=unit, unit_scale=scale, file=sys.stderr, leave=False)
+            self._bar = tqdm(
+                total=total, desc=phrase, unit=unit, unit_scale=scale, file=sys.stderr, leave=False,
+                initial=done,  # what an earlier run has done says nothing about how fast this one is
+            )  # fmt: skip
             self._phrase = phrase
         self._bar.total = total
         self._bar.update(done - self._bar.n)

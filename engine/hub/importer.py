@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
+from engine.hardware.priority import give_way
 from engine.hub.headers import unreadable
 from engine.hub.layouts import find_experts
 from engine.hub.mapping import ExpertPieces, ExpertPlan
@@ -20,6 +21,7 @@ from engine.hub.origin import origin
 from engine.hub.pieces import ExpertMatrices, piece_shape
 from engine.hub.sources.opening import open_source
 from engine.hub.sources.source import Source as WeightSource
+from engine.kernels.native import default_threads
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.datafile import TensorShape
@@ -30,8 +32,10 @@ from engine.store.writer import Description, LayerShape, StoreWriter, dense_key,
 Report = Callable[[str, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
 
 ENCODER = 2  # raised whenever the same checkpoint would become other bytes: no import is resumed across it
-WORKERS = 4  # threads that quantize; more of them wait for one another
-MEMORY = 1_500_000_000  # bytes that all experts under way may take together
+WORKERS = 8  # threads that read and quantize: these outrun any disk
+TORCH_WORKERS = 4  # of torch's code; more of them wait for one another
+MEMORY = 1_400_000_000  # bytes that all experts under way may take together
+REST = 1.0  # seconds between two looks whether a resting import may go on
 GROUPS = (64, 32, 16)  # columns per group; the widest that divides every width is taken
 
 
@@ -42,10 +46,12 @@ def import_checkpoint(
     group: int | None = None,
     progress: Report | None = None,
     cancel: Callable[[], bool] | None = None,
+    wait: Callable[[], str] | None = None,
 ) -> Path:
     """Import `source`, a folder or a GGUF file, as the store `destination`, which it replaces when whole.
 
     top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized. group: None takes the widest of GROUPS that fits.
+    wait: asked between experts; as long as it answers with a sentence, that is reported and nothing else is done.
     Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
     Raises UnderhillError: what open_source, find_experts and StoreWriter raise, BROKEN_FILE when weights are not
     finite, CANCELLED once cancel() is true.
@@ -66,7 +72,7 @@ def import_checkpoint(
         checkpoint.companions() as copies,
         StoreWriter(Path(destination), _identity(checkpoint, copies, layers), layers, dense) as writer,
     ):
-        _write_experts(writer, checkpoint, plan, layers, report)
+        _write_experts(writer, checkpoint, plan, layers, report, wait)
         _write_dense(writer, checkpoint, dense, report)
         hashes = _hashes(writer, checkpoint.originals, report)
         (repo, revision), form = origin(checkpoint.path), checkpoint.form
@@ -122,8 +128,9 @@ def _identity(checkpoint: WeightSource, copies: tuple[Path, ...], layers: list[L
 
 
 def _write_experts(
-    writer: StoreWriter, checkpoint: WeightSource, plan: ExpertPlan, layers: list[LayerShape], report: Report
-) -> None:
+    writer: StoreWriter, checkpoint: WeightSource, plan: ExpertPlan, layers: list[LayerShape], report: Report,
+    wait: Callable[[], str] | None,
+) -> None:  # fmt: skip
     """Quantize what is not done yet, several experts at once, and write it in order."""
     total = sum(x.experts * x.spec.layout.nbytes for x in layers)
     done = 0
@@ -133,7 +140,14 @@ def _write_experts(
         done += (x.experts - len(missing)) * x.spec.layout.nbytes
         todo += ((x, e) for e in missing)
     first = layers[0].index
-    for (x, e), encoded in _encoded(checkpoint, plan, todo):
+
+    def rest() -> None:
+        """Between two experts: wait for as long as there is a reason to."""
+        while wait is not None and (reason := wait()):
+            report(reason, done, total)
+            time.sleep(REST)
+
+    for (x, e), encoded in _encoded(checkpoint, plan, todo, rest):
         errors = {str(tier): error for tier, error in encoded.squared_error.items()}
         writer.write_record(x.index, e, encoded.record, {"error": errors, "norm": encoded.squared_norm})
         del encoded  # before the next one is waited for
@@ -142,18 +156,19 @@ def _write_experts(
 
 
 def _encoded(
-    checkpoint: WeightSource, plan: ExpertPlan, todo: list[tuple[LayerShape, int]]
+    checkpoint: WeightSource, plan: ExpertPlan, todo: list[tuple[LayerShape, int]], rest: Callable[[], None]
 ) -> Iterator[tuple[tuple[LayerShape, int], EncodedExpert]]:
-    """The encoded experts, in the order of `todo`; never more at once than MEMORY allows."""
+    """The encoded experts, in the order of `todo`; never more at once than MEMORY allows. rest: called before each."""
     if not todo:
         return
-    workers = max(1, min(WORKERS, os.cpu_count() or 1, MEMORY // max(_footprint(x.spec) for x, _ in todo)))
+    workers = _workers({x.spec for x, _ in todo})
     under_way: deque[tuple[tuple[LayerShape, int], Future[EncodedExpert]]] = deque()
-    pool = ThreadPoolExecutor(workers, "quantize")
+    pool = ThreadPoolExecutor(workers, "quantize", give_way)
     try:
         for x, e in todo:
             if len(under_way) == workers:
                 yield _first(under_way)
+            rest()
             under_way.append(((x, e), pool.submit(_encode, checkpoint, plan.layers[x.index][e], x, e)))
         while under_way:
             yield _first(under_way)
@@ -173,9 +188,21 @@ def _encode(checkpoint: WeightSource, pieces: ExpertPieces, x: LayerShape, exper
     return encode(ExpertMatrices(checkpoint, pieces), x.spec, x.index, expert)
 
 
+def _workers(specs: set[ExpertSpec]) -> int:
+    """Threads for experts of these specs: one more than compute, to read meanwhile."""
+    most = min(WORKERS, default_threads() + 1)
+    if any(encoder.name(spec) == "torch" for spec in specs):
+        most = min(TORCH_WORKERS, default_threads())
+    return max(1, min(most, MEMORY // max(_footprint(spec) for spec in specs)))
+
+
 def _footprint(spec: ExpertSpec) -> int:
-    """About how many bytes encoding one expert takes: its record, and a few copies of one matrix in float32."""
-    return spec.layout.nbytes + 12 * spec.hidden * spec.intermediate
+    """About how many bytes encoding one expert takes: its record, and a matrix as it was read and as it is encoded.
+
+    torch takes a few copies in float32.
+    """
+    each = 12 if encoder.name(spec) == "torch" else 8
+    return spec.layout.nbytes + each * spec.hidden * spec.intermediate
 
 
 # ---- the rest -----------------------------------------------------------------------------------------------------

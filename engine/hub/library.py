@@ -9,7 +9,8 @@ from pathlib import Path
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
-from engine.hub import damage, folders, transfer, trash, unfinished
+from engine.hardware.battery import running_low
+from engine.hub import damage, folders, kept, transfer, trash, unfinished
 from engine.hub.card import MISSING, ModelCard
 from engine.hub.folders import location
 from engine.hub.headers import unreadable
@@ -93,9 +94,10 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
     return _imported(path, progress) or add(path, _free_name(path), TOP, progress)
 
 
-def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = None) -> Path:
+def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = None, battery: int | None = None) -> Path:
     """Import the checkpoint directory or GGUF file `path` into the library. name: '' takes its own.
 
+    battery: percentage below which it rests until the computer is plugged in; None takes what the settings say.
     An interrupted import of the same name is continued. A store, as it was copied from another computer, is copied and
     checked instead. Raises UnderhillError(BAD_REQUEST) when the name is taken, and what import_checkpoint raises.
     """
@@ -110,8 +112,9 @@ def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = No
     try:
         if (path / manifests.NAME).is_file():
             return _adopted(path, destination, progress)
+        mark = int(kept.read()["import_battery"] or 0) if battery is None else battery
         with unfinished.noted(destination, path, top, progress) as report:
-            return import_checkpoint(path, destination, top, progress=report)
+            return import_checkpoint(path, destination, top, progress=report, wait=lambda: running_low(mark))
     except UnderhillError as error:
         raise with_trash(error, destination.parent) from error
 
@@ -125,14 +128,14 @@ def _adopted(path: Path, destination: Path, progress: Report | None) -> Path:
     return destination
 
 
-def go_on(name: str, progress: Report | None = None) -> Path:
+def go_on(name: str, progress: Report | None = None, battery: int | None = None) -> Path:
     """Continue the unfinished import of this name. Raises UnderhillError: NOT_A_MODEL where there is none."""
     begun = unfinished.read(location(name))
     if begun is None:
         raise UnderhillError(
             Kind.NOT_A_MODEL, f"There is no unfinished import called {name}.", "Import what it is to be made from."
         )
-    return add(Path(begun.source), name, begun.top, progress)
+    return add(Path(begun.source), name, begun.top, progress, battery)
 
 
 def taken(name: str) -> UnderhillError:

@@ -54,7 +54,7 @@ def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert:
     'up_bias' and 'down_bias', in any floating dtype. Raises UnderhillError(BROKEN_FILE) when a number is not finite.
     """
     layout, head, encoder = spec.layout, spec.layout.head, native(spec)
-    record = torch.from_numpy(np.zeros(layout.nbytes, np.uint8))  # numpy's zeros cost nothing until they are written
+    record = torch.from_numpy(np.frombuffer(mmap.mmap(-1, layout.nbytes), np.uint8))  # zero; given back at once
     errors = dict.fromkeys(spec.tiers, 0.0)
     norm = 0.0
     units: list[float] = []

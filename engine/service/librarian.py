@@ -10,6 +10,7 @@ from typing import Any
 
 from engine import api
 from engine.errors import Kind, UnderhillError
+from engine.hub.pace import Pace
 from engine.service.lane import CancelledWork
 
 # What takes its time, one after the other; and what is answered at once, also while that goes on.
@@ -116,6 +117,7 @@ class Librarian:
         self, command: api.Command, cancelled: Callable[[], bool], unit: str = "bytes"
     ) -> Callable[[str, int, int], None]:
         """Progress of something long, as events; where the user has halted it, it waits here, stopped, it ends here."""
+        pace = Pace()
 
         def report(text: str, done: int, total: int) -> None:
             if command.id in self._resting and not cancelled():
@@ -124,7 +126,8 @@ class Librarian:
                 time.sleep(POLL)
             if cancelled():
                 raise CancelledWork()
-            self._emit(api.Progress(command.id, text, done, total, unit))
+            pace.note(done, total)
+            self._emit(api.Progress(command.id, text, done, total, unit, pace.rate, pace.left))
 
         return report
 

@@ -2,7 +2,8 @@
 
 python -m tests.benchmarks.quantization [--json] [--tokens N] prints bits per weight on disk, relative L2 errors on
 Gaussian and heavy-tailed matrices and on the built-in model's experts, that model's divergence and perplexity when its
-experts are replaced, and the time to quantize.
+experts are replaced, and how fast experts are quantized (encoding.py), which `ours`, `peer`, `ratio` and `floor` say.
+--only speed leaves out the rest.
 """
 
 from __future__ import annotations
@@ -10,8 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import statistics
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +23,7 @@ from engine import resources
 from engine.quantization import hqq
 from engine.quantization.tiers import quantize_matrix
 from engine.store.layout import ExpertSpec
+from tests.benchmarks.encoding import headline, speed
 
 Method = Callable[[Tensor, int], Tensor]  # a matrix and the columns per group to what it is decoded to
 TIERS = (2, 4, 8)
@@ -161,35 +161,21 @@ def disk_bits() -> dict[str, dict[int, float]]:
     }
 
 
-def speed(repeats: int = 5) -> dict[str, float]:
-    """Milliseconds per million weights on one thread, medians of interleaved runs."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    w = torch.randn(SHAPE) * 0.02
-    runs = {"hqq package, 8 bits": package(8), "own hqq, 8 bits": independent(8), "store, 2, 4 and 8 of 8": tier(8, 8)}
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(repeats):
-        for name, run in runs.items():
-            start = time.perf_counter()
-            run(w, 64)
-            times[name].append((time.perf_counter() - start) / w.numel() * 1e9)
-    torch.set_num_threads(threads)
-    return {name: statistics.median(values) for name, values in times.items()}
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--tokens", type=int, default=16384, help="of text to measure divergence on")
+    parser.add_argument("--only", choices=("speed",), help="measure no more than this")
     args = parser.parse_args()
-    found = {
-        "disk_bits": disk_bits(),
-        "errors": synthetic_errors(),
-        "model": model_costs(args.tokens),
-        "speed": speed(),
-    }
+    found: dict[str, Any] = {**headline(rates := speed()), "speed": rates}
+    if args.only is None:
+        found |= {"disk_bits": disk_bits(), "errors": synthetic_errors(), "model": model_costs(args.tokens)}
     if args.json:
         print(json.dumps(found))
+        return
+    for shape, rate in rates.items():
+        print(f"{shape}: " + ", ".join(f"{name} {value / 1e6:.0f}" for name, value in rate.items()) + " M weights/s")
+    if args.only is not None:
         return
     for name, bits in found["disk_bits"].items():
         print(f"{name}: " + ", ".join(f"{t} bits {b:.2f}" for t, b in bits.items()) + " bits per weight on disk")
@@ -199,7 +185,6 @@ def main() -> None:
         m = found["model"][method]
         print(f"{method:26} {gaussian:9.4f} {heavy:9.4f} {m['relative_error']:9.4f} {m['kl']:9.5f} "
               f"{m['perplexity_rise']:+10.2%}")  # fmt: skip
-    print("\nmilliseconds per million weights: " + ", ".join(f"{n} {t:.0f}" for n, t in found["speed"].items()))
 
 
 if __name__ == "__main__":

@@ -128,6 +128,51 @@ def test_group_is_the_widest_that_fits(hidden: int, inner: int, group: int, tmp_
         assert decode_expert(read(store, 0, 0), store.spec(0), 8)["down"].shape == (hidden, inner)
 
 
+def test_it_rests_between_experts_for_as_long_as_there_is_a_reason(
+    source: Path, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.hub.importer.REST", 0.0)
+    reasons = iter(["", "", "", "Resting", "Resting", ""])
+    seen: list[tuple[str, int, int]] = []
+    import_checkpoint(source, tmp_path / "m", progress=lambda *what: seen.append(what), wait=lambda: next(reasons, ""))
+    phrases = [phrase for phrase, _, total in seen if total]
+    assert phrases.count("Resting") == 2
+    assert phrases.index("Resting") < len(phrases) - 1 - phrases[::-1].index("Quantizing layer 3 of 3")
+    assert contents(tmp_path / "m") == contents(whole)
+
+
+def test_resting_it_can_be_stopped(source: Path, tmp_path: Path) -> None:
+    asked = 0
+
+    def cancel() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    with pytest.raises(UnderhillError) as caught:
+        import_checkpoint(source, tmp_path / "m", cancel=cancel, wait=lambda: "Resting for ever")
+    assert caught.value.kind is Kind.CANCELLED
+
+
+def test_torch_and_native_code_do_not_share_one_store(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.quantization import encoder, planes
+
+    def no_native(spec: Any) -> None:
+        return None
+
+    def stop(phrase: str, done: int, total: int) -> None:
+        if done:
+            raise Interrupted
+
+    with pytest.raises(Interrupted):
+        import_checkpoint(source, tmp_path / "m", progress=stop)
+    monkeypatch.setattr(encoder, "native", no_native)
+    monkeypatch.setattr(planes, "native", no_native)
+    assert contents(import_checkpoint(source, tmp_path / "m")) == contents(import_checkpoint(source, tmp_path / "n"))
+
+
 # ---- interrupted --------------------------------------------------------------------------------------------------
 
 
@@ -355,7 +400,9 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     del tensors
     script = """
         import sys, re
+        from engine.hub import importer
         from engine.hub.importer import import_checkpoint
+        importer.WORKERS = 3  # as on two cores
         def high(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
         before = high()
         import_checkpoint(sys.argv[1], sys.argv[2], top=8)

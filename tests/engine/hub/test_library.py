@@ -10,11 +10,12 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hub import library, listing
+from engine.hub import kept, library, listing
 from engine.hub.card import ModelCard
 from engine.store.lock import FileLock
 from engine.store.manifest import Manifest, dumps
@@ -351,3 +352,18 @@ def test_the_model_that_is_really_shipped_can_be_imported(home: Path) -> None:
     with Store.open(library.prepare("builtin")) as store:
         assert store.spec(store.layers[0]).tiers == (2, 4, 8)
         assert {q.tier: q.relative_error for q in store.manifest.quality}[8] < 0.01
+
+
+def test_an_import_rests_on_a_low_battery_unless_told_not_to(
+    home: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def report(phrase: str, done: int, total: int) -> None:
+        if phrase.startswith("Paused at 12 %"):
+            raise RuntimeError("rests")
+
+    monkeypatch.setattr("psutil.sensors_battery", lambda: SimpleNamespace(percent=12.0, power_plugged=False))
+    with pytest.raises(RuntimeError, match="rests"):
+        library.add(source, "a", progress=report)
+    assert library.go_on("a", report, battery=10).name == "a"
+    kept.change({"import_battery": 12})
+    assert library.add(source, "b", progress=report).name == "b"
