@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import mmap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from engine.store import dtypes
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
 CHUNK = 8 << 20  # bytes of a tensor held at once while streaming it
+LARGE = 1 << 20  # bytes of a tensor that has its own memory
 MOST_JSON = 64 << 20  # bytes of a config or an index
 
 
@@ -93,7 +95,7 @@ class Checkpoint:
         if rows is not None:
             row = dtypes.nbytes(entry.dtype, shape[1:])
             offset, stride, shape = offset + rows[0] * row, (rows[1] - rows[0]) * row, (rows[1] - rows[0], *shape[1:])
-        out = torch.empty(shape, dtype=dtypes.TORCH[entry.dtype])
+        out = _fresh(stride, dtypes.TORCH[entry.dtype]).reshape(shape)
         if stride:
             _read(entry, offset, memoryview(out.reshape(-1).view(torch.uint8).numpy().data))
         return out
@@ -113,6 +115,16 @@ class Checkpoint:
             return self.entries[name]
         except KeyError:
             raise lacking(name) from None
+
+
+def _fresh(nbytes: int, dtype: torch.dtype) -> Tensor:
+    """A flat tensor of so many bytes. Large ones are mapped by themselves, and so go back to the system.
+
+    On the heaps of several threads that quantize one after the other, they would leave ever more holes.
+    """
+    if nbytes < LARGE:
+        return torch.empty(nbytes, dtype=torch.uint8).view(dtype)
+    return torch.frombuffer(mmap.mmap(-1, nbytes), dtype=dtype)
 
 
 def _entries(path: Path) -> dict[str, Entry]:
