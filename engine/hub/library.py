@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -120,9 +121,7 @@ def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = No
 
 
 def _adopted(path: Path, destination: Path, progress: Report | None) -> Path:
-    """A store from elsewhere, copied."""
-    if any(path.resolve().parent == folder.resolve() for folder in folders.present()):
-        raise UnderhillError(Kind.BAD_REQUEST, f"{path} is in the library already.", "Open it directly.")
+    """A store from elsewhere, copied; or one of the library under another name."""
     load_manifest(path)  # before a byte is copied
     transfer.copy(path.resolve(), destination, progress or (lambda phrase, done, total: None))
     return destination
@@ -164,6 +163,12 @@ def delete(name: str, *, now: bool = False) -> bool:
     path = location(name)
     if not any(path.with_name(name + ending).exists() for ending in ("", PARTIAL, COPY, OLD)):
         raise _not_there(name)
+    if not os.access(path.parent, os.W_OK):
+        raise UnderhillError(
+            Kind.DISK_ERROR,
+            f"{path.parent} cannot be written, so {name} cannot be deleted.",
+            "Make its disk writable; or take the folder out of the library, and the model stays where it is.",
+        )
     transfer.discard(path)
     if now or name == BUILTIN or not path.exists():
         remove(path)

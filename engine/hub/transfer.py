@@ -56,7 +56,7 @@ def copy(source: Path, destination: Path, report: Report, *, move: bool = False)
     if move and not os.access(source.parent, os.W_OK):
         raise UnderhillError(
             Kind.DISK_ERROR, f"{source.parent} cannot be written, so {source.name} cannot be taken away from there.",
-            "Import it instead: that makes a copy.",
+            "Import it under another name instead: that makes a copy.",
         )  # fmt: skip
     with store_lock(destination), store_lock(source) if move else nullcontext(), writing(destination):
         if destination.exists():

@@ -200,7 +200,10 @@ def test_a_model_on_a_disk_that_cannot_be_written_is_copied_rather_than_moved(
 ) -> None:
     put("m", other)
     monkeypatch.setattr(os, "access", lambda path, mode: not str(path).startswith(str(other)))
-    assert "Import it instead" in refused(Kind.DISK_ERROR, lambda: move("m", models)).action
+    assert "Import it under another name" in refused(Kind.DISK_ERROR, lambda: move("m", models)).action
+    assert "cannot be deleted" in refused(Kind.DISK_ERROR, lambda: library.delete("m")).sentence
+    assert contents(library.add(other / "m", "copy")) == contents(other / "m")
+    assert library.location("copy").parent == models
 
 
 @pytest.mark.usefixtures("disks")
