@@ -174,6 +174,8 @@ class _Entries:
         count, shape = tensor.shape[0], tensor.shape[1:]
         if len(shape) != (2 if suffix == "weight" else 1) or count != self._count():
             raise _broken(tensor.file, f"{tensor.name} has the shape {list(tensor.shape)}")
+        if which == "gate_up" and (suffix == "bias" or shape[0] % 2):
+            raise _unknown(tensor)
         each = rows_of(shape)
         for expert in range(count):
             root = f"{module}.{expert}"

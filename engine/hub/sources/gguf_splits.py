@@ -17,6 +17,10 @@ _O200K = (
     rf"[^\r\n\p{{L}}\p{{N}}]?{_UPPER}*{_LOWER}+{_CONTRACTIONS}?|[^\r\n\p{{L}}\p{{N}}]?{_UPPER}+{_LOWER}*{_CONTRACTIONS}?"
     r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+_NOT_HAN = "&&[^\\p{Han}]]"
+_KIMI = "[\\p{Han}]+|" + _O200K.replace(_UPPER, _UPPER[:-1] + _NOT_HAN).replace(_LOWER, _LOWER[:-1] + _NOT_HAN).replace(
+    "/", ""
+)
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 _CASED = r"[\p{Lu}\p{Ll}\p{Lt}&&[^\u10D0-\u10FF]]"  # DeepSeek lists them one by one, without Georgian's small letters
 _DEEPSEEK2 = (
@@ -60,6 +64,7 @@ SPLITS: dict[str, Split] = {
     "gpt-2": Split((_GPT2,)),
     "gpt-4o": Split((_O200K,)),
     "hunyuan": Split((_QWEN2,)),
+    "kimi-k2": Split((_KIMI,)),
     "lfm2": _LLAMA3_SPLIT,
     "llama-bpe": _LLAMA3_SPLIT,
     "llama-v3": _LLAMA3_SPLIT,

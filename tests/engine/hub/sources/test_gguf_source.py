@@ -257,3 +257,41 @@ def test_layers_for_further_tokens_are_left_out(tmp_path: Path) -> None:
     assert source.config["num_hidden_layers"] == 2
     assert not [name for name in source.entries if name.startswith("model.layers.2.")]
     assert sorted(find_experts(source).layers) == [1]
+
+
+def one_by_one(tensors: dict[str, Array]) -> None:
+    """As files were written until 2024."""
+    for name in [n for n in tensors if "_exps" in n]:
+        for e, matrix in enumerate(tensors.pop(name)):
+            tensors[name.replace("_exps", f".{e}")] = matrix
+
+
+def together(tensors: dict[str, Array]) -> None:
+    """As files may be written since 2026: gate and up in one."""
+    for name in [n for n in tensors if "gate_exps" in n]:
+        up = tensors.pop(name.replace("gate", "up"))
+        tensors[name.replace("gate", "gate_up")] = np.concatenate((tensors.pop(name), up), axis=1)
+
+
+@pytest.mark.parametrize("change", [one_by_one, together])
+def test_experts_stored_otherwise(
+    change: Callable[[dict[str, Array]], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.engine.hub.sources import gguf_model
+
+    _, config = saved("llama", tmp_path)
+    write(tmp_path, config, tmp_path / "usual.gguf", "llama")
+    original = gguf_model.converted
+
+    def changed(*args: Any) -> dict[str, Array]:
+        tensors = original(*args)
+        change(tensors)
+        return tensors
+
+    monkeypatch.setattr(gguf_model, "converted", changed)
+    write(tmp_path, config, tmp_path / "other.gguf", "llama")
+    usual, other = open_source(tmp_path / "usual.gguf"), open_source(tmp_path / "other.gguf")
+    assert other.form == usual.form
+    assert set(other.entries) == set(usual.entries)
+    for name in usual.entries:
+        assert torch.equal(other.tensor(name), usual.tensor(name)), name

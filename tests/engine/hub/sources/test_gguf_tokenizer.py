@@ -129,6 +129,7 @@ def test_every_split_leaves_no_character_out(pre: str) -> None:
         ("it's 123", "refact", ["it", "'s", " ", "1", "2", "3"]),
         ("it's helloWorld 12345", "gpt-4o", ["it's", " hello", "World", " ", "123", "45"]),
         ("a.b 12345 中文x", "deepseek-v3", ["a", ".b", " ", "123", "45", " ", "中文", "x"]),
+        ("it's helloWorld 中文x", "kimi-k2", ["it's", " hello", "World", " ", "中文", "x"]),
         ("ab 12\n中文", "deepseek-llm", ["ab", " ", "1", "2", "\n", "中文"]),
     ],
 )
