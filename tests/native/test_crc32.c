@@ -20,6 +20,8 @@ static void one(int way, int n, size_t shift) {
     const uint32_t wanted = by_bits(0, bytes, n);
     check(uh_crc32(way, 0, bytes, n) == wanted, "way %d, %d bytes", way, n);
     check(uh_crc32(way, uh_crc32(way, 0, bytes, cut), bytes + cut, n - cut) == wanted, "way %d, %d of %d bytes", way, cut, n);
+    const uint32_t first = uh_crc32(way, 0, bytes, cut), second = uh_crc32(way, 0, bytes + cut, n - cut);
+    check((uh_crc32_before(first, n - cut) ^ second) == wanted, "way %d, %d and %d bytes apart", way, cut, n - cut);
     release_all();
 }
 

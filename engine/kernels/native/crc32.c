@@ -121,3 +121,22 @@ uint32_t uh_crc32(int way, uint32_t crc, const uint8_t *bytes, int64_t n) {
 #endif
     return ~by_table(~crc, bytes, n);
 }
+
+/* The product of two polynomials, modulo that of the checksum; the highest bit is x^0. */
+static uint32_t product(uint32_t a, uint32_t b) {
+    uint32_t sum = 0;
+    for (uint32_t bit = 1u << 31; bit; bit >>= 1) {
+        if (a & bit) sum ^= b;
+        b = b >> 1 ^ (b & 1 ? 0xedb88320u : 0);
+    }
+    return sum;
+}
+
+uint32_t uh_crc32_before(uint32_t crc, int64_t n) {
+    uint32_t power = 1u << 23; /* x^8, and its squares */
+    for (; n > 0; n >>= 1) {
+        if (n & 1) crc = product(crc, power);
+        power = product(power, power);
+    }
+    return crc;
+}

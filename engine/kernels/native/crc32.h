@@ -11,5 +11,8 @@ enum { UH_CRC_TABLE, UH_CRC_CLMUL, UH_CRC_VCLMUL, UH_CRC_WAYS };
 UH_API int uh_crc32_ways(void);
 /* The checksum of n bytes behind those whose checksum is `crc` (0: there are none). way: -1 takes the fastest. */
 UH_API uint32_t uh_crc32(int way, uint32_t crc, const uint8_t *bytes, int64_t n);
+/* What bytes whose checksum is `crc` add to that of a whole, when n bytes come behind them: the checksum of several pieces,
+ * one behind the other, is the exclusive or of what each of them adds. */
+UH_API uint32_t uh_crc32_before(uint32_t crc, int64_t n);
 
 #endif

@@ -18,6 +18,7 @@ struct request {
     const uh_read_part *parts;
     const uh_read_run *runs;
     const uh_read_chunk *chunks;
+    uint32_t *found; /* by part: the checksum of what has come, zeros being in the place of what has not */
 };
 
 typedef struct {
@@ -158,10 +159,8 @@ static request *await_turn(uh_reads *reads) {
     return r;
 }
 
-static int32_t read_chunk(reader *self, const request *r, const uh_read_chunk *chunk, int32_t *error) {
-    const uh_read_run *run = &r->runs[chunk->run];
-    const int64_t offset = run->offset + chunk->start;
-    uh_slice slices[UH_MOST_SLICES];
+/* The memory that a chunk goes to, part by part; returns how many parts. */
+static int32_t slices_of(const request *r, const uh_read_chunk *chunk, uh_slice *slices) {
     int32_t n = 0;
     int64_t from = chunk->from, left = chunk->nbytes;
     for (const uh_read_part *part = &r->parts[chunk->part]; left > 0; part++, from = 0) {
@@ -169,16 +168,33 @@ static int32_t read_chunk(reader *self, const request *r, const uh_read_chunk *c
         slices[n] = (uh_slice){part->to + from, left < room ? left : room};
         left -= slices[n++].nbytes;
     }
+    return n;
+}
+
+static int32_t read_chunk(reader *self, const request *r, const uh_read_chunk *chunk, const uh_slice *slices, int32_t n,
+                          int32_t *error) {
+    const uh_read_run *run = &r->runs[chunk->run];
+    const int64_t offset = run->offset + chunk->start;
     const int64_t got = self->reads->instead
                             ? self->reads->instead(run->file, offset, slices, n, error)
                             : uh_file_read(run->file, run->direct != 0, offset, slices, n, &self->desk, error);
     return got < 0 ? UH_READ_REFUSED : got < chunk->nbytes ? UH_READ_SHORT : UH_READ_WHOLE;
 }
 
+/* What each slice of a chunk adds to the checksum of its part. Chunk by chunk, so that little is left to be done when the
+ * last one is there. */
+static void checksums_of(const request *r, const uh_read_chunk *chunk, const uh_slice *slices, int32_t n, uint32_t *crcs) {
+    for (int32_t i = 0; i < n; i++) {
+        const uh_read_part *part = &r->parts[chunk->part + i];
+        const int64_t behind = part->to + part->nbytes - (slices[i].to + slices[i].nbytes);
+        crcs[i] = uh_crc32_before(uh_crc32(-1, 0, slices[i].to, slices[i].nbytes), behind);
+    }
+}
+
 /* The first part that is not what was written; -1: there is none. */
 static int32_t damaged_part(const request *r) {
     for (int32_t i = 0; i < r->n_parts; i++)
-        if (uh_crc32(-1, 0, r->parts[i].to, r->parts[i].nbytes) != (uint32_t)r->parts[i].crc) return i;
+        if (r->found[i] != (uint32_t)r->parts[i].crc) return i;
     return -1;
 }
 
@@ -203,27 +219,29 @@ static void serve(reader *self, request *r) {
     uh_unlock(&reads->mutex);
     if (rouse) uh_wake_one(&reads->work);
 
+    uh_slice slices[UH_MOST_SLICES];
+    const int32_t n = slices_of(r, chunk, slices);
     int32_t error = 0;
-    const int32_t status = read_chunk(self, r, chunk, &error);
+    const int32_t status = read_chunk(self, r, chunk, slices, n, &error);
 
     uh_lock(&reads->mutex);
     const int64_t now = uh_nanoseconds(), nbytes = status ? 0 : chunk->nbytes;
     write_down(self, r, urgency, chunk->nbytes, start, now);
     finish(&reads->meters[urgency], now, nbytes);
     finish(&reads->disk, now, nbytes);
-    r->under_way--;
+    if (now - r->started > r->ns) r->ns = now - r->started;
     if (status) give_up(reads, r, status, error);
-    if (r->under_way || r->taken < r->n_chunks) return;
-    r->ns = now - r->started;
     if (!r->status) {
+        uint32_t crcs[UH_MOST_SLICES];
         rouse = rouses(reads); /* it may be the turn of others, and this one has still something to do */
         uh_unlock(&reads->mutex);
         if (rouse) uh_wake_one(&reads->work);
-        const int32_t part = damaged_part(r);
+        checksums_of(r, chunk, slices, n, crcs);
         uh_lock(&reads->mutex);
-        if (part >= 0) r->status = UH_READ_DAMAGED;
-        r->part = part;
+        for (int32_t i = 0; i < n; i++) r->found[chunk->part + i] ^= crcs[i];
     }
+    if (--r->under_way || r->taken < r->n_chunks) return;
+    if (!r->status && (r->part = damaged_part(r)) >= 0) r->status = UH_READ_DAMAGED;
     end(reads, r);
 }
 
@@ -267,13 +285,14 @@ uh_reads *uh_reads_open(int readers, uh_read_instead instead) {
 int64_t uh_reads_submit(uh_reads *reads, int32_t urgency, const uh_read_part *parts, int32_t n_parts,
                         const uh_read_run *runs, int32_t n_runs, const uh_read_chunk *chunks, int32_t n_chunks) {
     const size_t part_bytes = (size_t)n_parts * sizeof *parts, run_bytes = (size_t)n_runs * sizeof *runs;
-    const size_t chunk_bytes = (size_t)n_chunks * sizeof *chunks;
-    request *r = calloc(1, sizeof *r + part_bytes + run_bytes + chunk_bytes);
+    const size_t chunk_bytes = (size_t)n_chunks * sizeof *chunks, found_bytes = (size_t)n_parts * sizeof(uint32_t);
+    request *r = calloc(1, sizeof *r + part_bytes + run_bytes + chunk_bytes + found_bytes);
     if (!r) return -1;
     uint8_t *room = (uint8_t *)(r + 1);
     r->parts = memcpy(room, parts, part_bytes);
     r->runs = memcpy(room + part_bytes, runs, run_bytes);
     r->chunks = memcpy(room + part_bytes + run_bytes, chunks, chunk_bytes);
+    r->found = (uint32_t *)(room + part_bytes + run_bytes + chunk_bytes);
     r->n_parts = n_parts;
     r->n_chunks = n_chunks;
     r->urgency = urgency;

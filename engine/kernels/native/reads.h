@@ -2,7 +2,7 @@
  *
  * Requests of one urgency are read in the order in which they came, each in chunks that go to whichever reader is free. A
  * more urgent one overtakes between chunks. What is not demanded is read only while no demanded chunk waits or is under
- * way, and never by all readers if there are several. Once all of a request is there its parts are compared with their
+ * way, and never by all readers if there are several. Once all of a request is there, its parts must have their
  * checksums. Every function but uh_reads_close may be called from any thread at any time. */
 #ifndef UH_READS_H
 #define UH_READS_H
