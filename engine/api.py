@@ -14,17 +14,19 @@ from typing import Any, Protocol
 from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Snapshot, Stats
+from engine.hardware.computer import Computer
 from engine.hub.card import ModelCard
 from engine.hub.dials import in_words as dial_in_words
 from engine.hub.shown import AdoptedModel, DeletedModel, FoundModel, ModelFolder
 
 __all__ = [
-    "AddFolder", "AdoptModels", "AdoptedModel", "Cancelled", "Command", "ContinueImport", "DeleteModel",
+    "AddFolder", "AdoptModels", "AdoptedModel", "Cancelled", "Command", "Computer", "ContinueImport", "DeleteModel",
     "DeletedModel", "Done", "EmptyTrash", "Engine", "Event", "Failed", "FindModels", "ForgetFolder", "FoundModel",
-    "Generate", "ImportModel", "Kind", "ListDeleted", "ListFolders", "ListModels", "LoadModel", "Message", "ModelCard",
-    "ModelChanged", "ModelFolder", "MoveModel", "Pause", "PlanChanged", "Progress", "PromptRead", "RestoreModel",
-    "Resume", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "UnderhillError", "UnloadModel",
-    "UpdateSettings", "VerifyModel", "VerifyReport", "dial_in_words", "settings", "start",
+    "Generate", "ImportModel", "Kind", "ListDeleted", "ListFolders", "ListModels", "LoadModel", "Message",
+    "ModelCard", "ModelChanged", "ModelFolder", "MoveModel", "Pause", "PlanChanged", "ProbeComputer", "Progress",
+    "PromptRead", "RestoreModel", "Resume", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta",
+    "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport", "dial_in_words", "settings",
+    "start",
 ]  # fmt: skip
 
 
@@ -205,6 +207,16 @@ class ForgetFolder(Command):
     """Take a folder out of the library; what is in it stays on the disk. Done.result: as of ListFolders."""
 
     folder: str
+
+
+@dataclass(frozen=True)
+class ProbeComputer(Command):
+    """Measure this computer, with Progress; some ten seconds, once. Done.result: Computer.
+
+    It waits for an answer that is being made. What is known is not measured again but where `again`.
+    """
+
+    again: bool = False
 
 
 @dataclass(frozen=True)

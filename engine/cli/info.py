@@ -9,7 +9,7 @@ from importlib import metadata
 from typing import Any
 
 from engine.cli.output import gb
-from engine.hardware import probe
+from engine.hardware import graphics, probe
 from engine.hub import library
 from engine.hub.lowering import lowered_share
 from engine.kernels.choice import available
@@ -49,7 +49,7 @@ def _computer() -> dict[str, Any]:
         "cores": probe.cores(),
         "ram_limit": memory.limit,
         "ram_free": memory.available,
-        "gpus": [asdict(gpu) for gpu in probe.gpus()],
+        "gpus": [asdict(gpu) for gpu in graphics.gpus()],
         "library": str(library.home()),
     }
 

@@ -65,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
     _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")
+    _probe(commands.add_parser("probe", help="measure this computer: memory, disk, kernels, graphics cards"))
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
     _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2, and what its dials cost"))
     _lower(commands.add_parser("lower", help="make a smaller copy of a model: robust experts keep 2 bits"))
@@ -236,6 +237,11 @@ def _eval(p: argparse.ArgumentParser) -> None:
     p.add_argument("--window", type=_at_least(2), default=512, metavar="N", help="tokens seen at a time (default: 512)")
     p.add_argument("--max-tokens", type=_at_least(1), default=None, metavar="N", help="score at most so many tokens")
     _settings(p, settings.ENGINE)
+
+
+def _probe(p: argparse.ArgumentParser) -> None:
+    _command(p, "probe", model=False)
+    p.add_argument("--again", action="store_true", help="measure anew what was measured before (some ten seconds)")
 
 
 def _plan(p: argparse.ArgumentParser) -> None:

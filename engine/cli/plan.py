@@ -14,6 +14,7 @@ from engine.hub import dials, library
 from engine.kernels.choice import in_use
 from engine.session.facts import model_facts, runs_natively, spec_of
 from engine.session.session import measure
+from engine.session.verified import recalled
 from engine.store.reader import Store
 
 
@@ -24,7 +25,8 @@ def run(args: argparse.Namespace) -> int:
         chosen = given(args, settings.ENGINE)
         card = library.card(path)
         facts = model_facts(store, card, spec_of(store), runs_natively(chosen))
-        plan = make_plan(measure(store), facts, chosen, probe.rss())
+        machine = measure(store)
+        _, plan = recalled(path, machine, facts, make_plan(machine, facts, chosen, probe.rss()), chosen)
     kernels = in_use(str(chosen["kernel"]), plan.threads)
     if args.json:
         found = None if card.calibration is None else asdict(card.calibration)

@@ -8,6 +8,19 @@ from dataclasses import dataclass, field
 # Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md).
 NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
 
+TOKEN, WORD = 1e-4, 5e-9  # to choose a token, and for each word it is chosen from (measured: docs/planning.md)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """How this model was seen to run here. misses: experts it missed, as a part of those that uniform routing would.
+
+    correction: measured speed over the expected one, where that was far off.
+    """
+
+    misses: float
+    correction: float = 1.0
+
 
 @dataclass(frozen=True)
 class ModelFacts:
@@ -18,7 +31,8 @@ class ModelFacts:
     kv_bytes: per token of context in bf16, twice that where the rest is held as f32. state_bytes: of recurrent layers,
     snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
     working_bytes: what computing takes however many those are. native: native kernels compute. lean: the layers are the
-    lean decoder's, not the compatibility backend's.
+    lean decoder's, not the compatibility backend's. vocabulary: words that a token is chosen from. disk_bytes: of
+    its store; 0: not known yet. seen: None until it has run here for a while.
     """
 
     name: str
@@ -37,6 +51,9 @@ class ModelFacts:
     working_bytes: int = 0
     native: bool = True
     lean: bool = True
+    vocabulary: int = 0
+    disk_bytes: int = 0
+    seen: Seen | None = None
 
     @property
     def layer_seconds(self) -> float:
@@ -44,6 +61,11 @@ class ModelFacts:
         if not self.lean:
             return COMPAT_LAYER
         return NATIVE_LAYER if self.native else TORCH_LAYER
+
+    @property
+    def token_seconds(self) -> float:
+        """What a token costs whatever its layers: choosing it, and making text of it."""
+        return TOKEN + WORD * self.vocabulary
 
     def per_token(self, dense: str) -> int:
         """Bytes that a token of context leaves behind."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 GB = 10**9
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """One graphics card. Memory in bytes."""
+    """One graphics card. Memory in bytes. pinned, pageable: bytes per second to it, from memory that is locked or is
+    not; 0: not measured."""
 
     name: str
     total: int
     free: int
+    pinned: float = 0.0
+    pageable: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,28 @@ class Memory:
 
 
 @dataclass(frozen=True)
+class DiskPoint:
+    """Bytes per second of random reads of `nbytes` each, `depth` of them under way at once, into huge pages.
+
+    direct: past the system's file cache; if not, of what is not in it.
+    """
+
+    nbytes: int
+    depth: int
+    direct: bool
+    rate: float
+
+
+@dataclass(frozen=True)
 class Machine:
     """Memory in bytes, rates in bytes per second.
 
-    disk_rate: random reads of expert-sized blocks on the store's disk. isa: what the native kernels run on here, or
-    'torch'.
+    cores: that compute: where there are two kinds, the fast ones. disk_rate: random reads of expert-sized blocks on the
+    store's disk, several at once. isa: what the native kernels run on here, or 'torch'. disk_points: the disk in more
+    detail, where it was measured. kernel_shares: of the memory's rate, what native kernels reach on experts of each
+    tier; those not measured are taken to reach DEFAULT_SHARES. products: weights times tokens that they multiply in a
+    second, many tokens at once; 0: not measured. torch_weight: seconds that torch's kernels take for one weight; 0: not
+    measured. on_battery: None where there is none.
     """
 
     cores: int
@@ -52,3 +74,22 @@ class Machine:
     isa: str = "torch"
     gpus: tuple[Gpu, ...] = ()
     os: str = "linux"
+    disk_points: tuple[DiskPoint, ...] = ()
+    kernel_shares: Mapping[int, float] = field(default_factory=dict)
+    products: float = 0.0
+    torch_weight: float = 0.0
+    on_battery: bool | None = None
+
+    def disk_rate_at(self, nbytes: int) -> float:
+        """Random reads of so many bytes: the best that was measured at that size, or between the sizes around it."""
+        best: dict[int, float] = {}
+        for point in self.disk_points:
+            best[point.nbytes] = max(point.rate, best.get(point.nbytes, 0.0))
+        if not best:
+            return self.disk_rate
+        smaller = max((size for size in best if size <= nbytes), default=min(best))
+        larger = min((size for size in best if size >= nbytes), default=max(best))
+        if smaller == larger or nbytes <= smaller:
+            return best[smaller]
+        between = math.log(nbytes / smaller) / math.log(larger / smaller)
+        return best[smaller] ** (1 - between) * best[larger] ** between

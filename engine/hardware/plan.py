@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import BASE, cache_within, ceiling, held_by, size
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
-from engine.hardware.speed import expected_speed, speed_sentence
+from engine.hardware.speed import PACE, Expectation, decode_sentence, expected, prompt_sentence
 
 SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
@@ -35,6 +35,7 @@ class Opened:
 @dataclass(frozen=True)
 class Plan:
     """What will be done. Bytes, tokens; speed: expected decode tokens per second, (near-uniform routing, usual reuse).
+    first_token: seconds until an answer begins (see Expectation), from worse to better.
 
     cache_bytes: of expert records; smallest_cache: below which it must not be. chunk: tokens of a prompt computed at
     once. workspace: reserved for computing. ceiling: of the whole process. least: the lowest one that would do. spare:
@@ -54,6 +55,7 @@ class Plan:
     least: int
     spare: int
     speed: tuple[float, float]
+    first_token: tuple[float, float]
     limit: str  # 'memory' or 'disk'
     sentences: tuple[str, ...]
 
@@ -98,8 +100,9 @@ def make_plan(
     cache = _cache(model, tier, cache_within(room, *entries), smallest, settings["cache_fraction"], why)
     spare = room - held_by(cache, *entries)
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
-    speed, limit = expected_speed(machine, model, tier, dense, cache)
-    why.append(speed_sentence(speed, limit, all_in_memory=cache >= model.expert_bytes[tier]))
+    expectation = expected(machine, model, tier, dense, cache, dial_of(settings), chunk)
+    why.append(_pace(model, expectation, tier, cache))
+    why.append(prompt_sentence(expectation))
     return Plan(
         "cpu",
         tier,
@@ -113,10 +116,30 @@ def make_plan(
         most,
         least,
         spare,
-        speed,
-        limit,
+        expectation.decode,
+        expectation.first_token,
+        expectation.limit,
         tuple(why),
     )
+
+
+def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mapping[str, object]) -> Plan:
+    """The same plan with the speed that is to be expected after the model was seen to run (model.seen)."""
+    expectation = expected(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk)
+    pace = _pace(model, expectation, plan.tier, plan.cache_bytes)
+    sentences = tuple(pace if s.startswith(PACE) else s for s in plan.sentences)
+    return replace(plan, speed=expectation.decode, limit=expectation.limit, sentences=sentences)
+
+
+def dial_of(settings: Mapping[str, object]) -> str:
+    """The dial to expect the speed of; thresholds by hand may be anything, and are taken for Exact."""
+    by_hand = settings["t1"] is not None or settings["t2"] is not None
+    return "exact" if by_hand else str(settings["dial"])
+
+
+def _pace(model: ModelFacts, expectation: Expectation, tier: int, cache: int) -> str:
+    corrected = model.seen is not None and model.seen.correction != 1.0
+    return decode_sentence(expectation, all_in_memory=cache >= model.expert_bytes[tier], corrected=corrected)
 
 
 def _tier(model: ModelFacts, wanted: str) -> int:

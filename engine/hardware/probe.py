@@ -2,48 +2,73 @@
 
 from __future__ import annotations
 
-import contextlib
-import mmap
-import os
-import random
 import re
 import shutil
 import sys
-import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 
-from engine.hardware import control_groups
-from engine.hardware.machine import Gpu, Machine, Memory
-from engine.store.disk import open_file
+from engine.hardware import control_groups, disk_speed, graphics, memory_speed
+from engine.hardware.fingerprint import existing, fingerprint, on_battery
+from engine.hardware.kept import look
+from engine.hardware.machine import Machine, Memory
+from engine.hardware.processor import processor
+from engine.hardware.rates import Rates
 
-_BLOCK = 1 << 20
+TYPICAL = 5 << 19  # bytes of an expert, where one figure has to stand for the disk
 
 
-def probe(disk: Path, *, isa: str, memory_rate: float | None = None, disk_rate: float | None = None) -> Machine:
-    """This machine. disk: a file or folder on the disk that holds the store.
+def probe(
+    disk: Path, *, isa: str, memory_rate: float | None = None, disk_rate: float | None = None, kept: Path | None = None
+) -> Machine:
+    """This machine. disk: a file or folder on the disk that holds the store. kept: the folder where a full probe's
+    rates are kept; those that hold for this computer, this disk and its power are taken.
 
-    Rates not given are measured (about 0.1 s for memory, up to 0.3 s for the disk, where `disk` is a file).
+    Memory's rate is measured in any case, if not given (about 0.1 s): it is what other programs change most. The disk's
+    is measured (up to 0.3 s, where `disk` is a file) if it is neither given nor known.
     """
-    return Machine(
-        cores=cores(),
+    power = on_battery()
+    known = None if kept is None else look(kept, fingerprint(disk), power).rates
+    threads = cores() if known is None else known.threads
+    points = () if known is None or disk_rate is not None else known.disk_points
+    machine = Machine(
+        cores=threads,
         memory=memory(),
-        memory_rate=memory_rate or measure_memory(),
-        disk_rate=disk_rate or measure_disk(disk),
-        disk_free=shutil.disk_usage(disk).free,
+        memory_rate=memory_rate or memory_speed.quickly(threads),
+        disk_rate=disk_rate or (disk_speed.GUESS if points else disk_speed.quickly(disk)),
+        disk_free=shutil.disk_usage(existing(disk)).free,
         isa=isa,
-        gpus=gpus(),
+        gpus=graphics.gpus(),
         os="windows" if sys.platform == "win32" else sys.platform,
+        disk_points=points,
+        on_battery=power,
     )
+    return machine if known is None else with_rates(machine, known)
+
+
+def with_rates(machine: Machine, known: Rates) -> Machine:
+    """The machine with what a full probe says of it; memory's rate stays that of now."""
+    cards = tuple(
+        replace(card, pinned=rates[0], pageable=rates[1]) if (rates := known.cards.get(card.name)) else card
+        for card in machine.gpus
+    )
+    found = replace(
+        machine,
+        cores=known.threads,
+        gpus=cards,
+        disk_points=known.disk_points,
+        kernel_shares=known.kernel_shares,
+        products=known.products,
+        torch_weight=known.torch_weight,
+    )
+    return replace(found, disk_rate=found.disk_rate_at(TYPICAL))
 
 
 def cores() -> int:
-    """Physical cores that this process may use."""
-    physical = psutil.cpu_count(logical=False) or 1
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, min(physical, len(os.sched_getaffinity(0))))
-    return physical
+    """Physical cores that this process may use; of two kinds, the fast ones."""
+    return processor().performance
 
 
 def memory() -> Memory:
@@ -72,55 +97,3 @@ def peak_rss() -> int:
 
     kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return int(kib if sys.platform == "darwin" else kib * 1024)
-
-
-def gpus() -> tuple[Gpu, ...]:
-    """CUDA devices that can be used now, with their free memory; empty without CUDA."""
-    import torch
-
-    if not torch.cuda.is_available():
-        return ()
-    found = []
-    for i in range(torch.cuda.device_count()):
-        with contextlib.suppress(RuntimeError):  # a card that cannot be used now (held by another, driver in trouble)
-            free, total = torch.cuda.mem_get_info(i)
-            found.append(Gpu(torch.cuda.get_device_name(i), int(total), int(free)))
-    return tuple(found)
-
-
-def measure_memory() -> float:
-    """Bytes per second that this process's compute threads together read in a stream; best of four."""
-    import torch
-
-    data = torch.ones(16 << 20)  # 64 MiB, beyond most caches
-    best = float("inf")
-    for _ in range(4):
-        start = time.perf_counter()
-        data.sum()
-        best = min(best, time.perf_counter() - start)
-    return data.numel() * 4 / best
-
-
-def measure_disk(path: Path) -> float:
-    """Bytes per second of 1 MiB reads at random places of a file, past the page cache where that is possible.
-
-    A folder, or a file under 16 MiB, gives a cautious 500 MB/s: too little to measure.
-    """
-    if not path.is_file() or path.stat().st_size < 16 * _BLOCK:
-        return 500e6
-    try:
-        file = open_file(path, direct=True)
-    except OSError:  # this disk cannot: measured as it will be read
-        file = open_file(path, direct=False)
-    blocks = list(range(file.size // _BLOCK))
-    random.Random(0).shuffle(blocks)
-    read, start = 0, time.perf_counter()
-    try:
-        with mmap.mmap(-1, _BLOCK) as buffer, memoryview(buffer) as view:
-            for block in blocks:
-                read += file.read(block * _BLOCK, [view])
-                if time.perf_counter() - start > 0.3:
-                    break
-    finally:
-        file.close()
-    return max(1, read) / (time.perf_counter() - start)

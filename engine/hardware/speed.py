@@ -1,6 +1,8 @@
-"""How fast a plan should be: bytes over rates, and what each layer costs beside them."""
+"""How fast a plan should be: bytes over rates, reading and computing side by side, and what each layer costs."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
@@ -8,30 +10,153 @@ from engine.hardware.machine import Machine
 # Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
 TORCH_WEIGHT = 5e-9
 PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales and offsets of groups of 64
+# Of the memory's rate, what the kernels reach on experts of those bits, where it was not measured (docs/benchmarks.md).
+SHARES = {2: 0.79, 4: 0.88, 8: 0.89}
+IN_CACHE, CACHED = 32 << 20, 3.0  # bytes of a model that the processor's cache holds, and how much faster that is read
+PRODUCTS = 2e11  # weights times tokens a second and core, in a prompt, where it was not measured
+DISK_USE = 0.9  # of the disk's own pace, what is left of it beside computing and between two layers' reads
+HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides
+REUSE = 0.5  # of the misses of uniform routing, those of usual chats
+# Of an expert that missed, the full, the coarse and the skipped share under each dial (engine/session/calibration.py).
+DIALS = {"exact": (1.0, 0.0), "balanced": (0.40, 0.45), "fast": (0.20, 0.45)}
+COARSE = 2  # bits of a coarse expert
+PACE = "Expect"  # begins the sentence on the speed, and no other
+PROMPT = 500  # tokens of the prompt that `first_token` is told for
+UNEVEN = 1.3  # by which a prompt takes longer than the longer one of reading and computing (measured: 1.27)
 
 
-def expected_speed(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int
-) -> tuple[tuple[float, float], str]:
-    """Tokens per second if a token costs its bytes (all active ones from memory, the missed ones from disk too), what
-    whoever computes takes for a layer, and the decoding of experts where torch does that; and what limits it.
-
-    The slow end takes uniform routing, where a cache of a share s misses 1 - s. The fast end takes half those misses.
+@dataclass(frozen=True)
+class Expectation:
+    """decode: tokens per second, and first_token: seconds until an answer to PROMPT tokens begins, each from worse to
+    better. limit: what sets the pace of decoding, 'disk' or 'memory'.
     """
+
+    decode: tuple[float, float]
+    first_token: tuple[float, float]
+    limit: str
+
+
+@dataclass(frozen=True)
+class Token:
+    """Seconds that a token's parts take, each for itself. computing: experts and everything else. layers: what layers
+    cost beside bytes. reading: of missing experts, were none of uniform routing's hits made by luck.
+    """
+
+    computing: float
+    layers: float
+    reading: float
+
+    def taken(self, misses: float) -> float:
+        """Seconds in all, where so large a part of uniform routing's misses occurs."""
+        reading, computing = misses * self.reading, self.computing + self.layers
+        return max(reading, computing) + (1 - HIDDEN) * min(reading, computing)
+
+
+def expected(
+    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str = "exact", chunk: int = 512
+) -> Expectation:
+    """cache: bytes of experts in memory. chunk: tokens of a prompt that are computed at once.
+
+    The slow end takes uniform routing, where a cache of a share s misses 1 - s; the fast end REUSE of that, or both
+    what this model was seen to miss. An expectation that was seen to be wrong here is corrected (ModelFacts.seen).
+    """
+    token = token_costs(machine, model, tier, dense, cache, dial)
+    misses = (1.0, REUSE) if model.seen is None else (min(1.0, 1.1 * model.seen.misses), 0.9 * model.seen.misses)
+    correction = 1.0 if model.seen is None else model.seen.correction
+    worse, better = (correction / token.taken(part) for part in misses)
+    limit = "disk" if token.reading > token.computing + token.layers else "memory"
+    slow, fast = _first_token(machine, model, tier, dense, cache, chunk)
+    return Expectation((worse, better), (slow, fast), limit)
+
+
+def token_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str = "exact") -> Token:
+    """What a token is made of."""
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
-    others = model.dense_bytes[dense] - model.looked_up_bytes.get(dense, 0)
-    from_memory = (active + others) / machine.memory_rate + model.layer_seconds * model.moe_layers
-    if not model.native and tier < 16:
-        from_memory += TORCH_WEIGHT * active * 8 / (tier + PARAMETER_BITS)
-    share = min(1.0, cache / model.expert_bytes[tier])
-    missed = active * (1 - share) / machine.disk_rate
-    slow, fast = 1 / (from_memory + missed), 1 / (from_memory + missed / 2)
-    return (slow, fast), "disk" if missed > from_memory else "memory"
+    others = _others(model, dense) / (machine.memory_rate * (_share(machine, 8) if model.native else 1.0))
+    computing = active / expert_rate(machine, model, tier) + others
+    if model.native and model.expert_bytes[tier] + model.dense_bytes[dense] <= IN_CACHE:
+        computing /= CACHED
+    missed = active * missing(model, tier, cache)
+    full, coarse = DIALS[dial]
+    if COARSE in model.record_bytes and tier > COARSE:
+        missed *= full + coarse * model.record_bytes[COARSE] / model.record_bytes[tier]
+    reading = missed / reading_rate(machine, model, tier)
+    return Token(computing, model.layer_seconds * model.moe_layers + model.token_seconds, reading)
 
 
-def speed_sentence(speed: tuple[float, float], limit: str, *, all_in_memory: bool) -> str:
-    """The same in words."""
-    what = "reading experts from disk" if limit == "disk" else "computing from memory"
-    low, high = (f"{s:.0f}" if s >= 10 else f"{s:.1f}" for s in speed)
-    figure = f"up to {high}" if all_in_memory else f"about {low} to {high}"
-    return f"Expect {figure} tokens a second; {what} sets the pace."
+def missing(model: ModelFacts, tier: int, cache: int) -> float:
+    """Of the experts that a token needs, the share that a cache of so many bytes misses under uniform routing."""
+    return 1 - min(1.0, cache / model.expert_bytes[tier])
+
+
+def reading_rate(machine: Machine, model: ModelFacts, tier: int) -> float:
+    """Bytes of missing experts that come from disk in a second, beside computing."""
+    return DISK_USE * machine.disk_rate_at(model.record_bytes[tier])
+
+
+def expert_rate(machine: Machine, model: ModelFacts, tier: int) -> float:
+    """Bytes of experts that a token's are computed at a second."""
+    rate = machine.memory_rate
+    if tier >= 16:
+        return rate
+    if model.native:
+        return rate * _share(machine, tier)
+    seconds = (machine.torch_weight or TORCH_WEIGHT) * 8 / (tier + PARAMETER_BITS)  # a byte
+    return 1 / (seconds + 1 / rate)
+
+
+def _share(machine: Machine, tier: int) -> float:
+    return machine.kernel_shares.get(tier, SHARES[tier])
+
+
+def _others(model: ModelFacts, dense: str) -> int:
+    return model.dense_bytes[dense] - model.looked_up_bytes.get(dense, 0)
+
+
+def _first_token(
+    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, chunk: int
+) -> tuple[float, float]:
+    """Seconds until a prompt of PROMPT tokens is read: its experts come from disk while others are computed."""
+    chunks = -(-PROMPT // chunk)
+    weights = 8 / (tier + PARAMETER_BITS) if tier < 16 else 8 / tier  # a byte of experts
+    active = model.experts_per_token * model.moe_layers * model.record_bytes[tier] * weights
+    per_byte = {"f32": 0.25, "bf16": 0.5, "int8": 1.0, "int4": 2.0}[dense]
+    products = PROMPT * (active + _others(model, dense) * per_byte)
+    if model.native:
+        computing = products / (machine.products or PRODUCTS * machine.cores)
+    else:
+        visited = chunks * model.expert_bytes[tier] * weights * (machine.torch_weight or TORCH_WEIGHT)
+        computing = products / (PRODUCTS * machine.cores / 4) + visited
+    computing += chunks * model.layer_seconds * model.moe_layers
+    missed = chunks * model.expert_bytes[tier] * missing(model, tier, cache)
+    reading = missed / reading_rate(machine, model, tier)
+    longer = max(reading, computing)
+    return UNEVEN * longer, longer
+
+
+def decode_sentence(expectation: Expectation, *, all_in_memory: bool, corrected: bool = False) -> str:
+    """The expected speed in words. corrected: by what was measured before."""
+    what = "reading experts from disk" if expectation.limit == "disk" else "computing from memory"
+    low, high = (figure(speed) for speed in expectation.decode)
+    span = f"about {low} to {high}" if low != high else f"about {low}"
+    if all_in_memory and not corrected:
+        span = f"up to {high}"
+    learned = ", as was measured here" if corrected else ""
+    return f"{PACE} {span} tokens a second{learned}; {what} sets the pace."
+
+
+def prompt_sentence(expectation: Expectation) -> str:
+    """How long a prompt takes, in words."""
+    slow, fast = (seconds(s) for s in expectation.first_token)
+    span = f"{fast} to {slow}" if fast != slow else slow
+    return f"A prompt of {PROMPT} tokens takes about {span} seconds before the answer begins."
+
+
+def figure(speed: float) -> str:
+    """Tokens per second with as many digits as matter."""
+    return f"{speed:.0f}" if speed >= 10 else f"{speed:.1f}" if speed >= 0.1 else f"{speed:.2f}"
+
+
+def seconds(taken: float) -> str:
+    """Seconds with as many digits as matter."""
+    return f"{taken:.0f}" if taken >= 10 else f"{taken:.1f}"

@@ -55,6 +55,8 @@ class Service:
         match command:
             case api.LoadModel() | api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
                 self._model.put(command)
+            case api.ProbeComputer():  # on the thread of the model, which would compute and read meanwhile
+                self._model.put(command)
             case _:
                 raise TypeError(f"not a command of the engine: {command!r}")
 
@@ -129,7 +131,17 @@ class Service:
                 return self._generate(command, cancelled)
             case api.DeleteModel():
                 return self._delete(command)
+            case api.ProbeComputer():
+                return self._measure(command, cancelled)
         return None
+
+    def _measure(self, command: api.ProbeComputer, cancelled: Callable[[], bool]) -> api.Computer:
+        from engine.session.measured import measure_computer
+
+        def report(text: str, done: int, total: int) -> None:
+            self._emit(api.Progress(command.id, text, done, total, "steps"))
+
+        return measure_computer(command.again, report, cancelled)
 
     def _loaded(self) -> Session:
         if self._session is None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.hardware.facts import ModelFacts
 from engine.hub.card import ModelCard
+from engine.hub.layouts import text_config
 from engine.hub.routed import routed_experts
 from engine.hub.skeleton import build_skeleton
 from engine.kernels.activation import Activation
@@ -68,18 +69,25 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         record_bytes={t: max(s.layout.bytes_for(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
         dense_bytes=held,
         looked_up_bytes=looked_up,
-        kv_bytes=_kv_values(spec, card) * 2,
+        kv_bytes=(_compat_kv_values(card) if spec is None else kv_values(spec)) * 2,
         moe_layers=card.moe_layers,
         experts=card.experts,
         experts_per_token=card.experts_per_token,
         context_length=card.context_length or CONTEXT,
-        state_bytes=0 if spec is None else _state_bytes(spec),
+        state_bytes=0 if spec is None else state_bytes(spec),
         opening_bytes=_opening_bytes(store, spec, native),
         token_bytes=_compat_token_bytes(card) if spec is None else token_bytes(spec),
         working_bytes=0 if spec is None else working_bytes(spec, native),
         native=native,
         lean=spec is not None,
+        vocabulary=vocabulary(store) if spec is None else spec.vocab,
+        disk_bytes=card.disk_bytes,
     )
+
+
+def vocabulary(store: Store) -> int:
+    """Words that its config says it knows."""
+    return int(text_config(store.config).get("vocab_size") or 0)
 
 
 def _dense_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> tuple[dict[str, int], dict[str, int]]:
@@ -124,7 +132,7 @@ def _compat_token_bytes(card: ModelCard) -> int:
     return 4 * 64 * 1024 + 4 * 16 * 1024 * max(1, card.experts_per_token // 4)
 
 
-def _state_bytes(spec: DecoderSpec) -> int:
+def state_bytes(spec: DecoderSpec) -> int:
     """What recurrent layers keep in float32, with the snapshots that bring them back."""
     values = 0
     for layer in spec.layers:
@@ -137,10 +145,13 @@ def _state_bytes(spec: DecoderSpec) -> int:
     return 4 * values + min(SNAPSHOTS * 4 * values, SNAPSHOT_BYTES)
 
 
-def _kv_values(spec: DecoderSpec | None, card: ModelCard) -> int:
+def _compat_kv_values(card: ModelCard) -> int:
+    """Not known without building the model: what grouped attention of usual width would leave."""
+    return 2 * 8 * 128 * card.layers
+
+
+def kv_values(spec: DecoderSpec) -> int:
     """Numbers that a token of context leaves behind over all layers; recurrent layers leave none."""
-    if spec is None:  # not known without building the model: what grouped attention of usual width would leave
-        return 2 * 8 * 128 * card.layers
     total = 0
     for layer in spec.layers:
         match layer.mixer:

@@ -40,6 +40,7 @@ from engine.session.policy_weights import weights_of
 from engine.session.pressure import PressureWatch, Room
 from engine.session.snapshot import Watcher
 from engine.session.spare_time import SpareTime
+from engine.session.speed_check import SpeedCheck
 from engine.session.threads import Threaded, torch_threads
 from engine.session.warm import WarmStart
 from engine.store.reader import Store
@@ -69,14 +70,15 @@ class Session:
         spec = spec_of(store)
         self.card = library.card(store.path)
         native = runs_natively(chosen)
-        self._facts = model_facts(store, self.card, spec, native)
+        self.facts = model_facts(store, self.card, spec, native)
         self.chat = ChatFormat(store.path)
         self._base = probe.rss()  # all that is there before the model itself
-        self.plan = planning.make_plan(self.machine, self._facts, chosen, self._base)
+        self.plan = planning.make_plan(self.machine, self.facts, chosen, self._base)
+        self.speed_check = SpeedCheck(self)
         self._spare_memory()
         self._context_planned = self.plan.context
         self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
-        dense_bytes = self._facts.dense_bytes[self.plan.dense]
+        dense_bytes = self.facts.dense_bytes[self.plan.dense]
         threads = torch_threads(self.plan.threads, dense_bytes, native and spec is not None)
         torch.set_num_threads(threads.many)
         self.runtime = open_runtime(
@@ -177,6 +179,10 @@ class Session:
         self._notes.append(sentence)
         self.card = dataclasses.replace(self.card, plan=(*self.card.plan, sentence))
 
+    def replanned(self) -> None:
+        """The plan says something else now."""
+        self.card = dataclasses.replace(self.card, plan=(*self.plan.sentences, *self._notes))
+
     def _decoder(self, spec: DecoderSpec | None) -> Model:
         dense = self.plan.dense
         if spec is None:
@@ -218,15 +224,20 @@ class Session:
         prompt = fit(self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last)
         listener.turns_dropped(prompt.dropped)
         before = self.counters()
+        self.speed_check.answering()
         with damage.explained(self.store.path), self._watcher.answering(), self._interrupted_by(listener):
             result = answer(
                 self.context, self.chat, prompt, sampling, stop_texts, listener, self._watcher.token, self._prompt_read
             )
             self.warm.answered(self.counters().activations)
-        return self._stats(result, len(prompt.ids), prompt.dropped, before)
+        stats = self._stats(result, len(prompt.ids), prompt.dropped, before)
+        self.speed_check.answered(stats)
+        return stats
 
     def _prompt_read(self) -> None:
-        self.warm.prompt_read(self.counters().activations)
+        seen = self.counters()
+        self.speed_check.prompt_read(seen)
+        self.warm.prompt_read(seen.activations)
 
     @contextmanager
     def _interrupted_by(self, listener: Listener) -> Iterator[None]:
@@ -279,12 +290,12 @@ class Session:
     @property
     def cached_share(self) -> float:
         """Of the experts' bytes, what the cache has room for."""
-        return min(1.0, self.plan.cache_bytes / self._facts.expert_bytes[self.plan.tier])
+        return min(1.0, self.plan.cache_bytes / self.facts.expert_bytes[self.plan.tier])
 
     @property
     def all_in_memory(self) -> bool:
         """Whether the cache has room for every expert."""
-        return self.plan.cache_bytes >= self._facts.expert_bytes[self.plan.tier]
+        return self.plan.cache_bytes >= self.facts.expert_bytes[self.plan.tier]
 
     def update(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Change live settings, between two tokens if need be; returns all in force.
@@ -307,8 +318,9 @@ class Session:
         if self.settings["remember_routing"] and not wanted["remember_routing"]:
             self.warm.forget()
         self.settings, self.plan = wanted, plan
+        self.speed_check.begin()
         self._spare_memory()
-        self.card = dataclasses.replace(self.card, plan=(*plan.sentences, *self._notes))
+        self.replanned()
         self._set_thresholds(thresholds)
         if self._ahead() != ahead:
             self._read_ahead()
@@ -329,11 +341,11 @@ class Session:
         machine = dataclasses.replace(self.machine, memory=probe.memory().plus(held + others - in_use))
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
         opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)
-        return planning.make_plan(machine, self._facts, wanted, in_use, opened)
+        return planning.make_plan(machine, self.facts, wanted, in_use, opened)
 
     def _held(self) -> int:
         """Bytes that this model holds now and that a new plan for it gives out again."""
-        return self.runtime.cache.nbytes + self._facts.dense_bytes[self.plan.dense] + self.context.nbytes
+        return self.runtime.cache.nbytes + self.facts.dense_bytes[self.plan.dense] + self.context.nbytes
 
     def _thresholds_for(self, chosen: Mapping[str, Any]) -> Thresholds:
         """T1 and T2 of the dial, or those chosen by hand. Under Exact there are none to choose."""
@@ -437,4 +449,4 @@ class Session:
 
 def measure(store: Store) -> Machine:
     """This computer, with the disk that holds the store."""
-    return probe.probe(largest_file(store), isa=available().isa)
+    return probe.probe(largest_file(store), isa=available().isa, kept=library.home())

@@ -9,9 +9,13 @@ from typing import TYPE_CHECKING
 from engine.errors import Kind, UnderhillError
 from engine.hub.cards import TOY
 from engine.session.calibration import QUICK, TOKENS, Calibrator
+from engine.session.facts import largest_file
+from engine.session.measured import LARGE, SpareProbe
 
 if TYPE_CHECKING:
     from engine.session.session import Session
+
+PROBE_ROOM = 600_000_000  # bytes spare under the ceiling that the computer's full probe may take for a moment
 
 
 class SpareTime:
@@ -21,6 +25,8 @@ class SpareTime:
         self._session = session
         self._calibrator: Calibrator | None = None
         self._over = False
+        file, room = largest_file(session.store), session.plan.spare >= PROBE_ROOM
+        self._probe = SpareProbe((file,) if room and file.stat().st_size >= LARGE else ())
 
     def use(self, wanted: Callable[[], bool], quiet: bool = True) -> bool:
         """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed.
@@ -32,9 +38,13 @@ class SpareTime:
             with suppress(UnderhillError):  # what cannot be read now is asked for again by whoever needs it
                 session.warm.go_on(wanted)
             return False
-        if self._over or not quiet:
+        if not quiet:
             return False
         before = session.card
+        if not self._probe.over:
+            return self._measure()
+        if self._over:
+            return False
         try:
             if self._calibrator is None:
                 self._calibrator = Calibrator(session, QUICK if session.card.parameters < TOY else TOKENS)
@@ -48,6 +58,15 @@ class SpareTime:
             if e.kind is not Kind.CANCELLED:  # the disk will not do better next time
                 self._end()
                 session.note(f"Its precision dials could not be measured: {e.sentence}")
+        return session.card != before
+
+    def _measure(self) -> bool:
+        """One step of the computer's full probe; whether the card has changed. The next plan will know."""
+        session, before = self._session, self._session.card
+        self._probe.use()
+        done, total = self._probe.progress
+        said = f"Measuring this computer ({100 * done // total} %)." if total and not self._probe.over else ""
+        session.doing(said)
         return session.card != before
 
     def _end(self) -> None:

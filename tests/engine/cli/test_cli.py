@@ -460,3 +460,21 @@ def test_ctrl_c_stops_the_answer_and_keeps_what_was_said(home: Path) -> None:
     assert process.returncode in (0, 130)
     assert first + rest
     assert "Traceback" not in err
+
+
+def test_probe_prints_what_was_measured(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.hardware.machine import DiskPoint
+    from engine.hardware.rates import Rates
+    from engine.session import measured
+
+    rates = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, 1e12, 3e-9)
+    monkeypatch.setattr(measured, "probe_fully", lambda *arguments: rates)
+    monkeypatch.setattr(measured, "keep", lambda *arguments: None)
+    computer = found(capsys, "probe", "--again")
+    assert computer["machine"]["cores"] >= 1
+    assert computer["processor"]["name"]
+    code, out, _ = run(capsys, "probe", "--again")
+    assert code == 0
+    assert "of memory are free" in out

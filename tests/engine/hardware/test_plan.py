@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import GROUP_MARGIN, held_by
-from engine.hardware.facts import COMPAT_LAYER, NATIVE_LAYER, ModelFacts
+from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import GB, Machine, Memory
 from engine.hardware.plan import CHUNKS, SMALLEST_CONTEXT, Opened, Plan, make_plan
 from engine.settings import ENGINE, validated
@@ -176,28 +176,6 @@ def test_context_gives_way_to_experts_and_says_so() -> None:
     plan = make_plan(laptop(32), model, with_settings(tier="4"))
     assert plan.context < 1_000_000
     assert any("context" in s for s in plan.sentences)
-
-
-def test_the_expected_speed_is_the_bytes_over_the_rates_and_a_little_for_each_layer() -> None:
-    machine, model = laptop(128), thirty_b()
-    plan = make_plan(machine, model, with_settings(tier="4", dense="bf16"))
-    active = 8 * 48 * model.record_bytes[4] + model.dense_bytes["bf16"]
-    assert 1 / plan.speed[0] == pytest.approx(active / machine.memory_rate + 48 * NATIVE_LAYER)
-
-
-def test_slower_layers_and_slower_kernels_are_expected_to_be_slower() -> None:
-    fast = thirty_b()
-    compat, torch_layers = dataclasses.replace(fast, lean=False), dataclasses.replace(fast, native=False)
-    speeds = [make_plan(laptop(128), model, with_settings(tier="4")).speed[1] for model in (fast, compat, torch_layers)]
-    assert 1 / speeds[1] - 1 / speeds[0] == pytest.approx(48 * (COMPAT_LAYER - NATIVE_LAYER))
-    # 1.8 thousand million active weights, at some nanoseconds each
-    assert 0.05 < speeds[2] < 0.5
-
-
-def test_torch_takes_as_long_for_an_expert_of_any_bits() -> None:
-    model = dataclasses.replace(thirty_b(), native=False)
-    coarse, fine = (make_plan(laptop(128), model, with_settings(tier=tier)).speed[1] for tier in ("2", "8"))
-    assert fine == pytest.approx(coarse, rel=0.1)
 
 
 def native(model: ModelFacts) -> ModelFacts:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import psutil
 import pytest
-import torch
 
 from engine.hardware import control_groups, probe
-from engine.hardware.machine import Gpu
+from engine.hardware.fingerprint import fingerprint, on_battery
+from engine.hardware.kept import keep
+from engine.hardware.machine import DiskPoint
+from engine.hardware.rates import Rates
 
 
 @pytest.mark.parametrize(
@@ -35,44 +35,6 @@ def test_the_smallest_limit_is_the_limit_and_the_least_free_is_what_is_free(
     assert found.available == min(found.free, found.limit, group_free if group_free is not None else found.limit)
 
 
-def test_the_disk_rate_of_a_real_file_is_measured_and_a_small_one_guessed(tmp_path: Path) -> None:
-    big = tmp_path / "big"
-    big.write_bytes(b"x" * (20 << 20))
-    assert probe.measure_disk(big) > 1e6
-    small = tmp_path / "small"
-    small.write_bytes(b"x")
-    assert probe.measure_disk(small) == probe.measure_disk(tmp_path) == 500e6
-
-
-def test_a_disk_that_refuses_direct_reads_is_measured_without(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Some file systems take O_DIRECT when a file is opened and refuse the read."""
-    fcntl = pytest.importorskip("fcntl")
-    read = os.preadv
-
-    def refuse(fd: int, buffers: list[memoryview], offset: int) -> int:
-        if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_DIRECT:
-            raise OSError(errno.EINVAL, "Invalid argument")
-        return read(fd, buffers, offset)
-
-    monkeypatch.setattr(os, "preadv", refuse)
-    big = tmp_path / "big"
-    big.write_bytes(b"x" * (20 << 20))
-    assert probe.measure_disk(big) > 1e6
-
-
-def test_a_card_that_cannot_be_used_now_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def memory(index: int) -> tuple[int, int]:
-        if index == 0:
-            raise RuntimeError("CUDA error: all CUDA-capable devices are busy or unavailable")
-        return 3, 4
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: f"card {index}")
-    monkeypatch.setattr(torch.cuda, "mem_get_info", memory)
-    assert probe.gpus() == (Gpu("card 1", 4, 3),)
-
-
 def test_a_machine_adds_up(tmp_path: Path) -> None:
     machine = probe.probe(tmp_path, isa="avx2")
     assert machine.cores >= 1
@@ -80,6 +42,19 @@ def test_a_machine_adds_up(tmp_path: Path) -> None:
     assert 0 < machine.memory.free <= machine.memory.limit
     assert machine.disk_free > 0
     assert machine.isa == "avx2"
+
+
+def test_what_a_full_probe_found_is_used_and_memory_measured_all_the_same(tmp_path: Path) -> None:
+    points = (DiskPoint(1 << 20, 1, True, 1e9), DiskPoint(1 << 20, 4, True, 2e9), DiskPoint(4 << 20, 4, True, 4e9))
+    rates = Rates(1.0, 1, points, {4: 0.5}, 3e11, 2e-9, {"card": (1e10, 5e9)})
+    keep(tmp_path, fingerprint(tmp_path), on_battery(), rates)
+    machine = probe.probe(tmp_path, isa="avx2", kept=tmp_path)
+    assert (machine.disk_points, machine.kernel_shares, machine.products) == (points, {4: 0.5}, 3e11)
+    assert machine.memory_rate > 1e8
+    assert machine.cores == 1
+    assert 2e9 < machine.disk_rate < 4e9
+    assert probe.probe(tmp_path, isa="avx2", disk_rate=7.0, kept=tmp_path).disk_points == points
+    assert not probe.probe(tmp_path, isa="avx2", kept=tmp_path / "elsewhere").disk_points
 
 
 def test_what_this_process_weighs_grows_with_what_it_holds() -> None:

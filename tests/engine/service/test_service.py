@@ -34,6 +34,7 @@ from engine.api import (
     Stop,
     Telemetry,
     TextDelta,
+    UnderhillError,
     UnloadModel,
     UpdateSettings,
 )
@@ -289,3 +290,32 @@ def test_importing_the_api_loads_neither_torch_nor_transformers(root: Path) -> N
     code = "import sys, engine.api; engine.api.start(print).close(); print(*(m for m in sys.modules if '.' not in m))"
     out = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, check=True).stdout
     assert not {"torch", "transformers", "PySide6"} & set(out.split())
+
+
+def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from engine.session import measured
+
+    going, may_end = threading.Event(), threading.Event()
+
+    def probe_fully(place: Path, files: Any, report: Any, cancelled: Any) -> Any:
+        report("Measuring memory", 1, 4)
+        going.set()
+        while not may_end.wait(0.01):
+            if cancelled():
+                raise UnderhillError(Kind.CANCELLED, "Stopped.")
+        raise UnderhillError(Kind.DISK_FULL, "The disk is too full to be measured.")
+
+    monkeypatch.setattr(measured, "probe_fully", probe_fully)
+    command = desk.send(api.ProbeComputer, again=True)
+    assert going.wait(60)
+    assert desk.result(Stop, command)
+    assert isinstance(desk.wait(command), Cancelled)
+    assert [(e.text, e.done, e.total) for e in desk.of(command) if isinstance(e, Progress)] == [
+        ("Measuring memory", 1, 4)
+    ]
+    may_end.set()
+    failed = desk.wait(desk.send(api.ProbeComputer, again=True))
+    assert isinstance(failed, Failed)
+    assert failed.kind is Kind.DISK_FULL

@@ -56,7 +56,7 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
                 "ceiling": session.plan.ceiling,
                 "least": session.plan.least,
                 "cache": session.plan.cache_bytes,
-                "whole": session._facts.expert_bytes[session.plan.tier],
+                "whole": session.facts.expert_bytes[session.plan.tier],
             }
     except UnderhillError as error:
         found = {"refused": f"{error.sentence} {error.action}"}

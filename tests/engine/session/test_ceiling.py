@@ -82,5 +82,5 @@ def test_what_is_planned_is_what_is_taken(home: Path) -> None:
     with opened(home) as session:
         plan, before = session.plan, session._base
         session.generate((Message("user", "Tell me more. " * 60), *HELLO), Sampling(0, max_tokens=32), (), Listener())
-        own = session._facts.dense_bytes[plan.dense] + plan.cache_bytes + session.context.nbytes
+        own = session.facts.dense_bytes[plan.dense] + plan.cache_bytes + session.context.nbytes
         assert probe.rss() - before < own + plan.workspace

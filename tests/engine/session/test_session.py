@@ -219,12 +219,12 @@ def test_new_settings_leave_the_cache_its_size_when_memory_is_just_enough(
 ) -> None:
     """A machine with little more than the plan needs: what the model itself holds is not counted as gone."""
     before = session.plan.cache_bytes
-    facts = session._facts
+    facts = session.facts
     need = held_by(before, min(facts.record_bytes.values()), facts.experts * facts.moe_layers)
     need += session.plan.context * facts.per_token(session.plan.dense)
-    held = session.runtime.cache.nbytes + session._facts.dense_bytes[session.plan.dense]
+    held = session.runtime.cache.nbytes + session.facts.dense_bytes[session.plan.dense]
     base = 400_000_000
-    ceiling = base + session.plan.workspace + session._facts.dense_bytes[session.plan.dense] + need
+    ceiling = base + session.plan.workspace + session.facts.dense_bytes[session.plan.dense] + need
     free = (ceiling + 4) * 4 // 3 - base  # of which a quarter is the margin
     monkeypatch.setattr(session, "_base", base)
     for _ in range(2):
@@ -234,7 +234,7 @@ def test_new_settings_leave_the_cache_its_size_when_memory_is_just_enough(
         assert session.plan.cache_bytes == before
         ask(session)  # fills the cache and the context
         held = session._held()
-        assert held > session._facts.dense_bytes[session.plan.dense]
+        assert held > session.facts.dense_bytes[session.plan.dense]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+"""How fast a disk gives random pieces of its files: by their size, how many are asked for at once, and past the cache
+or through it."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from engine.hardware.machine import DiskPoint
+from engine.kernels.memory import huge
+from engine.store.disk import DataFile, PosixFile, open_file
+from engine.store.layout import ALIGN
+
+SIZES = (256 << 10, 1 << 20, 5 << 19, 8 << 20)  # bytes of a read; most experts have 1 to 3 MB
+DEPTHS = (1, 2, 4)
+LEAST = 16 << 20  # bytes of files below which there is too little to measure
+GUESS = 500e6  # bytes per second, cautious, where nothing could be measured
+POINT = 0.2  # seconds a point
+QUICK = ((5 << 19, 2), (5 << 19, 4))  # size and depth of the points of a quick look
+
+
+def quickly(file: Path, seconds: float = 0.3) -> float:
+    """Bytes per second at the best of few points, past the file cache where the disk can. GUESS where there is too
+    little to measure: a folder, or a file under LEAST. Raises OSError where the file cannot be read."""
+    if not file.is_file() or file.stat().st_size < LEAST:
+        return GUESS
+    direct = can_go_direct(file)
+    return max(measure([file], nbytes, depth, direct, seconds / len(QUICK)).rate for nbytes, depth in QUICK)
+
+
+def points(files: Sequence[Path], seconds: float = POINT) -> Iterator[DiskPoint]:
+    """One after the other, direct ones first. Raises OSError."""
+    for direct in (True, False) if can_go_direct(files[0]) else (False,):
+        for nbytes in SIZES:
+            for depth in DEPTHS:
+                yield measure(files, nbytes, depth, direct, seconds)
+
+
+def count(files: Sequence[Path]) -> int:
+    """How many points there will be."""
+    return len(SIZES) * len(DEPTHS) * (2 if can_go_direct(files[0]) else 1)
+
+
+def can_go_direct(file: Path) -> bool:
+    """Whether it can be read past the file cache."""
+    try:
+        open_file(file, direct=True).close()
+    except OSError:
+        return False
+    return True
+
+
+def measure(files: Sequence[Path], nbytes: int, depth: int, direct: bool, seconds: float) -> DiskPoint:
+    """Read random pieces for so long. Through the cache: dropped from it first, and no piece twice. Raises OSError."""
+    with ExitStack() as stack:
+        opened = [open_file(path, direct) for path in files]
+        for file in opened:
+            stack.callback(file.close)
+        pieces = _pieces(opened, nbytes)
+        if not direct:
+            for file in opened:
+                if isinstance(file, PosixFile):
+                    file.forget(0, file.size)
+        readers = _Readers(pieces, nbytes, seconds, again=direct)
+        return DiskPoint(nbytes, depth, direct, readers.run(depth))
+
+
+def _pieces(files: Sequence[DataFile], nbytes: int) -> list[tuple[DataFile, int]]:
+    """Where to read, in a random order that is the same every time; smaller files are read from their beginning."""
+    step = max(ALIGN, nbytes // ALIGN * ALIGN)
+    found = [(file, at) for file in files for at in range(0, max(1, file.size - nbytes + 1), step)]
+    random.Random(0).shuffle(found)
+    return found
+
+
+class _Readers:
+    """Threads that read the pieces in turn until time is up."""
+
+    def __init__(self, pieces: list[tuple[DataFile, int]], nbytes: int, seconds: float, *, again: bool) -> None:
+        self._pieces, self._nbytes, self._seconds, self._again = pieces, nbytes, seconds, again
+        self._lock = threading.Lock()
+        self._at = self._read = 0
+        self._error: OSError | None = None
+
+    def run(self, depth: int) -> float:
+        """Bytes per second of `depth` threads."""
+        buffers = [huge(self._nbytes).fill_(0) for _ in range(depth)]  # pages are there before the clock starts
+        threads = [threading.Thread(target=self._go, args=(b.numpy().data,), daemon=True) for b in buffers]
+        start = time.perf_counter()
+        self._until = start + self._seconds
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if self._error is not None:
+            raise self._error
+        return max(1, self._read) / (time.perf_counter() - start)
+
+    def _go(self, view: memoryview) -> None:
+        try:
+            while time.perf_counter() < self._until and (piece := self._next()) is not None:
+                file, offset = piece
+                got = file.read(offset, [view])
+                with self._lock:
+                    self._read += got
+        except OSError as error:
+            self._error = error
+
+    def _next(self) -> tuple[DataFile, int] | None:
+        with self._lock:
+            if self._at >= len(self._pieces) and not self._again:
+                return None
+            piece = self._pieces[self._at % len(self._pieces)]
+            self._at += 1
+            return piece

@@ -1,0 +1,90 @@
+"""Whether a model fits this computer, before anything of it is here: a pill for lists, and the numbers behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from engine import settings
+from engine.errors import Kind, UnderhillError
+from engine.hardware.budget import size
+from engine.hardware.facts import ModelFacts
+from engine.hardware.machine import GB, Machine, Memory
+from engine.hardware.plan import Plan, make_plan
+from engine.hardware.speed import figure
+
+Pill = Literal["fits", "slow", "too_big"]
+SLOW = 2.0  # tokens a second below which reading along is no pleasure
+PROGRAM = 400_000_000  # bytes that this program takes before a model
+DISK_MARGIN = 2 * GB  # bytes of the disk left to other things
+
+
+@dataclass(frozen=True)
+class Fit:
+    """pill: 'fits' runs at a usable speed, 'slow' below that, 'too_big' not at all. Speed: tokens a second, from worse
+    to better; None where it does not run. needed: bytes of memory at the least; wanted: with every expert at hand.
+    disk: bytes that it takes there. tier: bits of its experts.
+    """
+
+    pill: Pill
+    sentence: str
+    speed: tuple[float, float] | None
+    needed: int
+    wanted: int
+    disk: int
+    tier: int
+
+
+def fit(
+    machine: Machine,
+    model: ModelFacts,
+    chosen: Mapping[str, object] | None = None,
+    *,
+    here: bool = False,
+    in_use: int = 0,
+) -> Fit:
+    """Pure arithmetic on what a plan would say. chosen: values of settings.ENGINE. here: it lies on the disk already.
+
+    in_use: bytes this process holds already; 0: what a program takes that has just started.
+    """
+    values = {s.name: s.default for s in settings.ENGINE} if chosen is None else chosen
+    disk = _disk(model)
+    tier = max(model.tiers)
+    missing = 0 if here else disk + DISK_MARGIN - machine.disk_free
+    try:
+        plan = make_plan(machine, model, values, in_use or PROGRAM)
+    except UnderhillError as e:
+        if e.kind is not Kind.OUT_OF_MEMORY:
+            raise
+        return Fit("too_big", f"Too big: {e.sentence}", None, *_least(machine, model, values), disk, tier)
+    wanted = plan.ceiling - plan.spare - plan.cache_bytes + model.expert_bytes[plan.tier]
+    numbers = plan.least, wanted, disk, plan.tier
+    if missing > 0:
+        text = f"Too big for the disk: it takes {size(disk)}, and {size(machine.disk_free)} are free there."
+        return Fit("too_big", text, None, *numbers)
+    pill: Pill = "slow" if plan.speed[1] < SLOW else "fits"
+    return Fit(pill, _sentence(plan, model, pill), plan.speed, *numbers)
+
+
+def _sentence(plan: Plan, model: ModelFacts, pill: Pill) -> str:
+    low, high = (figure(speed) for speed in plan.speed)
+    span = low if low == high else f"{low} to {high}"
+    whole = model.expert_bytes[plan.tier]
+    if plan.cache_bytes >= whole:
+        where = "all of it in memory"
+    else:
+        where = f"{100 * plan.cache_bytes / whole:.0f} % of its experts in memory, the rest read from disk"
+    return f"{pill.capitalize()}: about {span} tokens a second, {where}."
+
+
+def _least(machine: Machine, model: ModelFacts, values: Mapping[str, object]) -> tuple[int, int]:
+    """Memory that would do, and with which nothing is read from disk, on a computer otherwise like this one."""
+    roomy = sum(model.expert_bytes.values()) + sum(model.dense_bytes.values()) + 64 * GB
+    larger = replace(machine, memory=Memory(roomy, roomy))
+    plan = make_plan(larger, model, {**values, "memory_gb": None, "context_length": 512}, PROGRAM)
+    return plan.least, plan.ceiling - plan.spare
+
+
+def _disk(model: ModelFacts) -> int:
+    return model.disk_bytes or max(model.expert_bytes.values()) + model.dense_bytes["bf16"]

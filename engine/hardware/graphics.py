@@ -1,0 +1,53 @@
+"""Graphics cards that can be used now, and how fast bytes get to them."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+from engine.hardware.machine import Gpu
+
+SENT = 256 << 20  # bytes of one copy
+TURNS = 3
+
+
+def gpus() -> tuple[Gpu, ...]:
+    """CUDA devices that can be used now, with their free memory; empty without CUDA."""
+    return tuple(card for _, card in _usable())
+
+
+def measured() -> tuple[Gpu, ...]:
+    """The same with their host-to-device rates. A card too full for the copy keeps rates of 0."""
+    found = []
+    for index, card in _usable():
+        with contextlib.suppress(RuntimeError):
+            card = replace(card, pinned=_rate(index, pinned=True), pageable=_rate(index, pinned=False))
+        found.append(card)
+    return tuple(found)
+
+
+def _usable() -> Iterator[tuple[int, Gpu]]:
+    """(number, card)."""
+    import torch
+
+    for i in range(torch.cuda.device_count() if torch.cuda.is_available() else 0):
+        with contextlib.suppress(RuntimeError):  # a card that cannot be used now (held by another, driver in trouble)
+            free, total = torch.cuda.mem_get_info(i)
+            yield i, Gpu(torch.cuda.get_device_name(i), int(total), int(free))
+
+
+def _rate(index: int, *, pinned: bool) -> float:
+    import torch
+
+    host = torch.ones(SENT, dtype=torch.uint8, pin_memory=pinned)
+    device = torch.empty(SENT, dtype=torch.uint8, device=f"cuda:{index}")
+    best = float("inf")
+    for _ in range(TURNS):
+        torch.cuda.synchronize(index)
+        start = time.perf_counter()
+        device.copy_(host)
+        torch.cuda.synchronize(index)
+        best = min(best, time.perf_counter() - start)
+    return SENT / best

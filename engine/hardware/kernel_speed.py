@@ -1,0 +1,78 @@
+"""How fast the kernels that will run compute with experts: as a share of the memory's rate, and of many tokens."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import cycle
+
+import torch
+from torch import Tensor
+
+from engine.hardware.memory_speed import written
+from engine.kernels.activation import Activation
+from engine.kernels.call import Parts, Work
+from engine.kernels.native import NativeKernel
+from engine.kernels.reference import UNITS_AT, TorchKernel
+from engine.store.layout import ExpertSpec
+
+SPEC = ExpertSpec(2048, 768, 8)  # of Qwen3-30B-A3B, as usual a size as there is
+SILU = Activation()
+K = 8  # experts of a token
+MEMORY = 256 << 20  # bytes of experts, beyond any cache
+TOKENS = 64  # that each expert of a prompt computes at once
+TURNS = 8  # passes of which the median counts
+
+
+class Experts:
+    """Experts to compute with, all made of the same numbers, so many that no cache holds them."""
+
+    def __init__(self) -> None:
+        length = SPEC.layout.nbytes
+        self._memory = written(MEMORY)
+        self._records = [self._memory[at : at + length] for at in range(0, MEMORY - length + 1, length)]
+        ones = torch.ones(len(SPEC.matrices))
+        for record in self._records:
+            at = SPEC.layout.head.offset + UNITS_AT
+            record[at : at + 4 * len(ones)] = ones.view(torch.uint8)
+
+    def share(self, kernel: NativeKernel, tier: int) -> float:
+        """Bytes that one token's experts take a second, over the rate at which the same memory is read in between."""
+        layers = [self._layer(first, tier) for first in range(0, len(self._records) // K * K, K)]
+        x, out = torch.randn(1, SPEC.hidden), torch.empty(K, SPEC.hidden)
+        nbytes = K * SPEC.layout.bytes_for(tier)
+        ratios = []
+        turn = cycle(layers)
+        for _ in range(TURNS):
+            computing = sum(_seconds(lambda: kernel.run(SPEC, SILU, next(turn), x, K, out)) for _ in layers)
+            reading = _seconds(lambda: kernel.read(self._memory))
+            ratios.append((nbytes * len(layers) / computing) / (MEMORY / reading))
+        return sorted(ratios)[TURNS // 2]
+
+    def products(self, kernel: NativeKernel, tier: int = 4) -> float:
+        """Weights times tokens that a prompt's experts multiply in a second."""
+        slots = [range(rank, TOKENS * K, K) for rank in range(K)]
+        work = [Work(one.expert, slots[rank]) for rank, one in enumerate(self._layer(0, tier))]
+        x, out = torch.randn(TOKENS, SPEC.hidden), torch.empty(TOKENS * K, SPEC.hidden)
+        fastest = min(_seconds(lambda: kernel.run(SPEC, SILU, work, x, K, out)) for _ in range(TURNS))
+        return K * SPEC.parameters * TOKENS / fastest
+
+    def torch_weight(self) -> float:
+        """Seconds that torch's kernels take for a weight of an expert."""
+        kernel, work = TorchKernel(), self._layer(0, 4)
+        x, out = torch.randn(1, SPEC.hidden), torch.empty(K, SPEC.hidden)
+        fastest = min(_seconds(lambda: kernel.run(SPEC, SILU, work, x, K, out)) for _ in range(2))
+        return fastest / (K * SPEC.parameters)
+
+    def _layer(self, first: int, tier: int) -> list[Work]:
+        return [Work(Parts(SPEC, self._parts(first + rank), tier), [rank]) for rank in range(K)]
+
+    def _parts(self, index: int) -> dict[int, Tensor]:
+        record = self._records[index]
+        return {part.index: record[part.offset : part.offset + part.nbytes] for part in SPEC.layout.parts}
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start

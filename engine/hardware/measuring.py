@@ -1,0 +1,153 @@
+"""The full probe: everything that a plan would like to know of this computer, in small steps that can be stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from engine.errors import Kind, UnderhillError
+from engine.hardware import disk_speed, graphics, memory_speed
+from engine.hardware.fingerprint import existing
+from engine.hardware.kernel_speed import Experts
+from engine.hardware.machine import DiskPoint
+from engine.hardware.processor import processor
+from engine.hardware.rates import Rates
+from engine.hardware.scratch import scratch_file
+from engine.kernels.native import NativeKernel, NativeMissing
+
+TIERS = (2, 4, 8)
+FASTER = 1.03  # by which more threads must be faster to be taken: the others have the computer's other programs to run
+Report = Callable[[str, int, int], None]
+
+
+def probe_fully(
+    place: Path,
+    files: Sequence[Path] = (),
+    report: Report = lambda text, done, total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Rates:
+    """Measure everything now: some ten seconds. See `Probe`; CANCELLED ends it between two steps."""
+    probe = Probe(place, files, cancelled)
+    try:
+        while not probe.complete:
+            if cancelled():
+                raise UnderhillError(Kind.CANCELLED, "Stopped.")
+            report(f"Measuring {probe.doing}", probe.done, probe.total)
+            probe.step()
+        return probe.rates
+    finally:
+        probe.close()
+
+
+class Probe:
+    """One measurement at a time. place: a folder on the disk that will hold models. files: large ones there that can be
+    read; without, a file is written for it and removed again.
+
+    doing: what comes next, in two words. Raises UnderhillError: DISK_FULL, DISK_ERROR.
+    """
+
+    def __init__(self, place: Path, files: Sequence[Path] = (), cancelled: Callable[[], bool] = lambda: False) -> None:
+        self._place, self._files, self._cancelled = place, tuple(files), cancelled
+        self._stack = ExitStack()
+        self._points: list[DiskPoint] = []
+        self._shares: dict[int, float] = {}
+        self._memory_rate = self._products = self._torch = 0.0
+        self._cards: dict[str, tuple[float, float]] = {}
+        self._taken = 0.0
+        self._result: Rates | None = None
+        self.threads = processor().performance
+        self.doing = "memory"
+        self.done = 0
+        self.total = 4 + len(TIERS) + 2 * len(disk_speed.SIZES) * len(disk_speed.DEPTHS)
+        self._steps = self._run()
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is nothing more to do."""
+        return self._result is not None
+
+    @property
+    def rates(self) -> Rates:
+        """What was measured, once it is complete."""
+        assert self._result is not None, "the probe is not complete"
+        return self._result
+
+    def step(self) -> None:
+        """One measurement: a tenth of a second to a second, or the writing of the file."""
+        start = time.perf_counter()
+        try:
+            next(self._steps)
+            self.done += 1
+        except StopIteration:
+            self._result = Rates(
+                self._memory_rate,
+                self.threads,
+                tuple(self._points),
+                self._shares,
+                self._products,
+                self._torch,
+                self._cards,
+                self._taken + time.perf_counter() - start,
+                time.time(),
+            )
+            self.close()
+        except OSError as cause:
+            self.close()
+            text = f"The disk of {self._place} could not be read while it was measured ({cause.strerror or cause})."
+            raise UnderhillError(Kind.DISK_ERROR, text, "Check the disk.") from cause
+        except BaseException:
+            self.close()
+            raise
+        self._taken += time.perf_counter() - start
+
+    def close(self) -> None:
+        """Let go of everything, the file included. Safe to call twice."""
+        self._steps.close()
+        self._stack.close()
+
+    def _run(self) -> Generator[None, None, None]:
+        self._memory_rate = memory_speed.quickly(self.threads)
+        yield
+        self.doing = "kernels"
+        yield from self._kernels()
+        self.doing = "graphics cards"
+        self._cards = {card.name: (card.pinned, card.pageable) for card in graphics.measured()}
+        yield
+        self.doing = "the disk"
+        files = self._files or (self._stack.enter_context(scratch_file(existing(self._place), self._cancelled)),)
+        self.total = self.done + 1 + disk_speed.count(files)
+        yield
+        for point in disk_speed.points(files):
+            self._points.append(point)
+            yield
+
+    def _kernels(self) -> Generator[None, None, None]:
+        experts = Experts()
+        self._torch = experts.torch_weight()
+        yield
+        try:
+            kernel = NativeKernel(self.threads)
+        except NativeMissing:
+            self.total -= len(TIERS) + 1
+            return
+        self._stack.callback(kernel.close)
+        for tier in TIERS:
+            self._shares[tier] = experts.share(kernel, tier)
+            yield
+        self._products = experts.products(kernel)
+        yield from self._more_threads(experts)
+
+    def _more_threads(self, experts: Experts) -> Generator[None, None, None]:
+        """Where there are slow cores too: whether they help."""
+        every = processor().physical
+        if every > self.threads:
+            more = NativeKernel(every)
+            self._stack.callback(more.close)
+            rate = memory_speed.quickly(every)
+            share, products = experts.share(more, 4), experts.products(more)
+            if share * rate > FASTER * self._shares[4] * self._memory_rate:
+                self.threads, self._memory_rate, self._products = every, rate, products
+                self._shares = {tier: share if tier == 4 else experts.share(more, tier) for tier in TIERS}
+        yield

@@ -1,0 +1,91 @@
+"""The processor: its name, its cores, and which of them are the fast ones."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+SYSTEM = Path("/sys/devices")
+CPUINFO = Path("/proc/cpuinfo")
+AS_FAST = 0.8  # of the fastest core's capacity, from which on a core counts as one of the fast ones
+
+
+@dataclass(frozen=True)
+class Processor:
+    """physical: cores, a core with two threads counted once. performance: of these, the fast ones; all where there is
+    one kind. logical: hardware threads. What this process may not use is left out."""
+
+    name: str
+    physical: int
+    performance: int
+    logical: int
+
+
+def processor() -> Processor:
+    """This computer's, as far as this process may use it."""
+    found = None
+    if sys.platform == "win32":
+        from engine.hardware import processor_windows
+
+        found = processor_windows.cores()
+    elif sys.platform.startswith("linux"):
+        found = linux_cores(os.sched_getaffinity(0))
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if found is None:
+        physical = max(1, min(psutil.cpu_count(logical=False) or allowed, allowed))
+        found = physical, physical
+    return Processor(name(), *found, allowed)
+
+
+def linux_cores(allowed: set[int], system: Path = SYSTEM) -> tuple[int, int] | None:
+    """(physical, fast) cores among the threads `allowed`; None where /sys does not say.
+
+    Fast ones: what Intel's hybrid processors list as cpu_core, else those whose cpu_capacity is near the greatest.
+    """
+    threads: dict[int, str] = {}
+    for number in sorted(allowed):
+        topology = system / "system" / "cpu" / f"cpu{number}" / "topology"
+        siblings = _text(topology / "core_cpus_list") or _text(topology / "thread_siblings_list")
+        if not siblings:
+            return None
+        threads[number] = siblings
+    big = _numbers(_text(system / "cpu_core" / "cpus"))
+    if big and _text(system / "cpu_atom" / "cpus"):
+        fast = {number for number in threads if number in big}
+    else:
+        capacity = {n: _text(system / "system" / "cpu" / f"cpu{n}" / "cpu_capacity") for n in threads}
+        known = {n: int(text) for n, text in capacity.items() if text.isdigit()}
+        most = max(known.values(), default=0)
+        fast = {n for n in threads if known.get(n, most) >= AS_FAST * most}
+    physical = len(set(threads.values()))
+    return physical, len({threads[n] for n in fast}) or physical
+
+
+def name() -> str:
+    """As its maker calls it."""
+    for line in _text(CPUINFO).splitlines():
+        key, _, value = line.partition(":")
+        if key.strip() in ("model name", "Model"):
+            return value.strip()
+    return platform.processor() or platform.machine()
+
+
+def _numbers(text: str) -> set[int]:
+    """Of a list as the kernel writes it: '0-3,8'."""
+    found: set[int] = set()
+    for part in text.split(",") if text else ():
+        first, _, last = part.partition("-")
+        found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").strip()
+    except OSError:
+        return ""

@@ -1,0 +1,64 @@
+"""What a full probe has measured, and the same as JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from engine.hardware.machine import DiskPoint
+
+
+@dataclass(frozen=True)
+class Rates:
+    """See Machine for most. threads: that computed fastest. seconds: that measuring took. cards: by name, bytes per
+    second to a graphics card from pinned and from pageable memory. when: seconds since 1970."""
+
+    memory_rate: float
+    threads: int
+    disk_points: tuple[DiskPoint, ...]
+    kernel_shares: Mapping[int, float] = field(default_factory=dict)
+    products: float = 0.0
+    torch_weight: float = 0.0
+    cards: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    seconds: float = 0.0
+    when: float = 0.0
+
+    def as_json(self) -> dict[str, Any]:
+        """For `from_json`."""
+        return asdict(self)
+
+
+def from_json(found: Mapping[str, Any]) -> Rates:
+    """Raises KeyError, TypeError or ValueError for what is no Rates or makes no sense."""
+    points = tuple(
+        DiskPoint(int(p["nbytes"]), int(p["depth"]), bool(p["direct"]), _positive(p["rate"]))
+        for p in found["disk_points"]
+    )
+    if not points or any(point.nbytes < 1 or point.depth < 1 for point in points):
+        raise ValueError("no points of the disk")
+    return Rates(
+        memory_rate=_positive(found["memory_rate"]),
+        threads=int(_positive(found["threads"])),
+        disk_points=points,
+        kernel_shares={int(tier): _positive(share) for tier, share in found["kernel_shares"].items()},
+        products=_finite(found["products"]),
+        torch_weight=_finite(found["torch_weight"]),
+        cards={str(name): (_finite(pinned), _finite(other)) for name, (pinned, other) in found["cards"].items()},
+        seconds=_finite(found["seconds"]),
+        when=_finite(found["when"]),
+    )
+
+
+def _finite(value: Any) -> float:
+    number = float(value)
+    if not math.isfinite(number) or number < 0:
+        raise ValueError(f"{value!r} is no rate")
+    return number
+
+
+def _positive(value: Any) -> float:
+    if (number := _finite(value)) == 0:
+        raise ValueError("a rate of 0")
+    return number

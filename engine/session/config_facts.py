@@ -1,0 +1,63 @@
+"""A model that is not here yet as the planner wants it: from its config.json alone, no weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from engine.hardware.facts import ModelFacts
+from engine.hub.importer import GROUPS
+from engine.hub.layouts import text_config
+from engine.models.families import read_spec
+from engine.models.footprint import matrices, nbytes
+from engine.models.holding import KINDS, TORCH_KINDS, holding
+from engine.models.spec import MoeSpec
+from engine.models.working import opening_bytes, token_bytes, working_bytes
+from engine.session.facts import CONTEXT, kv_values, state_bytes
+from engine.store.layout import ExpertSpec
+
+BF16 = 2  # bytes
+
+
+def config_facts(config: Mapping[str, Any], name: str, top: int = 8, native: bool = True) -> ModelFacts:
+    """As `model_facts` would say of its store, but for norms and other small things, which no spec counts.
+
+    top: tier that would be stored. native: whether native kernels would run it. Raises UnderhillError:
+    UNSUPPORTED_MODEL for families without a file, BROKEN_FILE for a config that makes no sense.
+    """
+    spec = read_spec(text_config(config))
+    experts = [(moe.router.experts, expert_spec(moe, top)) for moe in spec.moe_layers.values()]
+    tiers = experts[0][1].tiers
+    found = tuple(matrices(spec, spec.vocab))
+    kinds = KINDS if native else TORCH_KINDS
+    sizes = {kind: [(m.role, nbytes(m, holding(kind, native=native), native)) for m in found] for kind in kinds}
+    dense = sum(BF16 * m.rows * m.cols for m in found)
+    return ModelFacts(
+        name=name,
+        expert_bytes={tier: sum(n * s.layout.bytes_for(tier) for n, s in experts) for tier in tiers},
+        record_bytes={tier: max(s.layout.bytes_for(tier) for _, s in experts) for tier in tiers},
+        dense_bytes={kind: sum(size for _, size in rows) for kind, rows in sizes.items()},
+        kv_bytes=BF16 * kv_values(spec),
+        moe_layers=len(experts),
+        experts=max(n for n, _ in experts),
+        experts_per_token=max(moe.router.top_k for moe in spec.moe_layers.values()),
+        context_length=spec.max_positions or CONTEXT,
+        state_bytes=state_bytes(spec),
+        looked_up_bytes={kind: sum(size for role, size in rows if role == "table") for kind, rows in sizes.items()},
+        opening_bytes={
+            kind: opening_bytes(spec, holding(kind, native=native), native, BF16, spec.vocab) for kind in kinds
+        },
+        token_bytes=token_bytes(spec),
+        working_bytes=working_bytes(spec, native),
+        native=native,
+        vocabulary=spec.vocab,
+        disk_bytes=dense + sum(n * s.layout.nbytes for n, s in experts),
+    )
+
+
+def expert_spec(moe: MoeSpec, top: int) -> ExpertSpec:
+    """How one of its experts would be stored."""
+    own = moe.experts
+    widths = own.hidden, own.intermediate
+    group = next((g for g in GROUPS if all(w % g == 0 for w in widths)), GROUPS[-1])
+    return ExpertSpec(*widths, top, group, has_bias=own.bias)

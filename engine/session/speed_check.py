@@ -1,0 +1,64 @@
+"""Holds the speed of an open model's answers against what its plan expected."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from engine.experts.telemetry import Snapshot as Counters
+from engine.generation.messages import Stats
+from engine.hardware import plan as planning
+from engine.session import verified
+from engine.session.verified import Decoded
+
+if TYPE_CHECKING:
+    from engine.session.session import Session
+
+FULL = 0.95  # of what the cache will hold, from which on the speed of an answer says something
+
+
+class SpeedCheck:
+    """One verdict a plan, after tokens enough. Used on the session's thread, once its plan is made."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self.begin()
+
+    def begin(self) -> None:
+        """There is a new plan. What was seen of the model under such a one is what is to be expected again."""
+        session = self._session
+        self._took, self._over, self._counts = Decoded(), False, False
+        self._read = 0
+        session.facts, session.plan = verified.recalled(
+            session.store.path, session.machine, session.facts, session.plan, session.settings
+        )
+
+    def answering(self) -> None:
+        """An answer begins. It counts where the cache is full: until then much is read that will not be read again."""
+        session = self._session
+        whole = min(session.plan.cache_bytes, session.facts.expert_bytes[session.plan.tier])
+        self._counts = not self._over and session.runtime.cache.nbytes >= FULL * whole
+
+    def prompt_read(self, counters: Counters) -> None:
+        """Decoding begins."""
+        self._read = counters.bytes_read
+
+    def answered(self, stats: Stats) -> None:
+        """An answer has come to its end. Says so where the speed is far from what was expected."""
+        session = self._session
+        if not self._counts:
+            return
+        read = session.counters().bytes_read - self._read
+        self._took += Decoded(max(0, len(stats.token_ids) - 1), stats.decode_seconds, read)
+        if not self._took.enough:
+            return
+        self._over = True
+        dial = planning.dial_of(session.settings)
+        seen, sentence = verified.judge(session.machine, session.facts, session.plan, dial, self._took)
+        now = verified.conditions(session.machine, session.facts, session.plan, dial)
+        verified.keep(session.store.path, now, seen)
+        if sentence:
+            session.facts = dataclasses.replace(session.facts, seen=seen)
+            session.plan = planning.seen_again(session.plan, session.machine, session.facts, session.settings)
+            session.replanned()
+            session.told(sentence)

@@ -1,0 +1,115 @@
+"""Whether a model runs as fast as its plan expected, and what is kept of that beside its store for the next plan."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from engine.hardware.facts import ModelFacts, Seen
+from engine.hardware.machine import Machine
+from engine.hardware.plan import Plan, dial_of, seen_again
+from engine.hardware.speed import expected, figure, reading_rate, token_costs
+from engine.store.atomic import replace_file
+
+FILE = "speed.json"
+TOKENS = 64  # decoded, before a verdict
+OFF = 1.3  # by which the speed may leave what was expected
+NEAR = 0.1  # of the experts, by which the cached share may be another than when it was seen
+LEAST_MISSES, MOST_CORRECTION = 0.02, 20.0
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Under which it was seen: what was seen holds for the same alone. share: of the experts' bytes in memory."""
+
+    tier: int
+    dense: str
+    dial: str
+    isa: str
+    threads: int
+    share: float
+
+    def like(self, other: Conditions) -> bool:
+        """Whether what was seen under one holds under the other."""
+        same = (self.tier, self.dense, self.dial, self.isa, self.threads)
+        full = self.share >= 1, other.share >= 1
+        if same != (other.tier, other.dense, other.dial, other.isa, other.threads) or full[0] != full[1]:
+            return False
+        return abs(self.share - other.share) <= NEAR
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """What decoding took, of one answer or several."""
+
+    tokens: int = 0
+    seconds: float = 0.0
+    bytes_read: int = 0
+
+    def __add__(self, other: Decoded) -> Decoded:
+        return Decoded(self.tokens + other.tokens, self.seconds + other.seconds, self.bytes_read + other.bytes_read)
+
+    @property
+    def enough(self) -> bool:
+        """For a verdict."""
+        return self.tokens >= TOKENS and self.seconds > 0
+
+
+def conditions(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> Conditions:
+    """Those of a plan."""
+    share = min(1.0, plan.cache_bytes / model.expert_bytes[plan.tier])
+    return Conditions(plan.tier, plan.dense, dial, machine.isa if model.native else "torch", plan.threads, share)
+
+
+def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, str]:
+    """What was seen, and a sentence where the speed was more than OFF beside what was expected, else ''."""
+    uniform = token_costs(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial)
+    bytes_missed = uniform.reading * reading_rate(machine, model, plan.tier)  # were the routing uniform
+    misses = max(LEAST_MISSES, min(1.0, took.bytes_read / took.tokens / bytes_missed)) if bytes_missed else 1.0
+    measured = took.tokens / took.seconds
+    now = expected(machine, replace(model, seen=Seen(misses)), plan.tier, plan.dense, plan.cache_bytes, dial)
+    correction = 1.0
+    if not now.decode[0] / OFF <= measured <= now.decode[1] * OFF:
+        middle = math.sqrt(now.decode[0] * now.decode[1])
+        correction = max(1 / MOST_CORRECTION, min(MOST_CORRECTION, measured / middle))
+    low, high = plan.speed
+    if low / OFF <= measured <= high * OFF:
+        return Seen(misses, correction), ""
+    span = figure(low) if figure(low) == figure(high) else f"{figure(low)} to {figure(high)}"
+    word = "slower" if measured < low else "faster"
+    return Seen(misses, correction), (
+        f"It runs at {figure(measured)} tokens a second, which is {word} than the {span} expected. "
+        "The expectation has been corrected."
+    )
+
+
+def recalled(
+    store: Path, machine: Machine, model: ModelFacts, plan: Plan, settings: Mapping[str, object]
+) -> tuple[ModelFacts, Plan]:
+    """Both with what was seen of this model under such a plan before; as if it never had run where nothing was."""
+    seen = read(store, conditions(machine, model, plan, dial_of(settings)))
+    known = replace(model, seen=seen)
+    return known, seen_again(plan, machine, known, settings)
+
+
+def read(store: Path, now: Conditions) -> Seen | None:
+    """What was seen of the model in this store under such conditions; None: nothing, or the file is damaged."""
+    try:
+        found = json.loads((store / FILE).read_text(encoding="utf-8"))
+        then = Conditions(**found["conditions"])
+        seen = Seen(float(found["misses"]), float(found["correction"]))
+        holds = then.like(now)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    sane = LEAST_MISSES <= seen.misses <= 1 and 1 / MOST_CORRECTION <= seen.correction <= MOST_CORRECTION
+    return seen if holds and sane else None
+
+
+def keep(store: Path, now: Conditions, seen: Seen) -> None:
+    """For `read`; a store that cannot be written to keeps nothing, and the next start expects what it did before."""
+    with suppress(OSError):
+        replace_file(store / FILE, json.dumps({"conditions": asdict(now), **asdict(seen)}).encode())

@@ -1,0 +1,137 @@
+"""The disk's rates: of real files, past the cache and through it, and of disks that will not."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.hardware import disk_speed, scratch
+from engine.hardware.disk_speed import DEPTHS, GUESS, SIZES, count, measure, points, quickly
+from engine.hardware.machine import DiskPoint, Machine, Memory
+
+
+@pytest.fixture
+def big(tmp_path: Path) -> Path:
+    file = tmp_path / "big"
+    file.write_bytes(b"x" * (20 << 20))
+    return file
+
+
+def test_a_quick_look_measures_a_file_and_guesses_where_there_is_too_little(big: Path, tmp_path: Path) -> None:
+    assert quickly(big, 0.02) > 1e6
+    small = tmp_path / "small"
+    small.write_bytes(b"x")
+    assert quickly(small) == quickly(tmp_path) == GUESS
+
+
+def test_every_size_and_depth_is_measured_both_ways(big: Path) -> None:
+    found = list(points([big], seconds=0.005))
+    assert len(found) == count([big]) == len({(p.nbytes, p.depth, p.direct) for p in found})
+    assert {(p.nbytes, p.depth) for p in found} == {(n, d) for n in SIZES for d in DEPTHS}
+    assert all(p.rate > 0 for p in found)
+
+
+def test_through_the_cache_nothing_is_read_twice(big: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the second time would measure memory."""
+    offsets: list[int] = []
+    read = disk_speed.PosixFile.read
+
+    def note(self: disk_speed.PosixFile, offset: int, buffers: list[memoryview]) -> int:
+        offsets.append(offset)
+        return read(self, offset, buffers)
+
+    monkeypatch.setattr(disk_speed.PosixFile, "read", note)
+    measure([big], 1 << 20, 2, False, seconds=5.0)
+    assert sorted(offsets) == [n << 20 for n in range(20)]
+
+
+def test_a_disk_that_refuses_direct_reads_is_measured_without(big: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some file systems take O_DIRECT when a file is opened and refuse the read."""
+    fcntl = pytest.importorskip("fcntl")
+    read = os.preadv
+
+    def refuse(fd: int, buffers: list[memoryview], offset: int) -> int:
+        if fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_DIRECT:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        return read(fd, buffers, offset)
+
+    monkeypatch.setattr(os, "preadv", refuse)
+    assert quickly(big, 0.02) > 1e6
+    assert {point.direct for point in points([big], seconds=0.005)} == {False}
+
+
+def test_a_failing_read_is_an_error_and_not_a_slow_disk(big: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(self: object, offset: int, buffers: object) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(disk_speed, "can_go_direct", lambda file: False)
+    monkeypatch.setattr(disk_speed.PosixFile, "read", fail)
+    with pytest.raises(OSError, match="Input/output"):
+        measure([big], 1 << 20, 2, False, 1.0)
+
+
+def test_between_two_sizes_the_rate_lies_between_theirs_and_beyond_them_it_is_the_last() -> None:
+    sizes = (DiskPoint(1 << 20, 1, True, 1e9), DiskPoint(1 << 20, 4, True, 2e9), DiskPoint(4 << 20, 4, False, 4e9))
+    machine = Machine(2, Memory(8, 8), 1e10, 5e8, 0, disk_points=sizes)
+    assert machine.disk_rate_at(1 << 20) == machine.disk_rate_at(1000) == 2e9
+    assert machine.disk_rate_at(2 << 20) == pytest.approx(8e18**0.5)
+    assert machine.disk_rate_at(9 << 20) == 4e9
+    assert Machine(2, Memory(8, 8), 1e10, 5e8, 0).disk_rate_at(1 << 20) == 5e8
+
+
+def test_the_scratch_file_is_there_and_gone_afterwards_also_after_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "SIZE", 8 << 20)
+    monkeypatch.setattr(scratch, "LEAST", 1 << 20)
+    with contextlib.suppress(KeyError), scratch.scratch_file(tmp_path / "new") as file:
+        assert file.stat().st_size == 8 << 20
+        assert len(set(file.read_bytes()[: 1 << 16])) > 200  # a disk that packs zeros would look fast
+        raise KeyError("on purpose")
+    assert not list((tmp_path / "new").iterdir())
+
+
+def test_a_full_disk_is_said_to_be_full_and_nothing_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: _Usage(10**6))
+    with pytest.raises(UnderhillError, match="too full") as refused, scratch.scratch_file(tmp_path):
+        pass
+    assert refused.value.kind is Kind.DISK_FULL
+
+    def full(fd: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(scratch.shutil, "disk_usage", lambda folder: _Usage(10**12))
+    monkeypatch.setattr(scratch, "SIZE", 8 << 20)
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UnderhillError, match="too full") as refused, scratch.scratch_file(tmp_path):
+        pass
+    assert refused.value.kind is Kind.DISK_FULL
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_written_to_is_said_to_be_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: object) -> None:
+        raise PermissionError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(scratch.tempfile, "mkstemp", refuse)
+    said = r"nothing can be written there \(Read-only"
+    with pytest.raises(UnderhillError, match=said) as refused, scratch.scratch_file(tmp_path):
+        pass
+    assert refused.value.kind is Kind.DISK_ERROR
+
+
+def test_writing_the_scratch_file_can_be_stopped(tmp_path: Path) -> None:
+    with pytest.raises(UnderhillError) as stopped, scratch.scratch_file(tmp_path, lambda: True):
+        pass
+    assert stopped.value.kind is Kind.CANCELLED
+    assert not list(tmp_path.iterdir())
+
+
+class _Usage:
+    def __init__(self, free: int) -> None:
+        self.free = free

@@ -1,0 +1,142 @@
+"""The expected speed: bytes over rates, what hides behind what, and what was seen before."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.hardware.facts import COMPAT_LAYER, NATIVE_LAYER, ModelFacts, Seen
+from engine.hardware.machine import GB, Machine
+from engine.hardware.speed import DISK_USE, HIDDEN, REUSE, SHARES, Token, decode_sentence, expected, token_costs
+from tests.engine.hardware.test_plan import laptop, thirty_b
+
+DENSE = "bf16"
+WHOLE = thirty_b().expert_bytes[4]
+
+
+def speed(machine: Machine, model: ModelFacts, cache: int = WHOLE, tier: int = 4) -> tuple[float, float]:
+    return expected(machine, model, tier, DENSE, cache).decode
+
+
+def test_with_all_in_memory_it_is_the_bytes_over_the_kernels_rates_and_a_little_for_layers_and_words() -> None:
+    machine, model = laptop(128), thirty_b()
+    experts = 8 * 48 * model.record_bytes[4] / (SHARES[4] * machine.memory_rate)
+    others = model.dense_bytes[DENSE] / (SHARES[8] * machine.memory_rate)
+    low, high = speed(machine, model)
+    assert low == high
+    assert 1 / low == pytest.approx(experts + others + 48 * NATIVE_LAYER + model.token_seconds)
+    measured = dataclasses.replace(machine, kernel_shares={4: 0.5, 8: SHARES[8]})
+    assert 1 / speed(measured, model)[0] - 1 / low == pytest.approx(experts * (SHARES[4] / 0.5 - 1))
+
+
+def test_where_the_disk_sets_the_pace_it_is_the_missing_bytes_over_its_rate_and_computing_hides_behind_it() -> None:
+    machine, model = laptop(16, 0.5e9), thirty_b()
+    token = token_costs(machine, model, 4, DENSE, WHOLE // 2)
+    assert token.reading == pytest.approx(8 * 48 * model.record_bytes[4] / 2 / (DISK_USE * 0.5e9))
+    assert token.reading > 5 * token.computing
+    assert token.taken(1.0) == pytest.approx(token.reading + (1 - HIDDEN) * (token.computing + token.layers))
+    found = expected(machine, model, 4, DENSE, WHOLE // 2)
+    assert found.limit == "disk"
+    assert 1 < found.decode[1] / found.decode[0] <= 1 / REUSE
+    assert "disk sets the pace" in decode_sentence(found, all_in_memory=False)
+
+
+def test_what_limits_is_whatever_takes_longer() -> None:
+    nearly = int(0.98 * WHOLE)
+    assert expected(laptop(64, 7e9), thirty_b(), 4, DENSE, nearly).limit == "memory"
+    assert expected(laptop(64, 0.1e9), thirty_b(), 4, DENSE, nearly).limit == "disk"
+
+
+@given(
+    cache=st.floats(0.02, 1), more=st.floats(0, 1), disk=st.floats(0.1e9, 8e9), faster=st.floats(1, 10),
+    memory=st.floats(5e9, 200e9), tier=st.sampled_from([2, 4, 8]), dial=st.sampled_from(["exact", "balanced", "fast"]),
+)  # fmt: skip
+def test_more_cache_a_faster_disk_and_faster_memory_never_make_it_slower(
+    cache: float, more: float, disk: float, faster: float, memory: float, tier: int, dial: str
+) -> None:
+    model = thirty_b()
+    machine = dataclasses.replace(laptop(16, disk), memory_rate=memory)
+    whole = model.expert_bytes[tier]
+    held = int(cache * whole)
+
+    def of(machine: Machine, held: int) -> tuple[float, ...]:
+        found = expected(machine, model, tier, DENSE, held, dial)
+        return (*found.decode, *(1 / s for s in found.first_token))
+
+    base = of(machine, held)
+    larger = of(machine, held + int(more * (whole - held)))
+    better = of(dataclasses.replace(machine, disk_rate=disk * faster), held)
+    quicker = of(dataclasses.replace(machine, memory_rate=memory * faster), held)
+    for other in (larger, better, quicker):
+        assert all(b >= a * (1 - 1e-9) for a, b in zip(base, other))
+    assert base[0] <= base[1]
+    assert base[2] <= base[3]
+
+
+def test_lossy_dials_read_less() -> None:
+    machine, model = laptop(16, 0.5e9), thirty_b()
+    exact, balanced, fast = (
+        expected(machine, model, 4, DENSE, WHOLE // 4, dial).decode[0] for dial in ("exact", "balanced", "fast")
+    )
+    assert 1.3 < balanced / exact < 1.7
+    assert 1.8 < fast / exact < 2.5
+
+
+def test_slower_layers_and_slower_kernels_are_expected_to_be_slower() -> None:
+    fast = thirty_b()
+    compat, torch_layers = dataclasses.replace(fast, lean=False), dataclasses.replace(fast, native=False)
+    speeds = [speed(laptop(128), model)[1] for model in (fast, compat, torch_layers)]
+    assert 1 / speeds[1] - 1 / speeds[0] == pytest.approx(48 * (COMPAT_LAYER - NATIVE_LAYER))
+    # 1.8 thousand million active weights, at some nanoseconds each
+    assert 0.05 < speeds[2] < 0.5
+    measured = dataclasses.replace(laptop(128), torch_weight=1e-9)
+    assert speed(measured, torch_layers)[1] > 3 * speeds[2]
+
+
+def test_torch_takes_as_long_for_an_expert_of_any_bits() -> None:
+    model = dataclasses.replace(thirty_b(), native=False)
+    coarse, fine = (speed(laptop(128), model, model.expert_bytes[tier], tier)[1] for tier in (2, 8))
+    assert fine == pytest.approx(coarse, rel=0.1)
+
+
+def test_a_model_that_the_processors_cache_holds_is_read_faster_than_memory() -> None:
+    model = thirty_b()
+    small = dataclasses.replace(
+        model,
+        expert_bytes={4: 10_000_000},
+        record_bytes={4: 100_000},
+        dense_bytes={DENSE: 4_000_000},
+        moe_layers=2,
+    )
+    larger = dataclasses.replace(small, expert_bytes={4: 100_000_000})
+    assert speed(laptop(16), small, 10_000_000) > speed(laptop(16), larger, 100_000_000)
+
+
+def test_what_was_seen_of_a_model_narrows_what_is_expected_of_it_and_corrects_it() -> None:
+    machine, model = laptop(16, 0.5e9), thirty_b()
+    wide = speed(machine, model, WHOLE // 4)
+    seen = speed(machine, dataclasses.replace(model, seen=Seen(0.7)), WHOLE // 4)
+    assert wide[0] < seen[0] < seen[1] < wide[1]
+    corrected = speed(machine, dataclasses.replace(model, seen=Seen(0.7, 0.5)), WHOLE // 4)
+    assert corrected == pytest.approx((seen[0] / 2, seen[1] / 2))
+
+
+def test_a_prompt_waits_for_every_expert_that_is_missing_once_a_chunk() -> None:
+    machine, model = laptop(16, 0.5e9), thirty_b()
+    missing = WHOLE - WHOLE // 4
+    once, twice = (expected(machine, model, 4, DENSE, WHOLE // 4, chunk=n).first_token[1] for n in (512, 256))
+    assert once == pytest.approx(missing / (DISK_USE * 0.5e9), rel=1e-6)
+    assert twice == pytest.approx(2 * once)
+    computed = expected(laptop(128), model, 4, DENSE, WHOLE).first_token
+    assert 0.5 < computed[1] < computed[0] < 20
+    assert expected(dataclasses.replace(laptop(128), products=1e10), model, 4, DENSE, WHOLE).first_token > computed
+
+
+def test_hiding_is_not_perfect_and_nothing_takes_less_than_its_longest_part() -> None:
+    token = Token(computing=2.0, layers=1.0, reading=4.0)
+    assert 4.0 < token.taken(1.0) < 7.0
+    assert token.taken(0.0) > 2.9
+    assert 1 / GB < token.taken(0.5) < token.taken(1.0)

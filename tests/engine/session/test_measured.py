@@ -1,0 +1,114 @@
+"""Measuring this computer: once, again where asked, and bit by bit in spare time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.hardware.kept import FILE
+from engine.hardware.machine import DiskPoint
+from engine.hardware.rates import Rates
+from engine.session import measured
+from engine.session.measured import SpareProbe, large_files, measure_computer
+
+RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, 1e12, 3e-9)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """How often everything was measured."""
+    found: list[Any] = []
+
+    def probe_fully(*arguments: Any) -> Rates:
+        found.append(arguments)
+        return RATES
+
+    monkeypatch.setattr(measured, "probe_fully", probe_fully)
+    return found
+
+
+def test_a_computer_is_measured_once_and_again_where_asked(folder: Path, asked: list[Any]) -> None:
+    first = measure_computer()
+    assert first.rates == RATES
+    assert first.machine.disk_points == RATES.disk_points
+    assert any("3.0 GB/s" in sentence for sentence in first.sentences)
+    assert measure_computer().rates == RATES
+    assert len(asked) == 1
+    measure_computer(again=True)
+    assert len(asked) == 2
+    (folder / FILE).unlink()
+    assert "has not been measured yet" in measured.computer().why
+
+
+def test_what_was_measured_but_cannot_be_kept_is_an_error(folder: Path, asked: list[Any]) -> None:
+    (folder / FILE).mkdir(parents=True)  # where the file should be
+    with pytest.raises(UnderhillError) as failed:
+        measure_computer()
+    assert failed.value.kind is Kind.DISK_ERROR
+
+
+class Steps:
+    """A probe of three steps."""
+
+    def __init__(self, place: Path, files: object) -> None:
+        self.done, self.total, self.rates, self.closed = 0, 3, RATES, False
+
+    @property
+    def complete(self) -> bool:
+        return self.done == self.total
+
+    def step(self) -> None:
+        self.done += 1
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_in_spare_time_it_goes_step_by_step_and_is_done_once(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measured, "Probe", Steps)
+    probe = SpareProbe((tmp_path / "data",))
+    seen = []
+    for _ in range(9):
+        probe.use()
+        seen.append((probe.over, *probe.progress))
+    assert seen[:4] == [(False, 0, 3), (False, 1, 3), (False, 2, 3), (False, 3, 3)]
+    assert seen[4][0]
+    assert measured.computer().rates == RATES
+    again = SpareProbe((tmp_path / "data",))
+    again.use()
+    assert again.over  # nothing to do
+    assert SpareProbe(()).over
+
+
+def test_a_disk_that_fails_meanwhile_ends_it_quietly(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing(Steps):
+        def step(self) -> None:
+            raise UnderhillError(Kind.DISK_ERROR, "broken")
+
+    monkeypatch.setattr(measured, "Probe", Failing)
+    probe = SpareProbe((tmp_path / "data",))
+    for _ in range(3):
+        probe.use()
+    assert probe.over
+    assert not (folder / FILE).exists()
+
+
+def test_only_large_files_are_measured_with(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert large_files(home) == ()
+    monkeypatch.setattr(measured, "LARGE", 1 << 20)
+    found = large_files(home)
+    assert found
+    assert [f.stat().st_size for f in found] == sorted((f.stat().st_size for f in found), reverse=True)

@@ -1,0 +1,144 @@
+"""An expectation is held against what came: kept where it was right, corrected and said where it was not."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from engine.generation.messages import Message
+from engine.generation.sampling import Sampling
+from engine.hardware.plan import make_plan, seen_again
+from engine.session import Session, verified
+from engine.session.verified import Conditions, Decoded, judge, keep, read
+from engine.settings import SAMPLING, validated
+from tests.engine.hardware.test_plan import laptop, native, thirty_b, with_settings
+
+MACHINE, MODEL = laptop(16, 1e9), native(thirty_b())
+CHOSEN = with_settings(tier="4", dial="exact")
+PLAN = make_plan(MACHINE, MODEL, CHOSEN)
+HERE = verified.conditions(MACHINE, MODEL, PLAN, "exact")
+ACTIVE = 8 * 48 * MODEL.record_bytes[4]
+
+
+def decoded(speed: float, misses: float) -> Decoded:
+    """100 tokens at that speed; misses: as a part of uniform routing's."""
+    return Decoded(100, 100 / speed, int(100 * misses * (1 - HERE.share) * ACTIVE))
+
+
+def test_a_speed_within_the_range_is_no_news_but_narrows_it() -> None:
+    speed = sum(PLAN.speed) / 2
+    seen, sentence = judge(MACHINE, MODEL, PLAN, "exact", decoded(speed, 0.7))
+    assert sentence == ""
+    assert (seen.misses, seen.correction) == (pytest.approx(0.7, abs=0.01), 1.0)
+    after = seen_again(PLAN, MACHINE, dataclasses.replace(MODEL, seen=seen), CHOSEN)
+    assert PLAN.speed[0] < after.speed[0] < after.speed[1] < PLAN.speed[1]
+
+
+@pytest.mark.parametrize(("factor", "word"), [(0.3, "slower"), (4.0, "faster")])
+def test_a_speed_far_off_is_said_and_expected_the_next_time(factor: float, word: str) -> None:
+    speed = factor * (PLAN.speed[0] if factor < 1 else PLAN.speed[1])
+    seen, sentence = judge(MACHINE, MODEL, PLAN, "exact", decoded(speed, 0.7))
+    assert word in sentence
+    model = dataclasses.replace(MODEL, seen=seen)
+    after = seen_again(PLAN, MACHINE, model, CHOSEN)
+    assert after.speed[0] <= speed <= after.speed[1]
+    assert sum("as was measured here" in s for s in after.sentences) == 1
+    assert len(after.sentences) == len(PLAN.sentences)
+    again, said = judge(MACHINE, model, after, "exact", decoded(speed, 0.7))
+    assert said == ""
+    assert again.correction == pytest.approx(seen.correction)
+
+
+def test_more_misses_than_uniform_routing_has_are_not_believed() -> None:
+    seen, _ = judge(MACHINE, MODEL, PLAN, "exact", decoded(PLAN.speed[0], 5.0))
+    assert seen.misses == 1.0
+
+
+def test_it_is_kept_beside_the_store_for_the_same_conditions_alone(tmp_path: Path) -> None:
+    seen = verified.Seen(0.6, 0.8)
+    keep(tmp_path, HERE, seen)
+    assert read(tmp_path, HERE) == seen
+    assert read(tmp_path, dataclasses.replace(HERE, share=HERE.share + 0.05)) == seen
+    changes: list[dict[str, object]] = [
+        {"share": HERE.share + 0.2}, {"tier": 8}, {"dial": "fast"}, {"threads": 99}, {"isa": "avx2"}, {"dense": "f32"},
+    ]  # fmt: skip
+    for change in changes:
+        assert read(tmp_path, dataclasses.replace(HERE, **change)) is None  # type: ignore[arg-type]
+
+
+def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
+    nearly = Conditions(4, "int8", "exact", "avx2", 8, 0.95)
+    assert not nearly.like(dataclasses.replace(nearly, share=1.0))
+
+
+@pytest.mark.parametrize("change", [("0.6", "NaN"), ("0.6", "7"), ("0.8", "-1"), ("{", ""), ('"tier"', '"other"')])
+def test_a_damaged_file_was_never_kept(tmp_path: Path, change: tuple[str, str]) -> None:
+    keep(tmp_path, HERE, verified.Seen(0.6, 0.8))
+    file = tmp_path / verified.FILE
+    file.write_text(file.read_text().replace(*change))
+    assert read(tmp_path, HERE) is None
+
+
+def test_a_store_that_cannot_be_written_to_is_no_error(tmp_path: Path) -> None:
+    keep(tmp_path / "not there", HERE, verified.Seen(0.6))
+
+
+@pytest.fixture
+def clean(home: Path) -> Path:
+    """The built-in store as if it never had run."""
+    store = home / "models" / "builtin"
+    (store / verified.FILE).unlink(missing_ok=True)
+    return store
+
+
+class Quiet:
+    """Listens to nothing."""
+
+    def turns_dropped(self, count: int) -> None:
+        pass
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None:
+        pass
+
+    def text(self, text: str, token_ids: object) -> None:
+        pass
+
+    def cancelled(self) -> bool:
+        return False
+
+
+def answer(session: Session, tokens: int) -> None:
+    values = validated({"max_tokens": tokens, "temperature": 1.5, "seed": 1}, SAMPLING)
+    session.generate((Message("user", "Tell me a story about a brave dog."),), Sampling(**values), (), Quiet())  # type: ignore[arg-type]
+
+
+def test_an_open_model_tells_once_that_it_is_far_slower_and_the_next_start_knows(
+    clean: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
+        session.told = told.append
+        session.plan = dataclasses.replace(session.plan, speed=(1e6, 1e6))
+        monkeypatch.setattr(verified, "TOKENS", 20)
+        for _ in range(5):  # the first ones fill the cache
+            answer(session, 40)
+        assert len(told) == 1
+        assert "slower than the" in told[0]
+        assert session.plan.speed[1] < 1e6
+        assert session.plan.sentences == session.card.plan[: len(session.plan.sentences)]
+        corrected = session.facts.seen
+    assert (clean / verified.FILE).is_file()
+    with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
+        assert session.facts.seen == corrected
+    with Session.open("builtin", {"dial": "exact", "threads": 1, "dense": "int8"}) as session:
+        assert session.facts.seen is None
+
+
+def test_a_cache_that_is_still_filling_says_nothing(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Session.open("builtin", {"dial": "exact", "threads": 1, "remember_routing": False}) as session:
+        monkeypatch.setattr(verified, "TOKENS", 2)
+        monkeypatch.setattr("engine.session.speed_check.FULL", 1.1)
+        answer(session, 20)
+    assert not (clean / verified.FILE).exists()
