@@ -93,4 +93,5 @@ class Control:
             connection = stream.get_extra_info("socket") if stream is not None else None
             if connection is not None:
                 with contextlib.suppress(OSError):
-                    connection.shutdown(socket.SHUT_RDWR)
+                    # past TLS, whose own shutdown would take its state from under whoever reads
+                    socket.socket.shutdown(connection, socket.SHUT_RDWR)
