@@ -177,7 +177,7 @@ LIBRARY = (
     IMPORT_BATTERY,
 )  # fmt: skip
 
-ALL = {s.name: s for s in (*SAMPLING, *ENGINE, *HUB)}
+ALL = {s.name: s for s in (*SAMPLING, *ENGINE)}  # of a model and its answers: what the settings dialog shows
 
 
 def validated(values: Mapping[str, Any], among: tuple[Setting, ...]) -> dict[str, Value]:
