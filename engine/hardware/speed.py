@@ -12,7 +12,7 @@ TORCH_WEIGHT = 5e-9
 PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales and offsets of groups of 64
 # Of the memory's rate, what the kernels reach on experts of those bits, where it was not measured (docs/benchmarks.md).
 SHARES = {2: 0.79, 4: 0.88, 8: 0.89}
-IN_CACHE, CACHED = 32 << 20, 3.0  # bytes of a model that the processor's cache holds, and how much faster that is read
+IN_CACHE, CACHED = 32 << 20, 2.0  # bytes of a model that the processor's cache holds, and how much faster that is read
 PRODUCTS = 2e11  # weights times tokens a second and core, in a prompt, where it was not measured
 DISK_USE = 0.9  # of the disk's own pace, what is left of it beside computing and between two layers' reads
 HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides
