@@ -6,7 +6,6 @@ import statistics
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from unittest import mock
 
 import torch
@@ -62,7 +61,7 @@ def _shape(hidden: int, intermediate: int) -> dict[str, float]:
             if turn:  # the first warms up
                 seconds[name].append(time.perf_counter() - start)
     threads = default_threads()
-    weights = {"ours": 16 * threads, "ours in torch": threads, "hqq package": 1}
+    weights = {"ours": 16 * threads, "ours in torch": threads, "hqq package": threads}
     rates = {name: weights[name] * spec.parameters / statistics.median(seconds[name]) for name in runs}
     return {**rates, "floor": _memory_rate() / (2 + spec.layout.nbytes / spec.parameters)}
 
@@ -75,23 +74,26 @@ def _ours(expert: dict[str, Tensor], spec: ExpertSpec) -> None:
 
 
 def _in_torch(expert: dict[str, Tensor], spec: ExpertSpec) -> None:
-    """One for each thread."""
-    threads = default_threads()
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    with ExitStack() as stack:
-        stack.enter_context(mock.patch("engine.quantization.planes.native", return_value=None))
-        pool = stack.enter_context(ThreadPoolExecutor(threads))
-        list(pool.map(lambda number: encode(expert, spec, 0, number).squared_norm, range(threads)))
-    torch.set_num_threads(before)
+    """One expert for each thread."""
+    with mock.patch("engine.quantization.planes.native", return_value=None):
+        _on_all_threads(lambda number: encode(expert, spec, 0, number).squared_norm)
 
 
 def _package(expert: dict[str, Tensor]) -> None:
-    """One expert, by torch's own threads."""
+    """One expert for each thread, which is faster than torch's threads on one."""
+
+    def run(_: int) -> None:
+        for w in expert.values():
+            Quantizer.quantize(w, nbits=8, group_size=64, axis=1, device="cpu", bitpack=False)
+
+    _on_all_threads(run)
+
+
+def _on_all_threads(run: Callable[[int], object]) -> None:
     before = torch.get_num_threads()
-    torch.set_num_threads(default_threads())
-    for w in expert.values():
-        Quantizer.quantize(w, nbits=8, group_size=64, axis=1, device="cpu", bitpack=False)
+    torch.set_num_threads(1)
+    with ThreadPoolExecutor(default_threads()) as pool:
+        list(pool.map(run, range(default_threads())))
     torch.set_num_threads(before)
 
 
