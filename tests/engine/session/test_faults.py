@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from engine.errors import Kind, UnderhillError
+from engine.experts import opening
+from engine.experts.loader_threads import ThreadLoader
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.session import Session
@@ -19,6 +21,7 @@ from engine.store import disk
 
 GREEDY = Sampling(temperature=0, max_tokens=24)
 HELLO = (Message("user", "Hello! What can you do?"),)
+SETTINGS = {"dial": "exact", "threads": 1, "cache_fraction": 0.0}  # nearly nothing fits in the cache: every token reads
 Mend = Callable[[], None]
 
 
@@ -51,8 +54,7 @@ def store(home: Path, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def session(store: Path) -> Iterator[Session]:
-    """Nearly nothing of it fits in the cache, so that every token reads."""
-    with Session.open(str(store), {"dial": "exact", "threads": 1, "cache_fraction": 0.0}) as opened:
+    with Session.open(str(store), SETTINGS) as opened:
         yield opened
 
 
@@ -111,7 +113,8 @@ def test_files_that_change_while_open_end_the_answer_and_no_more(
     assert error.kind is Kind.BROKEN_FILE
     assert words in error.sentence
     assert "expert " in error.sentence
-    assert error.action == "Import it again."
+    assert error.action.startswith("Import it again. `underhill-cli verify ")
+    assert str(store) in error.action
     with pytest.raises(UnderhillError, match=words):
         ask(session)
     mend[0]()
@@ -133,25 +136,44 @@ def test_files_replaced_by_others_while_open_change_nothing(session: Session, st
     assert ask(session).token_ids == before.token_ids
 
 
-@pytest.mark.skipif(os.name == "nt", reason="reads by preadv")
-def test_a_disk_error_ends_the_answer_and_no_more(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+@contextlib.contextmanager
+def failing_disk(store: Path) -> Iterator[None]:
+    """Every read of the experts' files is refused by the system: their descriptors lead where nothing can be read."""
+    opened = [int(fd.name) for fd in Path("/proc/self/fd").iterdir() if fd.exists() and fd.resolve() in files(store)]
+    assert opened
+    nothing = os.open("/proc/self/mem", os.O_RDONLY)  # its first pages are nobody's
+    kept = {fd: os.dup(fd) for fd in opened}
+    try:
+        for fd in opened:
+            os.dup2(nothing, fd)
+        yield
+    finally:
+        for fd, whole in kept.items():
+            os.dup2(whole, fd)
+            os.close(whole)
+        os.close(nothing)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc is Linux'")
+def test_a_disk_error_ends_the_answer_and_no_more(session: Session, store: Path) -> None:
     before = ask(session)
-    preadv = os.preadv
-
-    def fails(*_: object) -> int:
-        raise OSError(errno.EIO, "Input/output error")
-
-    error = struck(session, lambda: monkeypatch.setattr(disk.os, "preadv", fails))
+    with contextlib.ExitStack() as failing:
+        error = struck(session, lambda: failing.enter_context(failing_disk(store)))
     assert error.kind is Kind.DISK_ERROR
     assert "could not read expert" in error.sentence
     assert "Input/output error" in error.sentence
-    monkeypatch.setattr(disk.os, "preadv", preadv)
     assert ask(session).token_ids == before.token_ids
 
 
 @pytest.mark.skipif(os.name == "nt", reason="reads by preadv")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_readers_that_die_end_the_answer_and_are_replaced(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readers_that_die_end_the_answer_and_are_replaced(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opening, "open_loader", ThreadLoader)  # native readers have nothing that could end them
+    with Session.open(str(store), SETTINGS) as session:
+        _kill_readers(session, monkeypatch)
+
+
+def _kill_readers(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     before = ask(session)
     preadv = os.preadv
     left = [6]  # more than there are readers
