@@ -27,6 +27,7 @@ class Buffer:
 
 
 Allocate = Callable[[int], Buffer]
+IDLE = 50  # one part in so many of the capacity may wait in buffers of lengths that nobody asks for just now
 
 
 def host_allocator() -> Allocate:
@@ -67,9 +68,13 @@ class BufferPool:
         """Bytes held: in use and waiting."""
         return self.in_use + self._waiting_bytes
 
-    def take(self, sizes: Sequence[int]) -> list[Buffer] | None:
-        """Buffers of exactly these lengths; None without room for all. Raises UnderhillError(OUT_OF_MEMORY)."""
-        if self.in_use + sum(sizes) > self.capacity:
+    def take(self, sizes: Sequence[int], *, anew: bool = False) -> list[Buffer] | None:
+        """Buffers of exactly these lengths; None without room for all. Raises UnderhillError(OUT_OF_MEMORY).
+
+        anew: waiting buffers of other lengths are freed for them. Else that is done only where many wait, for memory
+        that comes from the system in small pages takes long to clear, and long to read into.
+        """
+        if self.in_use + sum(sizes) > self.capacity or not (anew or self._ready(sizes)):
             return None
         taken: list[Buffer] = []
         try:
@@ -85,6 +90,13 @@ class BufferPool:
             self.give(taken)
             raise
         return taken
+
+    def _ready(self, sizes: Sequence[int]) -> bool:
+        """Whether such buffers wait or can be had without freeing others, or too much waits already."""
+        if not self._waiting_bytes or all(len(self._waiting[n]) >= sizes.count(n) for n in sizes):
+            return True
+        new = sum(max(0, sizes.count(n) - len(self._waiting[n])) * n for n in set(sizes))
+        return self.total + new <= self.capacity or self._waiting_bytes > self.capacity // IDLE
 
     def give(self, buffers: Iterable[Buffer]) -> None:
         """Take buffers back."""

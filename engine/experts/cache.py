@@ -270,7 +270,7 @@ class ExpertCache:
         while (buffers := pool.take(sizes)) is None:
             left = self._evicted(incoming)
             if left is None:
-                return None
+                return pool.take(sizes, anew=True)
             if pool.in_use <= pool.capacity and tuple([buffer.nbytes for buffer in left]) == sizes:
                 return left  # one like the other: its buffers change hands
             pool.give(left)

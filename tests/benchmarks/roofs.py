@@ -11,6 +11,8 @@ from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import DiskRoof
 from tests.benchmarks.roof import Roof
 
+PASSES = 8  # over parts of memory: twice over all of it
+
 
 @dataclass(frozen=True)
 class Rates:
@@ -31,8 +33,9 @@ class Roofs:
         self.taken: list[Rates] = []
 
     def measure(self) -> None:
-        """Once more."""
-        self.taken.append(Rates(self._disk.measure(), self._memory.measure()))
+        """Once more. Memory that lay idle for minutes is slow at first on a virtual machine: the fastest counts."""
+        memory = max(self._memory.measure() for _ in range(PASSES))
+        self.taken.append(Rates(self._disk.measure(), memory))
 
     @property
     def isa(self) -> str:

@@ -10,6 +10,7 @@ import psutil
 import pytest
 
 from engine.experts.buffers import BufferPool, host_allocator
+from engine.kernels.memory import PAGE
 
 
 def test_a_buffer_starts_on_a_page_and_reader_and_kernel_see_the_same_bytes() -> None:
@@ -53,3 +54,20 @@ def test_a_lowered_capacity_gives_memory_back_to_the_system() -> None:
     pool.shrink(pool.capacity)
     assert process.memory_info().rss - before < 32 * size + (4 << 20)
     assert all(int(buffer.tensor[-1]) == 1 for buffer in held)
+
+
+def test_buffers_of_other_lengths_are_freed_for_a_new_one_only_where_many_wait_or_nothing_else_helps() -> None:
+    pool = BufferPool(100 * PAGE)
+    held = pool.take([PAGE] * 99)
+    small = pool.take([PAGE])
+    assert held is not None
+    assert small is not None
+    pool.give(held[:2])
+    assert pool.take([2 * PAGE]) is None  # two of a hundred are left as they are
+    assert pool.total == 100 * PAGE
+    larger = pool.take([2 * PAGE], anew=True)
+    assert larger is not None
+    assert pool.total == 100 * PAGE
+    pool.give(held[2:6])
+    assert pool.take([2 * PAGE]) is not None  # four are too many to lie idle
+    assert pool.total <= 100 * PAGE

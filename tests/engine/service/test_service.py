@@ -258,6 +258,8 @@ def test_a_model_deleted_and_imported_anew_is_not_the_one_that_was_open_before(l
     loaded.result(ImportModel, source, "again", 8)
     assert loaded.result(LoadModel, "again", SETTINGS).tiers == (2, 4, 8)
     assert loaded.result(Generate, HELLO, GREEDY).precision["8"] > 0
+    loaded.result(LoadModel, "builtin", SETTINGS)
+    loaded.result(DeleteModel, "again", True)
 
 
 def test_shutdown_cancels_what_runs_and_its_done_is_the_last_word(home: Path) -> None:
