@@ -1,4 +1,4 @@
-"""Memory for parts under one byte ceiling: page-aligned buffers, handed out, taken back and used again by size."""
+"""Memory for parts under one byte ceiling: page-aligned buffers, handed out, taken back, and cut anew where need be."""
 
 from __future__ import annotations
 
@@ -12,22 +12,40 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.memory import Arena
 
 
-class Buffer:
-    """Room for one part. view: the same bytes for a reader to fill; None where the disk cannot read into it.
+class Block:
+    """Memory as it came from the system, and what of it nobody uses, by its first byte and by its end."""
 
-    nbytes: its length. address: where it is, in whatever memory.
-    """
-
-    __slots__ = ("address", "nbytes", "tensor", "view")
+    __slots__ = ("ends", "nbytes", "starts", "tensor", "view")
 
     def __init__(self, tensor: Tensor, view: memoryview | None) -> None:
         self.tensor, self.view = tensor, view
         self.nbytes: int = tensor.numel()
+        self.starts: dict[int, Buffer] = {}
+        self.ends: dict[int, Buffer] = {}
+
+    def cut(self, start: int, end: int) -> Buffer:
+        """A part of it."""
+        return Buffer(self.tensor[start:end], None if self.view is None else self.view[start:end], self, start)
+
+
+class Buffer:
+    """Room for one part. view: the same bytes for a reader to fill; None where the disk cannot read into it.
+
+    nbytes: its length. address: where it is, in whatever memory. block, start: what it was cut from, and where.
+    """
+
+    __slots__ = ("address", "block", "nbytes", "start", "tensor", "view")
+
+    def __init__(self, tensor: Tensor, view: memoryview | None, block: Block | None = None, start: int = 0) -> None:
+        self.tensor, self.view = tensor, view
+        self.nbytes: int = tensor.numel()
         self.address: int = tensor.data_ptr()
+        self.block = block or Block(tensor, view)
+        self.start = start
 
 
 Allocate = Callable[[int], Buffer]
-IDLE = 50  # one part in so many of the capacity may wait in buffers of lengths that nobody asks for just now
+IDLE = 50  # one part in so many of the capacity may lie idle in lengths that nobody asks for just now
 
 
 def host_allocator() -> Allocate:
@@ -53,68 +71,104 @@ def allocate_on(device: torch.device | str) -> Allocate:
 class BufferPool:
     """Buffers whose total, those waiting to be used again included, stays within `capacity` bytes.
 
-    After the capacity was lowered the total comes down as buffers come back. Not thread-safe: the cache holds its lock.
+    What comes back waits for whoever asks for that length. Only where much waits in vain is it cut for other lengths,
+    and only where that does not help does it go back to the system: memory that comes anew comes in small pages, takes
+    long to clear, and longer to read into (measured: half the speed of mixed precisions). After the capacity was
+    lowered the total comes down as buffers come back. Not thread-safe: the cache holds its lock.
     """
 
     def __init__(self, capacity: int, allocate: Allocate | None = None) -> None:
         self.capacity = capacity
         self.in_use = 0
-        self._waiting: dict[int, list[Buffer]] = defaultdict(list)
-        self._waiting_bytes = 0
+        self.total = 0  # bytes held: in use and waiting
+        self._waiting: dict[int, dict[int, Buffer]] = defaultdict(dict)  # by length and address
         self._allocate = allocate or host_allocator()
-
-    @property
-    def total(self) -> int:
-        """Bytes held: in use and waiting."""
-        return self.in_use + self._waiting_bytes
 
     def take(self, sizes: Sequence[int], *, anew: bool = False) -> list[Buffer] | None:
         """Buffers of exactly these lengths; None without room for all. Raises UnderhillError(OUT_OF_MEMORY).
 
-        anew: waiting buffers of other lengths are freed for them. Else that is done only where many wait, for memory
-        that comes from the system in small pages takes long to clear, and long to read into.
+        anew: nobody can leave for them any more, so that waiting ones of other lengths have to do, however few.
         """
-        if self.in_use + sum(sizes) > self.capacity or not (anew or self._ready(sizes)):
+        if self.in_use + sum(sizes) > self.capacity:
             return None
         taken: list[Buffer] = []
         try:
             for nbytes in sizes:
-                if waiting := self._waiting[nbytes]:
-                    taken.append(waiting.pop())
-                    self._waiting_bytes -= nbytes
-                else:
-                    self.shrink(self.capacity - nbytes)
-                    taken.append(self._new(nbytes))
+                buffer = self._one(nbytes, anew=anew)
+                if buffer is None:
+                    self.give(taken)
+                    return None
                 self.in_use += nbytes
+                taken.append(buffer)
         except UnderhillError:
             self.give(taken)
             raise
         return taken
 
-    def _ready(self, sizes: Sequence[int]) -> bool:
-        """Whether such buffers wait or can be had without freeing others, or too much waits already."""
-        if not self._waiting_bytes or all(len(self._waiting[n]) >= sizes.count(n) for n in sizes):
-            return True
-        new = sum(max(0, sizes.count(n) - len(self._waiting[n])) * n for n in set(sizes))
-        return self.total + new <= self.capacity or self._waiting_bytes > self.capacity // IDLE
-
     def give(self, buffers: Iterable[Buffer]) -> None:
         """Take buffers back."""
         for buffer in buffers:
-            nbytes = buffer.nbytes
-            self._waiting[nbytes].append(buffer)
-            self._waiting_bytes += nbytes
-            self.in_use -= nbytes
+            self.in_use -= buffer.nbytes
+            self._lay(buffer)
         self.shrink(self.capacity)
 
     def shrink(self, most: int) -> None:
-        """Free waiting buffers, largest first, until the total is at most `most` or none is left."""
+        """Give memory back to the system, the longest blocks first, until the total is at most `most` or all is in use.
+
+        Of blocks that are partly in use nothing is given back.
+        """
         if self.total <= most:
             return
         for nbytes in sorted(self._waiting, reverse=True):
-            while self._waiting[nbytes] and self.total > most:
-                self._waiting[nbytes].pop()
-                self._waiting_bytes -= nbytes
+            for buffer in list(self._waiting[nbytes].values()):
+                if self.total <= most:
+                    return
+                if nbytes == buffer.block.nbytes:
+                    self._lift(buffer)
+                    self.total -= nbytes
+
+    def _one(self, nbytes: int, *, anew: bool) -> Buffer | None:
+        if waiting := self._waiting.get(nbytes):
+            buffer = next(iter(waiting.values()))
+            self._lift(buffer)
+            return buffer
+        if self.total + nbytes > self.capacity:
+            if not anew and self.total - self.in_use <= self.capacity // IDLE:
+                return None
+            longer = min((length for length, found in self._waiting.items() if length > nbytes and found), default=0)
+            if longer:
+                return self._cut(next(iter(self._waiting[longer].values())), nbytes)
+            self.shrink(self.capacity - nbytes)
+            if self.total + nbytes > self.capacity:
+                return None
+        buffer = self._new(nbytes)
+        self.total += nbytes
+        return buffer
+
+    def _cut(self, buffer: Buffer, nbytes: int) -> Buffer:
+        self._lift(buffer)
+        block, start = buffer.block, buffer.start
+        self._lay(block.cut(start + nbytes, start + buffer.nbytes))
+        return block.cut(start, start + nbytes)
+
+    def _lay(self, buffer: Buffer) -> None:
+        """Let it wait, as one with its neighbours that do."""
+        block, start, end = buffer.block, buffer.start, buffer.start + buffer.nbytes
+        if before := block.ends.get(start):
+            self._lift(before)
+            start = before.start
+        if behind := block.starts.get(end):
+            self._lift(behind)
+            end += behind.nbytes
+        if end - start != buffer.nbytes:
+            buffer = block.cut(start, end)
+        block.starts[start] = block.ends[end] = buffer
+        self._waiting[buffer.nbytes][buffer.address] = buffer
+
+    def _lift(self, buffer: Buffer) -> None:
+        """It waits no more."""
+        del buffer.block.starts[buffer.start], buffer.block.ends[buffer.start + buffer.nbytes]
+        del self._waiting[buffer.nbytes][buffer.address]
 
     def _new(self, nbytes: int) -> Buffer:
         try:

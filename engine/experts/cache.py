@@ -313,7 +313,7 @@ class ExpertCache:
         if pool.total <= pool.capacity:
             return
         pool.shrink(pool.capacity)
-        while pool.in_use > pool.capacity and self._evict():
+        while pool.total > pool.capacity and self._evict():  # of blocks in part in use nothing could go
             continue
 
 

@@ -56,18 +56,50 @@ def test_a_lowered_capacity_gives_memory_back_to_the_system() -> None:
     assert all(int(buffer.tensor[-1]) == 1 for buffer in held)
 
 
-def test_buffers_of_other_lengths_are_freed_for_a_new_one_only_where_many_wait_or_nothing_else_helps() -> None:
+def test_what_waits_is_cut_for_other_lengths_only_where_much_does_or_nothing_else_helps() -> None:
     pool = BufferPool(100 * PAGE)
-    held = pool.take([PAGE] * 99)
-    small = pool.take([PAGE])
+    held = pool.take([4 * PAGE] * 25)
     assert held is not None
-    assert small is not None
-    pool.give(held[:2])
-    assert pool.take([2 * PAGE]) is None  # two of a hundred are left as they are
-    assert pool.total == 100 * PAGE
-    larger = pool.take([2 * PAGE], anew=True)
-    assert larger is not None
-    assert pool.total == 100 * PAGE
-    pool.give(held[2:6])
-    assert pool.take([2 * PAGE]) is not None  # four are too many to lie idle
-    assert pool.total <= 100 * PAGE
+    address = held[0].address
+    pool.give(held[:1])
+    assert pool.take([PAGE]) is not None  # four of a hundred are too many to lie idle
+    assert pool.take([PAGE]) is not None
+    assert pool.take([PAGE]) is None  # two are left as they are
+    last = pool.take([PAGE, PAGE], anew=True)
+    assert last is not None
+    assert {buffer.address - address for buffer in last} == {2 * PAGE, 3 * PAGE}
+    assert pool.total == pool.in_use == 100 * PAGE
+
+
+def test_neighbours_that_come_back_are_one_again_and_nothing_was_overwritten() -> None:
+    pool = BufferPool(12 * PAGE)
+    whole = pool.take([4 * PAGE] * 3)
+    assert whole is not None
+    pool.give(whole[1:2])
+    parts = pool.take([PAGE, 2 * PAGE, PAGE], anew=True)
+    assert parts is not None
+    for number, buffer in enumerate((whole[0], *parts, whole[2])):
+        buffer.tensor.fill_(number + 1)
+        assert buffer.view is not None
+        assert bytes(buffer.view) == bytes([number + 1]) * buffer.nbytes
+    assert [int(buffer.tensor.float().mean()) for buffer in (whole[0], *parts, whole[2])] == [1, 2, 3, 4, 5]
+    for index in (2, 0, 1):
+        pool.give([parts[index]])
+    again = pool.take([4 * PAGE])
+    assert again is not None
+    assert again[0].address == whole[1].address
+
+
+def test_room_in_pieces_is_no_room_for_what_is_longer_and_whole_blocks_make_way_for_it() -> None:
+    pool = BufferPool(8 * PAGE)
+    held = pool.take([PAGE] * 8)
+    assert held is not None
+    pool.give(held[:3])
+    assert pool.take([2 * PAGE]) is not None  # two blocks of one page went back to the system
+    assert pool.total == 8 * PAGE
+    assert pool.take([2 * PAGE], anew=True) is None
+    pool.capacity = 5 * PAGE
+    pool.shrink(pool.capacity)
+    assert pool.total == 7 * PAGE
+    pool.give(held[3:])
+    assert pool.total == 5 * PAGE
