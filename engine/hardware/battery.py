@@ -1,13 +1,29 @@
-"""Whether this computer runs on a battery that should not be drained."""
+"""The battery: whether this computer runs on it, and whether that should not be drained."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import psutil
 
 
 def running_low(mark: int) -> str:
     """Why long work should wait, as a sentence: on battery, with less than `mark` percent left. '': it need not."""
-    battery = psutil.sensors_battery() if mark else None
+    battery = _battery() if mark else None
     if battery is None or battery.power_plugged is not False or battery.percent >= mark:
         return ""
     return f"Paused at {battery.percent:.0f} % of battery; it goes on once this computer is plugged in"
+
+
+def on_battery() -> bool | None:
+    """Whether the computer runs on its battery now; None where there is none, or nobody can tell."""
+    battery = _battery()
+    return None if battery is None or battery.power_plugged is None else not battery.power_plugged
+
+
+def _battery() -> Any:
+    """As psutil tells it. A system that has no word of batteries, as in a container, is one without."""
+    try:
+        return psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
+    except OSError:
+        return None

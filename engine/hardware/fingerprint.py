@@ -81,14 +81,6 @@ def existing(place: Path) -> Path:
     return next(path for path in (place, *place.parents) if path.exists())
 
 
-def on_battery() -> bool | None:
-    """Whether the computer runs on its battery now; None where there is none."""
-    battery = psutil.sensors_battery() if hasattr(psutil, "sensors_battery") else None
-    if battery is None or battery.power_plugged is None:
-        return None
-    return not battery.power_plugged
-
-
 def _uuid(device: str, by_uuid: Path) -> str:
     if not device.startswith("/") or not by_uuid.is_dir():
         return ""

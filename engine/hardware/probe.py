@@ -11,7 +11,8 @@ from pathlib import Path
 import psutil
 
 from engine.hardware import control_groups, disk_speed, graphics, memory_speed
-from engine.hardware.fingerprint import existing, fingerprint, on_battery
+from engine.hardware.battery import on_battery
+from engine.hardware.fingerprint import existing, fingerprint
 from engine.hardware.kept import look
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from engine.errors import UnderhillError
 from engine.hardware import probe
+from engine.hardware.battery import on_battery
 from engine.hardware.computer import Computer, describe
-from engine.hardware.fingerprint import disk_of, existing, fingerprint, on_battery
+from engine.hardware.fingerprint import disk_of, existing, fingerprint
 from engine.hardware.kept import keep, look
 from engine.hardware.measuring import Probe, Report, probe_fully
 from engine.hardware.processor import processor

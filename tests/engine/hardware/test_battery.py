@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engine.hardware.battery import running_low
+from engine.hardware.battery import on_battery, running_low
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,12 @@ def test_only_on_battery_and_below_the_mark(
     assert bool(running_low(mark)) is waits
     if waits:
         assert "30 %" in running_low(mark)  # 29.6, for people
+
+
+def test_a_system_that_tells_nothing_of_batteries_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing() -> None:
+        raise FileNotFoundError("/sys/class/power_supply")
+
+    monkeypatch.setattr("psutil.sensors_battery", missing)
+    assert on_battery() is None
+    assert running_low(30) == ""

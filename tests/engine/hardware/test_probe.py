@@ -10,7 +10,8 @@ import psutil
 import pytest
 
 from engine.hardware import control_groups, probe
-from engine.hardware.fingerprint import fingerprint, on_battery
+from engine.hardware.battery import on_battery
+from engine.hardware.fingerprint import fingerprint
 from engine.hardware.kept import keep
 from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
