@@ -1,8 +1,9 @@
-"""One imported copy of the built-in model for all tests here, and its home folder."""
+"""One imported copy of the built-in model for all tests here, its home folder, and a home for those who change it."""
 
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,3 +33,14 @@ def session(home: Path) -> Iterator[Session]:
     """The built-in model under the Exact dial."""
     with Session.open("builtin", {"dial": "exact", "threads": 1}) as opened:
         yield opened
+
+
+@pytest.fixture
+def mine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder for models in a home of this test's own, with the built-in model and `m` in it."""
+    from engine.hub import folders
+
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
+    for name in ("builtin", "m"):
+        shutil.copytree(home / "models" / "builtin", folders.own() / name)
+    return folders.own()

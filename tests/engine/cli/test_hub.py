@@ -7,23 +7,20 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import huggingface_hub.constants
 import keyring
 import pytest
 
-from engine.cli.main import main
 from engine.hub import library
 from engine.hub.folders import location
 from engine.hub.home import home
 from engine.hub.remote import tokens
 from engine.session import Session
 from engine.store.reader import load_manifest
+from tests.engine.cli.test_cli import MODEL, found, run
 from tests.engine.hub.remote.test_tokens import Memory
 from tests.hubserver import Fault, HubServer
-
-MODEL = Path(__file__).resolve().parents[3] / "resources" / "builtin" / "model"
 
 
 @pytest.fixture
@@ -35,19 +32,6 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServe
         running.add("owner/small-moe", Path(shutil.copytree(MODEL, tmp_path / "served")))
         monkeypatch.setenv("HF_ENDPOINT", running.url)
         yield running
-
-
-def run(capsys: pytest.CaptureFixture[str], *args: str) -> tuple[int, str, str]:
-    """Exit code, standard output, standard error."""
-    code = main(args)
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
-
-
-def found(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
-    code, out, err = run(capsys, *args, "--json")
-    assert code == 0, err
-    return json.loads(out)
 
 
 def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:

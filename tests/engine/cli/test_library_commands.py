@@ -9,18 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub import folders, library
+from engine.hub import library
 from engine.hub.app_places import FILES, Place
 from tests.engine.cli.test_cli import MODEL, found, run
-
-
-@pytest.fixture
-def mine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for models in a home of this test's own, with the built-in model and `m` in it."""
-    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
-    for name in ("builtin", "m"):
-        shutil.copytree(home / "models" / "builtin", folders.own() / name)
-    return folders.own()
 
 
 def names(capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -18,15 +18,6 @@ __all__ = ["desk"]
 
 
 @pytest.fixture
-def mine(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for models of this test's own, with the built-in model and `m` in it."""
-    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
-    for name in ("builtin", "m"):
-        shutil.copytree(home / "models" / "builtin", folders.own() / name)
-    return folders.own()
-
-
-@pytest.fixture
 def disk(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Another folder, to which a move has to copy, in small steps."""
     folders.add(tmp_path / "disk")
