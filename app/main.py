@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from app import crash_log, display, paths
 
 NO_DISPLAY = 3  # exit code; installers/run.sh then opens a chat in the terminal
+NO_ANSWER = 4  # exit code: another one runs and does not answer
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run until the window is closed. Returns the exit code: 0, or NO_DISPLAY."""
+    """Run until the window is closed. Returns the exit code: 0, NO_DISPLAY or NO_ANSWER."""
     parser = argparse.ArgumentParser(prog="underhill", description="Chat offline with models bigger than your memory.")
     parser.add_argument("--model", help="model to open: builtin, a name in the library, or a path")
     options = parser.parse_args(arguments)
@@ -31,17 +32,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(model: str | None) -> int:
     where = paths.default()
-    log, left, kept = crash_log.begin(where.crash_log)
     if sys.platform.startswith("linux") and not _utf8():
         os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same
-    from PySide6.QtWidgets import QApplication
+    from PySide6.QtWidgets import QApplication, QMessageBox
 
     from app.assembly import Underhill
+    from app.single_instance import SingleInstance
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
     application.setApplicationName("Underhill")
     application.setDesktopFileName("underhill")
+    alone = SingleInstance(where.folder)
+    if not alone.first:
+        if alone.ask(model or ""):
+            return 0
+        QMessageBox.critical(
+            None, "Underhill", "Underhill is already running but does not answer.\n\n"
+            "Wait a moment and try again, or end its process and start it anew; chats are kept."
+        )  # fmt: skip
+        return NO_ANSWER
+    log, left, kept = crash_log.begin(where.crash_log)
     underhill = Underhill(application, where)
     if model is not None:
         underhill.window.prefer_model(model)
@@ -50,10 +61,12 @@ def _run(model: str | None) -> int:
             "warning", "Underhill ended unexpectedly the last time.",
             f"Your chats are safe. What was going on then is kept in {kept}.", left,
         )  # fmt: skip
+    alone.asked.connect(underhill.window.come_forward)
     underhill.open()
     code = application.exec()
     underhill.close()
     crash_log.end(log)
+    alone.close()
     return code
 
 

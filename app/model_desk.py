@@ -40,13 +40,14 @@ class ModelDesk(QObject):
         known.failed.connect(self._engine_failed)
         known.imported.connect(self._imported)
         known.noticed.connect(self._noticed)
-        window.header.chosen.connect(self._load)
+        window.header.chosen.connect(self.open_model)
         window.header.import_wanted.connect(self.choose_folder)
         window.header.settings.clicked.connect(self.open_settings)
         self._model_changed()
 
     @Slot(str)
-    def _load(self, name: str) -> None:
+    def open_model(self, name: str) -> None:
+        """Open a model, which is then also the one that the next start opens."""
         self._preferences.model = name
         self._window.live.forget()
         self._models.load(name, self._preferences.engine)
@@ -54,7 +55,7 @@ class ModelDesk(QObject):
     @Slot()
     def reload(self) -> None:
         """Open the preferred model, with the settings as they are now."""
-        self._load(self._preferences.model)
+        self.open_model(self._preferences.model)
 
     @Slot()
     def _model_changed(self) -> None:
@@ -97,7 +98,7 @@ class ModelDesk(QObject):
     def _imported(self, card: api.ModelCard) -> None:
         name = card.name
         self._window.banners.show_banner("info", f"{card.title} has been imported.", "", "",
-                                 ("Open it", lambda: self._load(name)))  # fmt: skip
+                                 ("Open it", lambda: self.open_model(name)))  # fmt: skip
 
     @Slot()
     def choose_folder(self) -> None:

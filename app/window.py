@@ -181,6 +181,16 @@ class MainWindow(QMainWindow):
         """Open this model at the start instead of the last one."""
         self._preferences.model = model
 
+    @Slot(str)
+    def come_forward(self, model: str) -> None:
+        """Another start asked for this window, and perhaps for a model."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        if model and model != self._preferences.model:
+            self.desk.open_model(model)
+
     def start(self) -> None:
         """Ask the engine for the models, and open the last one."""
         self.models.refresh()

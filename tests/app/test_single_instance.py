@@ -1,0 +1,125 @@
+"""A second start brings the first window forward, whatever became of the one before."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtNetwork import QLocalSocket
+from PySide6.QtWidgets import QApplication, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from app import main, single_instance
+from app.assembly import Underhill
+from app.single_instance import SingleInstance
+
+ROOT = Path(__file__).parents[2]
+SECOND = """
+import sys
+from pathlib import Path
+from PySide6.QtCore import QCoreApplication
+from app.single_instance import SingleInstance
+application = QCoreApplication([])
+alone = SingleInstance(Path(sys.argv[1]))
+print(alone.first, flush=True)
+if alone.first:
+    sys.stdin.read()
+else:
+    print(alone.ask(sys.argv[2]), flush=True)
+"""
+
+
+def start(folder: Path, model: str = "") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SECOND, str(folder), model], cwd=ROOT, text=True, stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, env={**os.environ, "XDG_ACTIVATION_TOKEN": "token-1"},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def first(qapp: QApplication, tmp_path: Path) -> Iterator[SingleInstance]:
+    made = SingleInstance(tmp_path)
+    yield made
+    made.close()
+    made.deleteLater()
+
+
+def test_a_second_start_asks_the_first(
+    qtbot: QtBot, first: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_ACTIVATION_TOKEN", raising=False)
+    assert first.first
+    with qtbot.waitSignal(first.asked, timeout=30_000) as asked:
+        second = start(tmp_path, "some-model")
+    assert asked.args == ["some-model"]
+    assert os.environ.pop("XDG_ACTIVATION_TOKEN") == "token-1"
+    assert second.communicate(timeout=30)[0].split() == ["False", "True"]
+
+
+def test_other_folders_are_other_windows(first: SingleInstance, tmp_path: Path) -> None:
+    other = SingleInstance(tmp_path / "other")
+    assert other.first
+    other.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_killed_one_does_not_count(qapp: QApplication, tmp_path: Path) -> None:
+    killed = start(tmp_path)
+    assert killed.stdout is not None
+    assert killed.stdout.readline().strip() == "True"
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    alone = SingleInstance(tmp_path)
+    assert alone.first
+    alone.close()
+
+
+def test_nonsense_on_the_socket_shows_nothing(qtbot: QtBot, first: SingleInstance) -> None:
+    heard: list[str] = []
+    first.asked.connect(heard.append)
+    for said in (b"hello\n", b'{"model": 1}\n', b"[]\n", b"x" * (1 << 17)):
+        socket = QLocalSocket()
+        socket.connectToServer(first._name)
+        assert socket.waitForConnected(2000)
+        socket.write(said)
+        qtbot.waitUntil(lambda socket=socket: socket.state() == QLocalSocket.LocalSocketState.UnconnectedState)
+    assert heard == []
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="needs a folder one may not write to")
+def test_a_folder_one_may_not_write_to_is_no_reason_not_to_start(qapp: QApplication, tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    alone = SingleInstance(tmp_path)
+    assert alone.first
+    alone.close()
+    tmp_path.chmod(0o700)
+
+
+def test_one_that_hangs_is_told_of(
+    first: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qapp: QApplication
+) -> None:
+    said: list[str] = []
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path))
+    monkeypatch.setattr(single_instance, "PATIENCE", 50)
+    monkeypatch.setattr(QMessageBox, "critical", lambda parent, title, text: said.append(text))
+    assert main.main([]) == main.NO_ANSWER  # the first is on this thread, which is busy asking
+    assert "does not answer" in said[0]
+
+
+def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    window = underhill.window
+    window.showMinimized()
+    asked: list[str] = []
+    underhill.models.load = lambda model, settings: asked.append(model)  # type: ignore[method-assign]
+    window.come_forward("")
+    assert not window.isMinimized()
+    assert window.isVisible()
+    assert asked == []
+    window.come_forward("other")
+    assert asked == ["other"]
