@@ -10,9 +10,10 @@ from typing import Any
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.answer import Answer
+from app.chats import trash
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
-from app.chats.records import Chat, StoredMessage, new_id
+from app.chats.records import Chat, Place, StoredMessage, new_id
 from app.chats.store import ChatStore
 from app.chats.titles import title_from
 from app.link.engine_link import EngineLink
@@ -62,10 +63,13 @@ class Conversation(QObject):
         self.opened.emit(None, [])
         self.busy_changed.emit()
 
-    def open(self, chat: Chat) -> None:
-        """Read a chat from disk and show it."""
+    def open(self, chat: Chat, message_id: int = 0) -> None:
+        """Read a chat from disk and show it; with a message: the branch that has it, scrolled to it."""
         self._wanted = chat.id
-        self._keeper.do(partial(_read, chat_id=chat.id), self._read_done)
+        if message_id:
+            self._keeper.do(partial(_read_at, chat_id=chat.id, message_id=message_id), self._read_done)
+        else:
+            self._keeper.do(partial(_read, chat_id=chat.id), self._read_done)
 
     def _read_done(self, found: tuple[Chat, list[StoredMessage]] | None) -> None:
         if found is None or found[0].id != self._wanted:
@@ -78,6 +82,13 @@ class Conversation(QObject):
         self.opened.emit(chat, self.messages)
         self.busy_changed.emit()
 
+    def keep_place(self, place: Place | None) -> None:
+        """Keep where the open chat is scrolled to; None: at its end."""
+        if self.chat is not None and self.chat.place != place:
+            chat_id = self.chat.id
+            self.chat = dataclasses.replace(self.chat, place=place)
+            self._keeper.do(lambda store: store.set_place(chat_id, place))
+
     def rename(self, chat_id: int, title: str) -> None:
         """Set a title by hand."""
         if self.chat is not None and self.chat.id == chat_id:
@@ -85,19 +96,15 @@ class Conversation(QObject):
         self._keeper.do(lambda store: store.set_title(chat_id, title, True), self._tell_chats)
 
     def delete(self, chat_id: int) -> None:
-        """Hide a chat, stopping its answer; it can be restored until purged."""
+        """Move a chat to the trash, stopping its answer."""
         for answer in self._answers.values():
             if answer.message.chat_id == chat_id:
                 self._stop(answer)
-        self._keeper.do(lambda store: store.delete(chat_id), self._tell_chats)
+        self._keeper.do(lambda store: trash.put(store, chat_id), self._tell_chats)
 
     def restore(self, chat_id: int) -> None:
         """Undo a deletion."""
-        self._keeper.do(lambda store: store.restore(chat_id), self._tell_chats)
-
-    def purge(self) -> None:
-        """Remove deleted chats for good."""
-        self._keeper.do(lambda store: store.purge())
+        self._keeper.do(lambda store: trash.take_back(store, chat_id), self._tell_chats)
 
     def keep_draft(self, text: str) -> None:
         """Keep what is typed in the open chat."""
@@ -303,6 +310,12 @@ def _turns(messages: list[StoredMessage]) -> tuple[api.Message, ...]:
 def _read(store: ChatStore, chat_id: int) -> tuple[Chat, list[StoredMessage]] | None:
     chat = store.chat(chat_id)
     return None if chat is None else (chat, store.path(chat_id))
+
+
+def _read_at(store: ChatStore, chat_id: int, message_id: int) -> tuple[Chat, list[StoredMessage]] | None:
+    store.select(chat_id, message_id)
+    found = _read(store, chat_id)
+    return found and (dataclasses.replace(found[0], place=Place(message_id, 0)), found[1])
 
 
 def _write(store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...]) -> None:

@@ -24,6 +24,7 @@ class Preferences:
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64
     chat: int = 0  # the chat that was open
+    closed_folders: list[int] = field(default_factory=list)  # ids
 
 
 def load(path: Path) -> tuple[Preferences, str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import time
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt, Slot
+from PySide6.QtCore import QByteArray, Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -19,6 +20,8 @@ from PySide6.QtWidgets import (
 )
 
 from app import models, preferences
+from app.chat_desk import ChatDesk
+from app.chats import trash
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import Chat, StoredMessage
@@ -39,7 +42,7 @@ from app.widgets.toast import Toast
 from app.widgets.welcome import Welcome
 from engine import api
 
-_SMALL_MODEL = 1_000_000_000  # parameters; below, the simpler examples are offered
+_PLACE_AFTER = 400  # milliseconds of rest before it is kept where one has scrolled to
 
 
 class MainWindow(QMainWindow):
@@ -66,9 +69,9 @@ class MainWindow(QMainWindow):
         self.models = known
         self._preferences = remembered
         self._path = path
-        self._search = ""
         self._editing = 0  # id of the question that is being edited
         self._build()
+        self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
         self.desk = ModelDesk(self, theme, known, conversation, remembered)
         self._connect()
         self._shortcuts()
@@ -126,12 +129,14 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         c = self.conversation
+        self._scrolled = QTimer(self, singleShot=True, interval=_PLACE_AFTER)
+        self._scrolled.timeout.connect(self._keep_place)
+        self.transcript.moved.connect(self._scrolled.start)
         c.opened.connect(self._opened)
         c.added.connect(self._added)
         c.grew.connect(self.transcript.extend)
         c.finished.connect(self.transcript.finish)
         c.removed.connect(self.transcript.remove)
-        c.chats_changed.connect(self._list_chats)
         c.busy_changed.connect(self._busy_changed)
         c.returned.connect(self._returned)
         c.failed.connect(self._answer_failed)
@@ -147,9 +152,6 @@ class MainWindow(QMainWindow):
         self.sidebar.new.connect(self.new_chat)
         self.sidebar.opened.connect(self._open)
         self.sidebar.renamed.connect(c.rename)
-        self.sidebar.deleted.connect(self._delete)
-        self.sidebar.searched.connect(self._searched)
-        self.toast.over.connect(c.purge)
         self.header.sidebar.toggled.connect(self._show_sidebar)
         self.header.live.toggled.connect(self._show_live)
 
@@ -171,8 +173,8 @@ class MainWindow(QMainWindow):
         self.header.live.setChecked(p.live_open)
         self._show_live(p.live_open)
         self.conversation.sampling = dict(p.sampling)
-        self._keeper.do(lambda store: store.purge())
-        self._list_chats()
+        self._keeper.do(lambda store: trash.empty(store, now=time.time()))
+        self.chats.refresh()
         self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), self._reopen)
         self.conversation.new()
         self.composer.edit.setFocus()
@@ -198,16 +200,21 @@ class MainWindow(QMainWindow):
 
     # ---- chats ------------------------------------------------------------------------------------------------
 
+    def leave(self) -> None:
+        """Keep what is not sent and where the page is scrolled to."""
+        self.composer.keep()
+        self._keep_place()
+
     @Slot()
     def new_chat(self) -> None:
         """An empty chat."""
-        self.composer.keep()
+        self.leave()
         self.conversation.new()
         self.composer.edit.setFocus()
 
     @Slot(object)
     def _open(self, chat: Chat) -> None:
-        self.composer.keep()
+        self.leave()
         if self.conversation.chat is None or self.conversation.chat.id != chat.id:
             self.conversation.open(chat)
 
@@ -221,6 +228,8 @@ class MainWindow(QMainWindow):
         self._editing = 0
         self.transcript.set_messages(messages)
         self.pages.setCurrentWidget(self.transcript if messages else self.welcome)
+        if chat is not None and chat.place is not None:
+            self.transcript.go_to(chat.place)
         self.composer.set_text(chat.draft if chat is not None else "")
         self.sidebar.mark(chat.id if chat is not None else 0)
         self.setWindowTitle(f"{chat.title} – Underhill" if chat is not None and chat.title else "Underhill")
@@ -230,7 +239,13 @@ class MainWindow(QMainWindow):
     def _added(self, message: StoredMessage) -> None:
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.add(message)
+        self._scrolled.start()
         self._remember(self.conversation.chat)
+
+    @Slot()
+    def _keep_place(self) -> None:
+        self._scrolled.stop()
+        self.conversation.keep_place(self.transcript.place())
 
     def _remember(self, chat: Chat | None) -> None:
         """Which chat is open, so that it is open again even after a power cut."""
@@ -246,35 +261,6 @@ class MainWindow(QMainWindow):
             self.conversation.resend(message, text)
         else:
             self.conversation.send(text)
-
-    @Slot(object)
-    def _delete(self, chat: Chat) -> None:
-        if self.conversation.chat is not None and self.conversation.chat.id == chat.id:
-            self.conversation.new()
-        self.conversation.delete(chat.id)
-        self._deleted = chat
-        self.toast.say(f"“{chat.title}” was deleted.", "Undo", self._restore_deleted)
-
-    def _restore_deleted(self) -> None:
-        self.conversation.restore(self._deleted.id)
-        self.conversation.open(self._deleted)
-
-    @Slot()
-    def _list_chats(self) -> None:
-        search = self._search
-        self._keeper.do(lambda store: store.chats(search), self._show_chats)
-
-    def _show_chats(self, chats: list[Chat]) -> None:
-        current = self.conversation.chat
-        self.sidebar.show_chats(chats, current.id if current is not None else 0)
-        title = next((c.title for c in chats if current is not None and c.id == current.id), "")
-        if title:
-            self.setWindowTitle(f"{title} – Underhill")
-
-    @Slot(str)
-    def _searched(self, text: str) -> None:
-        self._search = text
-        self._list_chats()
 
     @Slot(object)
     def _edit(self, message_id: int) -> None:
@@ -379,7 +365,7 @@ class MainWindow(QMainWindow):
         self.toast.place()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self.composer.keep()
+        self.leave()
         self.toast.end()
         self.save_preferences()
         super().closeEvent(event)

@@ -31,8 +31,36 @@ def unpack_tokens(data: bytes) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
+class Place:
+    """Where one had scrolled to: the message at the top of the page, and how many pixels of it are above."""
+
+    message_id: int
+    pixels: int
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a chat is answered: a system prompt, values of api.settings.SAMPLING, and texts that end an answer."""
+
+    system: str = ""
+    sampling: dict[str, Any] = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of chats."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
 class Chat:
-    """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty."""
+    """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
+
+    place: None is at the end. style: None is as the settings say.
+    """
 
     id: int
     title: str = ""
@@ -40,6 +68,18 @@ class Chat:
     updated_at: float = 0.0
     draft: str = ""
     leaf_id: int | None = None
+    pinned: bool = False
+    folder_id: int | None = None
+    place: Place | None = None
+    style: Style | None = None
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A text that goes with a message. name: of the file it came from. text: what the model reads of it."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True)
@@ -63,3 +103,4 @@ class StoredMessage:
     created_at: float = field(default_factory=time.time)
     version: int = 1
     versions: int = 1
+    attachments: tuple[Attachment, ...] = ()

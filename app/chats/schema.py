@@ -1,7 +1,6 @@
 """The shape of the chat database and the steps from one version of it to the next.
 
 `PRAGMA user_version` counts the steps that have been taken. A step is never edited once released; a new one is added.
-Search over all messages will be a step that adds an FTS5 table with content='messages', content_rowid='id'.
 """
 
 from __future__ import annotations
@@ -41,6 +40,37 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX messages_by_chat ON messages(chat_id)",
         "CREATE INDEX messages_by_parent ON messages(parent_id)",
         "CREATE INDEX chats_by_time ON chats(updated_at) WHERE deleted_at IS NULL",
+    ),
+    (  # folders, pins, where one had read to, a chat's own settings, presets, attachments, search over all messages
+        "CREATE TABLE folders (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+        "ALTER TABLE chats ADD COLUMN folder_id INTEGER REFERENCES folders(id) ON DELETE SET NULL",
+        "ALTER TABLE chats ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE chats ADD COLUMN place TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE chats ADD COLUMN style TEXT NOT NULL DEFAULT '{}'",
+        "ALTER TABLE messages ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",
+        "CREATE TABLE presets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, style TEXT NOT NULL)",
+        "UPDATE messages SET state = 'cut' WHERE state = 'streaming'",  # the index holds none that grows
+        """
+        CREATE VIRTUAL TABLE found USING fts5(content, content='messages', content_rowid='id', tokenize='trigram')
+        """,
+        "INSERT INTO found(found) VALUES ('rebuild')",
+        """
+        CREATE TRIGGER found_added AFTER INSERT ON messages WHEN new.state <> 'streaming' BEGIN
+            INSERT INTO found(rowid, content) VALUES (new.id, new.content);
+        END
+        """,
+        """
+        CREATE TRIGGER found_removed AFTER DELETE ON messages WHEN old.state <> 'streaming' BEGIN
+            INSERT INTO found(found, rowid, content) VALUES ('delete', old.id, old.content);
+        END
+        """,
+        """
+        CREATE TRIGGER found_changed AFTER UPDATE OF content, state ON messages BEGIN
+            INSERT INTO found(found, rowid, content)
+                SELECT 'delete', old.id, old.content WHERE old.state <> 'streaming';
+            INSERT INTO found(rowid, content) SELECT new.id, new.content WHERE new.state <> 'streaming';
+        END
+        """,
     ),
 )
 

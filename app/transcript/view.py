@@ -17,7 +17,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 
-from app.chats.records import StoredMessage
+from app.chats.records import Place, StoredMessage
 from app.render.highlight import Highlighter
 from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
@@ -40,6 +40,9 @@ class TranscriptView(QAbstractScrollArea):
     again = Signal(object)
     edit = Signal(object)
     step = Signal(object, int)
+    go_on = Signal(object)
+    branch = Signal(object)
+    moved = Signal()  # scrolled by hand
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -136,6 +139,27 @@ class TranscriptView(QAbstractScrollArea):
         self._follow = True
         self.arrange()
 
+    def place(self) -> Place | None:
+        """Where it is scrolled to; None at the end."""
+        if self._follow or not self.items:
+            return None
+        y = self.verticalScrollBar().value()
+        index = self.layout_.at(float(y))
+        return Place(self.items[index].message.id, round(y - self.layout_.top(index)))
+
+    def go_to(self, place: Place) -> None:
+        """Scroll to where `place` said; a message that is not here leaves the page as it is."""
+        index = self.index(place.message_id)
+        if index < 0:
+            return
+        self._follow = False
+        self._current = index
+        bar = self.verticalScrollBar()
+        for _ in range(2):  # what is above has its true height only once it is in sight
+            bar.setValue(round(self.layout_.top(index)) + place.pixels)
+            self.arrange()
+        self._follow = bar.value() >= bar.maximum() - 4
+
     def end(self) -> None:
         """The window closes: end the thread that colours code."""
         self._highlighter.close()
@@ -192,6 +216,7 @@ class TranscriptView(QAbstractScrollArea):
             bar = self.verticalScrollBar()
             self._follow = bar.value() >= bar.maximum() - 4
             self.arrange()
+            self.moved.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

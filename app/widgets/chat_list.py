@@ -1,42 +1,37 @@
-"""The model and the look of the chat list: chats under headings of time."""
+"""The model and the look of the list of chats."""
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QPainter
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.chats.records import Chat
+from app.chats.search import Hit
 from app.theme import fonts
+from app.theme.icons import pixmap
 from app.theme.theme import Theme
+from app.widgets.chat_rows import Row, Section
 
-CHAT_ROLE = Qt.ItemDataRole.UserRole + 1
+ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 _Index = QModelIndex | QPersistentModelIndex
+_LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
 
 class ChatListModel(QAbstractListModel):
-    """Rows are chats and headings (strings). renamed: chat id and new title."""
+    """renamed: chat id and new title. folder_renamed: folder id and new name."""
 
     renamed = Signal(object, str)
+    folder_renamed = Signal(object, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.rows: list[Chat | str] = []
+        self.rows: list[Row] = []
 
-    def fill(self, chats: list[Chat], now: datetime | None = None) -> None:
-        """Show these chats, which come latest first."""
-        now = now or datetime.now()
-        rows: list[Chat | str] = []
-        last = ""
-        for chat in chats:
-            heading = when(datetime.fromtimestamp(chat.updated_at), now)
-            if heading != last:
-                rows.append(heading)
-                last = heading
-            rows.append(chat)
+    def fill(self, rows: list[Row]) -> None:
+        """Show these rows."""
         if rows != self.rows:
             self.beginResetModel()
             self.rows = rows
@@ -54,78 +49,147 @@ class ChatListModel(QAbstractListModel):
 
     def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self.rows[index.row()]
-        if role == CHAT_ROLE:
+        if role == ROW_ROLE:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.ToolTipRole):
-            return row.title if isinstance(row, Chat) else row
+            return row.snippet if isinstance(row, Hit) else row.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return f"Chat: {row.title}" if isinstance(row, Chat) else row
+            return _spoken(row)
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         row = self.rows[index.row()]
-        title = str(value).strip()
-        if isinstance(row, Chat) and title and title != row.title:
+        title = " ".join(str(value).split())
+        if isinstance(row, Hit) or not title or title == row.title:
+            return True
+        if isinstance(row, Chat):
             self.renamed.emit(row.id, title)
+        elif row.folder is not None:
+            self.folder_renamed.emit(row.folder.id, title)
         return True
 
     def flags(self, index: _Index) -> Qt.ItemFlag:
-        if isinstance(self.rows[index.row()], str):
+        row = self.rows[index.row()]
+        if isinstance(row, Section) and row.folder is None:
             return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
+        flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return flags if isinstance(row, Hit) else flags | Qt.ItemFlag.ItemIsEditable
 
 
 class ChatDelegate(QStyledItemDelegate):
-    """One line for a chat, a small muted one for a heading."""
+    """One line for a chat or a folder, a small muted one for a heading, three for a message that was found."""
 
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
-        heading = isinstance(index.data(CHAT_ROLE), str)
+        row = index.data(ROW_ROLE)
         line = QFontMetrics(fonts.text()).height()
-        return QSize(100, line + (18 if heading else 16))
+        if isinstance(row, Hit):
+            return QSize(100, 3 * QFontMetrics(fonts.text(0.9)).height() + 18)
+        return QSize(100, line + (18 if isinstance(row, Section) and row.folder is None else 16))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
-        p = self._theme.palette
+        row = index.data(ROW_ROLE)
         rect: QRect = option.rect
-        row = index.data(CHAT_ROLE)
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if isinstance(row, str):
+        if isinstance(row, Section) and row.folder is None:
             painter.setFont(fonts.text(0.82))
-            painter.setPen(QColor(p.muted))
-            painter.drawText(rect.adjusted(9, 6, -6, 0), Qt.AlignmentFlag.AlignVCenter, row)
+            painter.setPen(QColor(self._theme.palette.muted))
+            painter.drawText(rect.adjusted(9, 6, -6, 0), Qt.AlignmentFlag.AlignVCenter, row.title)
         else:
-            state = option.state
-            chosen = bool(state & QStyle.StateFlag.State_Selected)
-            if chosen or state & QStyle.StateFlag.State_MouseOver:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(QColor(p.pressed if chosen else p.hover))
-                painter.drawRoundedRect(rect.adjusted(0, 1, 0, -1), 8, 8)
-            if state & QStyle.StateFlag.State_HasFocus:
-                painter.setPen(QColor(p.accent))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(rect.adjusted(0, 1, -1, -2), 8, 8)
-            painter.setPen(QColor(p.text))
-            painter.setFont(fonts.text())
-            room = rect.adjusted(10, 0, -8, 0)
-            title = QFontMetrics(painter.font()).elidedText(row.title, Qt.TextElideMode.ElideRight, room.width())
-            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, title)
+            self._ground(painter, option)
+            if isinstance(row, Hit):
+                self._hit(painter, rect.adjusted(10, 6, -8, -6), row)
+            elif isinstance(row, Section):
+                self._folder(painter, rect, row)
+            else:
+                inside = 16 if row.folder_id is not None and not row.pinned else 0
+                self._line(painter, rect.adjusted(10 + inside, 0, -8, 0), row.title, self._theme.palette.text)
         painter.restore()
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:
         editor.setGeometry(option.rect)
 
+    def _ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+        p, state, rect = self._theme.palette, option.state, option.rect
+        chosen = bool(state & QStyle.StateFlag.State_Selected)
+        if chosen or state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.pressed if chosen else p.hover))
+            painter.drawRoundedRect(rect.adjusted(0, 1, 0, -1), 8, 8)
+        if state & QStyle.StateFlag.State_HasFocus:
+            painter.setPen(QColor(p.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(rect.adjusted(0, 1, -1, -2), 8, 8)
 
-def when(at: datetime, now: datetime) -> str:
-    """The heading a chat of that time stands under."""
-    days = (now.date() - at.date()).days
-    if days <= 0:
-        return "Today"
-    if days == 1:
-        return "Yesterday"
-    if days < 7:
-        return "Last seven days"
-    return at.strftime("%B") if at.year == now.year else at.strftime("%B %Y")
+    def _line(self, painter: QPainter, room: QRect, text: str, colour: str, font: QFont | None = None) -> None:
+        painter.setPen(QColor(colour))
+        painter.setFont(font or fonts.text())
+        shown = QFontMetrics(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, _LEFT, shown)
+
+    def _folder(self, painter: QPainter, rect: QRect, row: Section) -> None:
+        muted = self._theme.palette.muted
+        name = "chevron-down" if row.open else "chevron-right"
+        middle = rect.center().y() - 7
+        scale = painter.device().devicePixelRatioF()
+        painter.drawPixmap(rect.left() + 4, middle, pixmap(name, muted, 15, scale))
+        painter.drawPixmap(rect.left() + 21, middle, pixmap("folder", muted, 15, scale))
+        count = str(row.count)
+        width = QFontMetrics(fonts.text(0.86)).horizontalAdvance(count) + 6
+        self._line(painter, rect.adjusted(42, 0, -8 - width, 0), row.title, self._theme.palette.text)
+        self._line(painter, QRect(rect.right() - 6 - width, rect.top(), width + 4, rect.height()), count, muted,
+                   fonts.text(0.86))  # fmt: skip
+
+    def _hit(self, painter: QPainter, room: QRect, hit: Hit) -> None:
+        """The chat's title, and two lines of the message with the hit in bold."""
+        p = self._theme.palette
+        plain, bold = fonts.text(0.9), fonts.text(0.9, QFont.Weight.Bold)
+        high = QFontMetrics(plain).height()
+        self._line(painter, QRect(room.left(), room.top(), room.width(), high), hit.chat.title, p.muted, plain)
+        x, line, y = room.left(), 0, room.top() + high + 2
+        for text, marked in _pieces(hit):
+            painter.setFont(bold if marked else plain)
+            painter.setPen(QColor(p.text))
+            metrics = QFontMetrics(painter.font())
+            for word in _words(text):
+                width = metrics.horizontalAdvance(word)
+                if x + width > room.right() and x > room.left():
+                    line, x, word = line + 1, room.left(), word.lstrip()
+                    width = metrics.horizontalAdvance(word)
+                    if line == 2:
+                        return
+                painter.drawText(QRect(x, y + line * high, max(1, room.right() - x), high), _LEFT, word)
+                x += width
+
+
+def _pieces(hit: Hit) -> list[tuple[str, bool]]:
+    pieces, at = [], 0
+    for start, end in hit.marks:
+        pieces += [(hit.snippet[at:start], False), (hit.snippet[start:end], True)]
+        at = end
+    return [*pieces, (hit.snippet[at:], False)]
+
+
+def _words(text: str) -> list[str]:
+    """Where a line may break: after a space, or between two signs of a script without any."""
+    words, now = [], ""
+    for sign in text:
+        now += sign
+        if sign == " " or sign > "\u2e80":
+            words.append(now)
+            now = ""
+    return [*words, now] if now else words
+
+
+def _spoken(row: Row) -> str:
+    if isinstance(row, Hit):
+        return f"Found in {row.chat.title}: {row.snippet}"
+    if isinstance(row, Chat):
+        return f"Pinned chat: {row.title}" if row.pinned else f"Chat: {row.title}"
+    if row.folder is None:
+        return row.title
+    return f"Folder {row.title}, {row.count} chats, {'open' if row.open else 'closed'}"

@@ -1,8 +1,12 @@
-"""The list of chats: new, search, open, rename, delete."""
+"""The list of chats: new, search, open, and what can be done with a chat or a folder."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, Signal, Slot
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -16,11 +20,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chats.records import Chat
+from app.chats.records import Chat, Folder
+from app.chats.search import MOST, Hit
 from app.theme import fonts
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
-from app.widgets.chat_list import CHAT_ROLE, ChatDelegate, ChatListModel
+from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
+from app.widgets.chat_rows import Section, findings, listing
+from app.widgets.icon_button import IconButton
+
+_SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
 
 class _List(QListView):
@@ -39,12 +48,22 @@ class _List(QListView):
 
 
 class Sidebar(QFrame):
-    """Signals bear the Chat, or its id and a new title."""
+    """Signals bear a Chat, a Folder or a Hit; renamed: an id and a title.
+
+    fill_menu: called with the menu of the button beside 'New chat', to say what is in it.
+    """
 
     new = Signal()
     opened = Signal(object)
+    found = Signal(object)
     renamed = Signal(object, str)
     deleted = Signal(object)
+    pinned = Signal(object, bool)
+    moved = Signal(object, object)  # chat, and a Folder, None for out of any, or '' for a new one
+    exported = Signal(object, str)  # chat, and 'md' or 'json'
+    folder_renamed = Signal(object, str)
+    folder_removed = Signal(object)
+    folder_toggled = Signal(object, bool)  # folder, open
     searched = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -53,6 +72,8 @@ class Sidebar(QFrame):
         self.setMinimumWidth(190)
         self.setMaximumWidth(420)
         self._theme = theme
+        self._folders: list[Folder] = []
+        self.fill_menu: Callable[[QMenu], object] = lambda menu: None
         mark = QLabel(self)
         mark.setPixmap(pixmap("underhill", "", 26, self.devicePixelRatioF()))
         name = QLabel("Underhill", self)
@@ -65,13 +86,22 @@ class Sidebar(QFrame):
         self.button.setObjectName("new")
         self.button.setToolTip("New chat  (Ctrl+N)")
         self.button.clicked.connect(self.new)
+        self.more = IconButton(theme, "more", "Folders, import, export and backup", self)
+        self.more.clicked.connect(self._more)
+        begin = QHBoxLayout()
+        begin.setSpacing(4)
+        begin.addWidget(self.button, 1)
+        begin.addWidget(self.more)
         self.search = QLineEdit(self)
         self.search.setObjectName("search")
-        self.search.setPlaceholderText("Search chats")
-        self.search.setAccessibleName("Search chats")
-        self.search.setToolTip("Search chats  (Ctrl+K)")
+        self.search.setPlaceholderText("Search all messages")
+        self.search.setAccessibleName("Search all messages")
+        self.search.setToolTip("Search all messages  (Ctrl+K)")
         self.search.setClearButtonEnabled(True)
-        self.search.textChanged.connect(self.searched)
+        self._typed = QTimer(self, singleShot=True, interval=_SEARCH_AFTER)
+        self._typed.timeout.connect(self._search)
+        self.search.textChanged.connect(self._typed.start)
+        self.search.returnPressed.connect(self._to_list)
         self._glass = self.search.addAction(
             icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition
         )
@@ -87,10 +117,11 @@ class Sidebar(QFrame):
         self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.list.customContextMenuRequested.connect(self._menu)
         self.list.clicked.connect(self._activated)
-        self.list.activated.connect(self._activated)
+        self.list.activated.connect(self._activated_by_key)
         self.list.rename.connect(self.rename_current)
-        self.list.remove.connect(self._delete_current)
+        self.list.remove.connect(self._remove_current)
         self.model.renamed.connect(self.renamed)
+        self.model.folder_renamed.connect(self.folder_renamed)
         self._nothing = QLabel(self)
         self._nothing.setObjectName("muted")
         self._nothing.setWordWrap(True)
@@ -99,24 +130,30 @@ class Sidebar(QFrame):
         column.setContentsMargins(10, 12, 10, 8)
         column.setSpacing(8)
         column.addLayout(head)
-        column.addWidget(self.button)
+        column.addLayout(begin)
         column.addWidget(self.search)
         column.addWidget(self._nothing)
         column.addWidget(self.list, 1)
         self._tint()
         theme.changed.connect(self._tint)
 
-    def show_chats(self, chats: list[Chat], current: int) -> None:
-        """Fill the list. current: id of the open chat, 0 for none."""
-        self.model.fill(chats)
-        self._nothing.setVisible(not chats)
-        self._nothing.setText(
-            "No chat has that in its title." if self.search.text() else "Your chats will be listed here."
-        )
+    def show_chats(self, chats: list[Chat], folders: list[Folder], closed: set[int], current: int) -> None:
+        """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
+        self._folders = folders
+        self.model.fill(listing(chats, folders, closed, datetime.now()))
+        self._say("" if self.model.rows else "Your chats will be listed here.")
         self.mark(current)
+
+    def show_found(self, chats: list[Chat], hits: list[Hit]) -> None:
+        """What a search found, in titles and in messages."""
+        self.model.fill(findings(chats, hits, MOST))
+        self._say("" if self.model.rows else "No chat has that.")
 
     def mark(self, current: int) -> None:
         """Show which chat is open."""
+        row = self.list.currentIndex().data(ROW_ROLE)
+        if isinstance(row, Hit) and row.chat.id == current:
+            return
         index = self.model.index_of(current)
         if index.isValid():
             self.list.setCurrentIndex(index)
@@ -126,34 +163,96 @@ class Sidebar(QFrame):
 
     @Slot()
     def rename_current(self) -> None:
-        """Edit the title of the chosen chat in place."""
-        if self.list.currentIndex().isValid():
-            self.list.edit(self.list.currentIndex())
+        """Edit the title of the chosen chat or folder in place."""
+        index = self.list.currentIndex()
+        if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
+            self.list.edit(index)
+
+    def _say(self, text: str) -> None:
+        self._nothing.setText(text)
+        self._nothing.setVisible(bool(text))
+
+    @Slot()
+    def _search(self) -> None:
+        self.searched.emit(self.search.text().strip())
+
+    @Slot()
+    def _to_list(self) -> None:
+        """Enter in the search goes to what was found."""
+        first = next((n for n, row in enumerate(self.model.rows) if not isinstance(row, Section)), -1)
+        if first >= 0:
+            self.list.setFocus()
+            self.list.setCurrentIndex(self.model.index(first))
+
+    @Slot(QModelIndex)
+    def _activated_by_key(self, index: QModelIndex) -> None:
+        """Enter; where a mouse click activates, it came as `clicked` already."""
+        if not self.list.underMouse() or not isinstance(index.data(ROW_ROLE), Section):
+            self._activated(index)
 
     @Slot(QModelIndex)
     def _activated(self, index: QModelIndex) -> None:
-        chat = index.data(CHAT_ROLE)
-        if isinstance(chat, Chat):
-            self.opened.emit(chat)
+        row = index.data(ROW_ROLE)
+        if isinstance(row, Chat):
+            self.opened.emit(row)
+        elif isinstance(row, Hit):
+            self.found.emit(row)
+        elif isinstance(row, Section) and row.folder is not None:
+            self.folder_toggled.emit(row.folder, not row.open)
 
     @Slot()
-    def _delete_current(self) -> None:
-        chat = self.list.currentIndex().data(CHAT_ROLE)
-        if isinstance(chat, Chat):
-            self.deleted.emit(chat)
+    def _remove_current(self) -> None:
+        row = self.list.currentIndex().data(ROW_ROLE)
+        if isinstance(row, Chat):
+            self.deleted.emit(row)
+        elif isinstance(row, Section) and row.folder is not None:
+            self.folder_removed.emit(row.folder)
+
+    @Slot()
+    def _more(self) -> None:
+        menu = self._new_menu()
+        self.fill_menu(menu)
+        menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
     @Slot(QPoint)
     def _menu(self, point: QPoint) -> None:
         index = self.list.indexAt(point) if self.list.rect().contains(point) else self.list.currentIndex()
-        if not isinstance(index.data(CHAT_ROLE), Chat):
+        row = index.data(ROW_ROLE)
+        if isinstance(row, Hit) or row is None or (isinstance(row, Section) and row.folder is None):
             return
         self.list.setCurrentIndex(index)
+        menu = self._new_menu()
+        if isinstance(row, Chat):
+            self.fill_chat_menu(menu, row)
+        else:
+            colour = self._theme.palette.muted
+            menu.addAction(icon("edit", colour), "Rename\tF2", self.rename_current)
+            menu.addAction(icon("trash", colour), "Remove folder, keep its chats\tDel", self._remove_current)
+        menu.popup(self.list.viewport().mapToGlobal(point))
+
+    def fill_chat_menu(self, menu: QMenu, chat: Chat) -> None:
+        """What can be done with a chat."""
         colour = self._theme.palette.muted
+        menu.addAction(icon("edit", colour), "Rename\tF2", self.rename_current)
+        menu.addAction(icon("pin", colour), "Unpin" if chat.pinned else "Pin to the top",
+                       lambda: self.pinned.emit(chat, not chat.pinned))  # fmt: skip
+        move = menu.addMenu(icon("folder", colour), "Move to folder")
+        for folder in self._folders:
+            if folder.id != chat.folder_id:
+                move.addAction(folder.name, partial(self.moved.emit, chat, folder))
+        if chat.folder_id is not None:
+            move.addAction("Out of its folder", lambda: self.moved.emit(chat, None))
+        move.addSeparator()
+        move.addAction("New folder…", lambda: self.moved.emit(chat, ""))
+        menu.addAction(icon("copy", colour), "Export as Markdown…", lambda: self.exported.emit(chat, "md"))
+        menu.addAction(icon("copy", colour), "Export as JSON…", lambda: self.exported.emit(chat, "json"))
+        menu.addSeparator()
+        menu.addAction(icon("trash", colour), "Delete\tDel", lambda: self.deleted.emit(chat))
+
+    def _new_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.addAction(icon("edit", colour), "Rename\tF2", self.rename_current)
-        menu.addAction(icon("trash", colour), "Delete\tDel", self._delete_current)
-        menu.popup(self.list.viewport().mapToGlobal(point))
+        return menu
 
     @Slot()
     def _tint(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,36 +11,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
 from app.chats.store import ChatStore
 from engine import api
+from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import BUILTIN, LARGE, SENTENCE
-
-Launch = Callable[..., Underhill]
-
-
-def ask(qtbot: QtBot, underhill: Underhill, text: str) -> None:
-    """Type a message and wait for its answer."""
-    composer = underhill.window.composer
-    composer.edit.setFocus()
-    composer.edit.setPlainText("")
-    qtbot.keyClicks(composer.edit, text)
-    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
-    qtbot.waitUntil(lambda: not underhill.conversation.working and bool(underhill.conversation.messages))
-
-
-def contents(underhill: Underhill) -> list[str]:
-    return [item.message.content for item in underhill.window.transcript.items]
-
-
-def on_disk(underhill: Underhill, tmp_path: Path) -> list[list[tuple[str, str, str]]]:
-    """(role, content, state) of every chat, after the window is closed."""
-    close(underhill)
-    store = ChatStore(tmp_path / "chats.db")
-    found = [[(m.role, m.content, m.state) for m in store.path(c.id)] for c in store.chats()]
-    store.close()
-    return found
 
 
 def test_a_question_is_answered_and_kept(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
@@ -173,47 +147,6 @@ def test_chats_are_switched_while_an_answer_comes(qtbot: QtBot, launch: Launch) 
     qtbot.waitUntil(lambda: len(contents(underhill)) == 2)
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == ["first chat", SENTENCE * 4]
-
-
-def test_delete_and_undo(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
-    underhill = launch()
-    ask(qtbot, underhill, "keep me")
-    window = underhill.window
-    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
-    window.sidebar.list.setCurrentIndex(window.sidebar.model.index(1))
-    qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
-    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 0)
-    assert contents(underhill) == []
-    assert window.toast.isVisible()
-    window.toast.undo()
-    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2 and len(contents(underhill)) == 2)
-    assert len(on_disk(underhill, tmp_path)) == 1
-
-
-def test_a_deletion_that_is_not_undone_is_for_good(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
-    underhill = launch()
-    ask(qtbot, underhill, "forget me")
-    qtbot.waitUntil(lambda: underhill.window.sidebar.model.rowCount() == 2)
-    underhill.window.sidebar.deleted.emit(underhill.window.sidebar.model.rows[1])
-    assert on_disk(underhill, tmp_path) == []
-    import sqlite3
-
-    db = sqlite3.connect(tmp_path / "chats.db")
-    assert db.execute("SELECT count(*) FROM messages").fetchone() == (0,)
-    db.close()
-
-
-def test_rename_and_search(qtbot: QtBot, launch: Launch) -> None:
-    underhill = launch()
-    for text in ("apples", "pears"):
-        underhill.window.new_chat()
-        ask(qtbot, underhill, text)
-    model = underhill.window.sidebar.model
-    qtbot.waitUntil(lambda: model.rowCount() == 3)
-    model.setData(model.index(1), "quinces")
-    qtbot.waitUntil(lambda: model.rows[1].title == "quinces")  # type: ignore[union-attr]
-    qtbot.keyClicks(underhill.window.sidebar.search, "QUIN")
-    qtbot.waitUntil(lambda: model.rowCount() == 2)
 
 
 def test_drafts_stay_with_their_chat(qtbot: QtBot, launch: Launch) -> None:

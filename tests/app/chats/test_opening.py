@@ -111,7 +111,7 @@ def test_a_file_where_the_folder_should_be(tmp_path: Path) -> None:
 
 def test_a_full_disk_says_so(tmp_path: Path) -> None:
     store = ChatStore(tmp_path / "chats.db")
-    store._db.execute("PRAGMA max_page_count = 20")
+    store.db.execute("PRAGMA max_page_count = 20")
     big = Chat(new_id(), "x" * 200_000)
     with pytest.raises(sqlite3.OperationalError) as caught:
         store.create(big)

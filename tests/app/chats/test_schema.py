@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from app.chats.schema import STEPS, NewerDatabase, migrate
+from app.chats.search import find
+from app.chats.store import ChatStore
 
-NEXT = ("ALTER TABLE chats ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",)
+NEXT = ("ALTER TABLE chats ADD COLUMN colour INTEGER NOT NULL DEFAULT 0",)
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -28,7 +30,7 @@ def test_an_older_file_keeps_its_rows(tmp_path: Path) -> None:
     migrate(db)
     db.execute("INSERT INTO chats (id, title, created_at, updated_at) VALUES (1, 'old', 0, 0)")
     assert migrate(db, [*STEPS, NEXT]) == 1
-    assert db.execute("SELECT title, pinned FROM chats").fetchall() == [("old", 0)]
+    assert db.execute("SELECT title, colour FROM chats").fetchall() == [("old", 0)]
     db.close()
 
 
@@ -38,7 +40,7 @@ def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError):
         migrate(db, [*STEPS, (*NEXT, "THIS IS NO SQL")])
     assert db.execute("PRAGMA user_version").fetchone() == (len(STEPS),)
-    assert "pinned" not in [row[1] for row in db.execute("PRAGMA table_info(chats)")]
+    assert "colour" not in [row[1] for row in db.execute("PRAGMA table_info(chats)")]
     db.close()
 
 
@@ -51,9 +53,31 @@ def test_a_file_from_the_future_is_refused_untouched(tmp_path: Path) -> None:
     db.close()
 
 
+def test_a_file_of_the_first_version_keeps_everything_and_is_searched(tmp_path: Path) -> None:
+    db = connect(tmp_path / "c.db")
+    migrate(db, STEPS[:1])
+    db.execute("INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (1, 'old', 0, 0, 3)")
+    db.execute("INSERT INTO messages (id, chat_id, role, content, created_at) VALUES (2, 1, 'user', 'an old oak', 0)")
+    db.execute(
+        "INSERT INTO messages (id, chat_id, parent_id, role, content, state, created_at) "
+        "VALUES (3, 1, 2, 'assistant', 'half an oak', 'streaming', 0)"
+    )
+    db.close()
+    store = ChatStore(tmp_path / "c.db")
+    assert [(m.content, m.state, m.attachments) for m in store.path(1)] == [
+        ("an old oak", "whole", ()), ("half an oak", "cut", ()),
+    ]  # fmt: skip
+    assert [hit.message_id for hit in find(store, "oak")] == [3, 2]
+    store.db.execute("INSERT INTO found(found) VALUES ('integrity-check')")
+    store.close()
+
+
 def test_released_steps_are_not_edited() -> None:
-    """The first step as released: databases of users have taken it as it was."""
+    """The steps as released: databases of users have taken them as they were."""
     import hashlib
 
-    text = "\n".join(" ".join(statement.split()) for statement in STEPS[0])
-    assert hashlib.sha256(text.encode()).hexdigest()[:16] == "7a45a6d4ea182431"
+    digests = [
+        hashlib.sha256("\n".join(" ".join(statement.split()) for statement in step).encode()).hexdigest()[:16]
+        for step in STEPS
+    ]
+    assert digests == ["7a45a6d4ea182431", "e37a9ad2557182c5"]

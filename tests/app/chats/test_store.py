@@ -83,21 +83,6 @@ def test_search_takes_signs_literally(store: ChatStore) -> None:
     assert [c.title for c in store.chats("R_S")] == ["under_score"]
 
 
-def test_deleted_chats_come_back_until_purged(store: ChatStore, tmp_path: Path) -> None:
-    chat = Chat(new_id(), "secret plans")
-    store.create(chat)
-    turn(store, chat.id, None, "user", "the treasure is under the oak")
-    store.delete(chat.id)
-    assert store.chats() == []
-    store.restore(chat.id)
-    assert len(store.chats()) == 1
-    store.delete(chat.id)
-    store.purge()
-    assert store.path(chat.id) == []
-    store.close()
-    assert b"under the oak" not in (tmp_path / "chats.db").read_bytes()
-
-
 def test_half_written_answers_are_marked_when_the_file_is_opened_again(store: ChatStore, tmp_path: Path) -> None:
     chat = Chat(new_id())
     store.create(chat)

@@ -1,0 +1,148 @@
+"""The part of the window that deals with the list of chats: search, folders, pins, the trash."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QInputDialog, QMenu
+
+from app.chats import folders, search, trash
+from app.chats.keeper import Keeper
+from app.chats.records import Chat, Folder
+from app.chats.search import Hit
+from app.chats.store import ChatStore
+from app.conversation import Conversation
+from app.preferences import Preferences
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.widgets.trash_dialog import TrashDialog
+
+if TYPE_CHECKING:
+    from app.window import MainWindow
+
+
+class ChatDesk(QObject):
+    """Answers the sidebar. What changes the database is done by the keeper; then the list is read anew."""
+
+    def __init__(
+        self, window: MainWindow, theme: Theme, keeper: Keeper, conversation: Conversation, remembered: Preferences
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._keeper = keeper
+        self._conversation = conversation
+        self._preferences = remembered
+        self._search = ""
+        sidebar = window.sidebar
+        sidebar.fill_menu = self._fill_menu
+        sidebar.found.connect(self._open_hit)
+        sidebar.deleted.connect(self._delete)
+        sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_pinned(chat.id, on)))
+        sidebar.moved.connect(self._move)
+        sidebar.folder_renamed.connect(lambda i, name: self._change(lambda store: folders.rename(store, i, name)))
+        sidebar.folder_removed.connect(lambda folder: self._change(lambda store: folders.remove(store, folder.id)))
+        sidebar.folder_toggled.connect(self._toggle)
+        sidebar.searched.connect(self._searched)
+        conversation.chats_changed.connect(self.refresh)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read the list anew: all chats, or what is looked for."""
+        text = self._search
+        if text:
+            self._keeper.do(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
+        else:
+            self._keeper.do(lambda store: (store.chats(), folders.listed(store)), self._show)
+
+    def _show(self, found: tuple[list[Chat], list[Folder]]) -> None:
+        if self._search:
+            return
+        current = self._conversation.chat
+        closed = set(self._preferences.closed_folders)
+        self._window.sidebar.show_chats(*found, closed, current.id if current is not None else 0)
+        title = next((c.title for c in found[0] if current is not None and c.id == current.id), "")
+        if title:
+            self._window.setWindowTitle(f"{title} – Underhill")
+
+    def _show_found(self, found: tuple[str, list[Chat], list[Hit]]) -> None:
+        text, chats, hits = found
+        if text == self._search:  # otherwise more has been typed meanwhile
+            self._window.sidebar.show_found(chats, hits)
+
+    @Slot(str)
+    def _searched(self, text: str) -> None:
+        self._search = text
+        self.refresh()
+
+    @Slot(object)
+    def _open_hit(self, hit: Hit) -> None:
+        """Open the chat at the message, on the branch that has it."""
+        self._window.leave()
+        self._conversation.open(hit.chat, hit.message_id)
+
+    def _change(self, job: object) -> None:
+        self._keeper.do(job, lambda _: self.refresh())  # type: ignore[arg-type]
+
+    # ---- folders ----------------------------------------------------------------------------------------------
+
+    @Slot(object, object)
+    def _move(self, chat: Chat, to: Folder | str | None) -> None:
+        name = self._ask_name() if to == "" else ""
+        if to == "" and not name:
+            return
+
+        def move(store: ChatStore) -> None:
+            folder = folders.make(store, name) if name else to
+            folders.move(store, chat.id, folder.id if isinstance(folder, Folder) else None)
+
+        self._change(move)
+
+    @Slot()
+    def _new_folder(self) -> None:
+        name = self._ask_name()
+        if name:
+            self._change(lambda store: folders.make(store, name))
+
+    def _ask_name(self) -> str:
+        name, agreed = QInputDialog.getText(self._window, "New folder", "Name of the folder")
+        return " ".join(name.split()) if agreed else ""
+
+    @Slot(object, bool)
+    def _toggle(self, folder: Folder, is_open: bool) -> None:
+        closed = set(self._preferences.closed_folders) - {folder.id}
+        self._preferences.closed_folders = sorted(closed if is_open else closed | {folder.id})
+        self._window.save_preferences()
+        self.refresh()
+
+    # ---- the trash --------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _delete(self, chat: Chat) -> None:
+        if self._conversation.chat is not None and self._conversation.chat.id == chat.id:
+            self._conversation.new()
+        self._conversation.delete(chat.id)
+        self._window.toast.say(f"“{chat.title}” was deleted.", "Undo", lambda: self._take_back(chat))
+
+    def _take_back(self, chat: Chat) -> None:
+        self._conversation.restore(chat.id)
+        self._conversation.open(chat)
+
+    @Slot()
+    def _open_trash(self) -> None:
+        self._keeper.do(trash.listed, self._show_trash)
+
+    def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
+        dialog = TrashDialog(chats, self._window)
+        dialog.taken_back.connect(self._take_back)
+        dialog.removed.connect(lambda chat: self._change(lambda store: trash.empty(store, chat.id)))
+        dialog.emptied.connect(lambda: self._change(trash.empty))
+        dialog.open()
+
+    # ---- the menu ---------------------------------------------------------------------------------------------
+
+    def _fill_menu(self, menu: QMenu) -> None:
+        colour = self._theme.palette.muted
+        menu.addAction(icon("folder", colour), "New folder…", self._new_folder)
+        menu.addAction(icon("trash", colour), "Recently deleted…", self._open_trash)

@@ -1,0 +1,43 @@
+"""Folders of chats."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from app.chats.records import Folder, new_id
+from app.chats.store import ChatStore
+
+
+def listed(store: ChatStore) -> list[Folder]:
+    """All folders by name."""
+    return [Folder(*row) for row in store.db.execute("SELECT id, name FROM folders ORDER BY name COLLATE NOCASE")]
+
+
+def make(store: ChatStore, name: str) -> Folder:
+    """A folder of that name: a new one, or the one there is."""
+    row = store.db.execute("SELECT id, name FROM folders WHERE name = ?", (name,)).fetchone()
+    if row is None:
+        row = (new_id(), name)
+        store.db.execute("INSERT INTO folders (id, name) VALUES (?, ?)", row)
+    return Folder(*row)
+
+
+def rename(store: ChatStore, folder_id: int, name: str) -> None:
+    """Give a folder another name; where another has it already, the two become one."""
+    try:
+        store.db.execute("UPDATE folders SET name = ? WHERE id = ?", (name, folder_id))
+    except sqlite3.IntegrityError:
+        with store.transaction() as db:
+            (other,) = db.execute("SELECT id FROM folders WHERE name = ?", (name,)).fetchone()
+            db.execute("UPDATE chats SET folder_id = ? WHERE folder_id = ?", (other, folder_id))
+            db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+
+
+def remove(store: ChatStore, folder_id: int) -> None:
+    """Remove a folder; its chats go back to the list."""
+    store.db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+
+
+def move(store: ChatStore, chat_id: int, folder_id: int | None) -> None:
+    """Put a chat into a folder, or out of any."""
+    store.db.execute("UPDATE chats SET folder_id = ? WHERE id = ?", (folder_id, chat_id))

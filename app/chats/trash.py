@@ -1,0 +1,44 @@
+"""Chats that were deleted: kept for a while, so that a slip of the finger loses nothing."""
+
+from __future__ import annotations
+
+import time
+
+from app.chats import rows
+from app.chats.records import Chat
+from app.chats.store import ChatStore
+
+DAYS = 30  # a deleted chat is kept so long
+
+
+def put(store: ChatStore, chat_id: int) -> None:
+    """Move a chat to the trash."""
+    store.db.execute("UPDATE chats SET deleted_at = ? WHERE id = ?", (time.time(), chat_id))
+
+
+def take_back(store: ChatStore, chat_id: int) -> None:
+    """Undo `put`."""
+    store.db.execute("UPDATE chats SET deleted_at = NULL WHERE id = ?", (chat_id,))
+
+
+def listed(store: ChatStore) -> list[tuple[Chat, float]]:
+    """What is in the trash and when it came there, the latest first."""
+    found = store.db.execute(
+        f"SELECT deleted_at, {rows.CHAT} FROM chats WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC"
+    )
+    return [(rows.chat_of(row[1:]), row[0]) for row in found]
+
+
+def empty(store: ChatStore, chat_id: int | None = None, now: float | None = None) -> int:
+    """Remove for good: one chat, or all. now: only those that have been there for DAYS. Returns how many went.
+
+    What they said is taken out of the search index as well, in which SQLite would leave it for a while.
+    """
+    before = (now - DAYS * 86400) if now is not None else float("inf")
+    with store.transaction() as db:
+        gone = db.execute(
+            "DELETE FROM chats WHERE deleted_at <= ? AND (? IS NULL OR id = ?)", (before, chat_id, chat_id)
+        ).rowcount
+        if gone:
+            db.execute("INSERT INTO found(found) VALUES ('optimize')")
+    return int(gone)

@@ -1,0 +1,38 @@
+"""What a person does in the window, and what is then on the page and on disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats.store import ChatStore
+from tests.app.conftest import close
+
+Launch = Callable[..., Underhill]
+
+
+def ask(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+    """Type a message and wait for its answer."""
+    composer = underhill.window.composer
+    composer.edit.setFocus()
+    composer.edit.setPlainText("")
+    qtbot.keyClicks(composer.edit, text)
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not underhill.conversation.working and bool(underhill.conversation.messages))
+
+
+def contents(underhill: Underhill) -> list[str]:
+    return [item.message.content for item in underhill.window.transcript.items]
+
+
+def on_disk(underhill: Underhill, tmp_path: Path) -> list[list[tuple[str, str, str]]]:
+    """(role, content, state) of every chat, after the window is closed."""
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    found = [[(m.role, m.content, m.state) for m in store.path(c.id)] for c in store.chats()]
+    store.close()
+    return found

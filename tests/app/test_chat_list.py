@@ -1,0 +1,149 @@
+"""The list of chats: search, folders, pins, the trash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QInputDialog
+from pytestqt.qtbot import QtBot
+
+from app.chats.search import Hit
+from app.widgets.chat_list import ROW_ROLE
+from app.widgets.chat_rows import Section
+from app.widgets.trash_dialog import TrashDialog
+from tests.app.acts import Launch, ask, contents, on_disk
+from tests.app.conftest import close
+from tests.app.fake_engine import SENTENCE
+
+
+def test_delete_and_undo(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "keep me")
+    window = underhill.window
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
+    window.sidebar.list.setCurrentIndex(window.sidebar.model.index(1))
+    qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 0)
+    assert contents(underhill) == []
+    assert window.toast.isVisible()
+    window.toast.undo()
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2 and len(contents(underhill)) == 2)
+    assert len(on_disk(underhill, tmp_path)) == 1
+
+
+def test_a_deleted_chat_waits_in_the_trash(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "forget me")
+    qtbot.waitUntil(lambda: underhill.window.sidebar.model.rowCount() == 2)
+    underhill.window.sidebar.deleted.emit(underhill.window.sidebar.model.rows[1])
+    assert on_disk(underhill, tmp_path) == []
+    again = launch()
+    again.window.chats._open_trash()
+    qtbot.waitUntil(lambda: bool(again.window.findChildren(TrashDialog)))
+    dialog = again.window.findChild(TrashDialog)
+    assert isinstance(dialog, TrashDialog)
+    assert dialog.list.count() == 1
+    dialog.back.click()
+    qtbot.waitUntil(lambda: contents(again) == ["forget me", SENTENCE * 3])
+    dialog.accept()
+
+
+def test_removed_from_the_trash_is_for_good(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "forget me")
+    chat = underhill.conversation.chat
+    assert chat is not None
+    underhill.window.sidebar.deleted.emit(chat)
+    underhill.window.chats._open_trash()
+    qtbot.waitUntil(lambda: bool(underhill.window.findChildren(TrashDialog)))
+    dialog = underhill.window.findChild(TrashDialog)
+    assert isinstance(dialog, TrashDialog)
+    dialog.remove.click()
+    assert not dialog.back.isEnabled()
+    dialog.accept()
+    close(underhill)
+    import sqlite3
+
+    db = sqlite3.connect(tmp_path / "chats.db")
+    assert db.execute("SELECT count(*) FROM messages").fetchone() == (0,)
+    db.close()
+
+
+def test_search_goes_to_the_message_on_its_branch(qtbot: QtBot, launch: Launch) -> None:
+    answers = iter(["about badgers. " * 400, "about foxes", "nothing"])
+    underhill = launch(script=lambda messages: next(answers))
+    ask(qtbot, underhill, "q")
+    first = underhill.conversation.messages[1].id
+    underhill.window.transcript._actions._again.click()
+    qtbot.waitUntil(lambda: contents(underhill) == ["q", "about foxes"] and not underhill.conversation.working)
+    underhill.window.new_chat()
+    ask(qtbot, underhill, "other")
+    window = underhill.window
+    qtbot.keyClicks(window.sidebar.search, "BADG")
+    qtbot.waitUntil(lambda: any(isinstance(row, Hit) for row in window.sidebar.model.rows))
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Return)
+    index = window.sidebar.list.currentIndex()
+    hit = index.data(ROW_ROLE)
+    assert isinstance(hit, Hit)
+    assert next(hit.snippet[a:b] for a, b in hit.marks) == "badg"
+    window.sidebar.list.activated.emit(index)
+    qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and contents(underhill)[1].startswith("about badgers"))
+    place = window.transcript.place()
+    assert place is not None
+    assert place.message_id == first
+    window.sidebar.search.clear()
+    qtbot.waitUntil(lambda: len(window.sidebar.model.rows) == 3)
+
+
+def test_pins_and_folders(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    underhill = launch()
+    sidebar = underhill.window.sidebar
+    ask(qtbot, underhill, "one")
+    chat = underhill.conversation.chat
+    assert chat is not None
+    sidebar.pinned.emit(chat, True)
+    qtbot.waitUntil(lambda: sidebar.model.rows[:1] == [Section("Pinned")])
+    sidebar.pinned.emit(chat, False)
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_: (" my  work ", True))
+    sidebar.moved.emit(chat, "")
+    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 2 and sidebar.model.rows[0].title == "my work")  # type: ignore[union-attr]
+    sidebar._activated(sidebar.model.index(0))
+    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 1)
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: again.window.sidebar.model.rowCount() == 1)  # still closed
+    again.window.sidebar.folder_removed.emit(again.window.sidebar.model.rows[0].folder)  # type: ignore[union-attr]
+    qtbot.waitUntil(lambda: again.window.sidebar.model.rowCount() == 2)
+
+
+def test_where_one_had_read_to_is_kept(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: SENTENCE * 400)
+    ask(qtbot, underhill, "long")
+    chat = underhill.conversation.chat
+    assert chat is not None
+    transcript = underhill.window.transcript
+    transcript.verticalScrollBar().setValue(700)
+    place = transcript.place()
+    assert place is not None
+    underhill.window.new_chat()
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: again.window.sidebar.model.rowCount() == 2)
+    again.window.sidebar.opened.emit(again.window.sidebar.model.rows[1])
+    qtbot.waitUntil(lambda: len(contents(again)) == 2)
+    assert again.window.transcript.place() == place
+
+
+def test_rename_and_search(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    for text in ("apples", "pears"):
+        underhill.window.new_chat()
+        ask(qtbot, underhill, text)
+    model = underhill.window.sidebar.model
+    qtbot.waitUntil(lambda: model.rowCount() == 3)
+    model.setData(model.index(1), "quinces")
+    qtbot.waitUntil(lambda: model.rows[1].title == "quinces")  # type: ignore[union-attr]
+    qtbot.keyClicks(underhill.window.sidebar.search, "QUIN")
+    qtbot.waitUntil(lambda: model.rowCount() == 2)
