@@ -34,6 +34,7 @@ class Underhill:
         self.models = Models(self.link, self.inbox)
         self.window = MainWindow(self.theme, self.keeper, self.conversation, self.models, remembered, paths.preferences)
         self.link.telemetry.connect(self.window.live.take)
+        self.window.live.looking.connect(self.link.watch)
         self.models.loaded.connect(garbage.settle)
         if note:
             self.window.banners.show_banner("warning", "Some settings could not be used.", note)

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from engine import settings
 from engine.errors import Kind, UnderhillError
-from engine.generation.messages import Message, Snapshot, Stats
+from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats
 from engine.hardware.computer import Computer
 from engine.hub.card import ModelCard
 from engine.hub.dials import in_words as dial_in_words
@@ -21,12 +21,13 @@ from engine.hub.shown import AdoptedModel, DeletedModel, FoundModel, ModelFolder
 
 __all__ = [
     "AddFolder", "AdoptModels", "AdoptedModel", "Cancelled", "Command", "Computer", "ContinueImport", "DeleteModel",
-    "DeletedModel", "Done", "EmptyTrash", "Engine", "Event", "Failed", "FindModels", "ForgetFolder", "FoundModel",
-    "Generate", "ImportModel", "Kind", "ListDeleted", "ListFolders", "ListModels", "LoadModel", "Message",
+    "DeletedModel", "Done", "EmptyTrash", "Engine", "Event", "ExpertFacts", "Failed", "FindModels", "ForgetFolder",
+    "FoundModel", "Generate", "ImportModel", "Kind", "ListDeleted", "ListFolders", "ListModels", "LoadModel", "Look",
+    "MemoryUse", "Message",
     "ModelCard", "ModelChanged", "ModelFolder", "MoveModel", "Pause", "PlanChanged", "ProbeComputer", "Progress",
     "PromptRead", "RestoreModel", "Resume", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta",
-    "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport", "dial_in_words", "settings",
-    "start",
+    "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport", "Watch", "dial_in_words",
+    "settings", "start",
 ]  # fmt: skip
 
 
@@ -66,6 +67,13 @@ class UpdateSettings(Command):
     """Change live settings of the loaded model, mid-answer if need be. Done.result: dict of those in force."""
 
     settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Watch(Command):
+    """What Telemetry is to say from now on, of whichever model is open. Done.result: None."""
+
+    look: Look
 
 
 @dataclass(frozen=True)
@@ -280,7 +288,10 @@ class TextDelta(Event):
 
 @dataclass(frozen=True)
 class Telemetry(Snapshot, Event):
-    """A snapshot for the live panels, at most five a second while something changes. id is empty."""
+    """A snapshot for the live panels, at most five a second while something changes. id is empty.
+
+    Its matrices are empty and `expert` is None until a Watch asks for them.
+    """
 
 
 @dataclass(frozen=True)

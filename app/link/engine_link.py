@@ -40,6 +40,10 @@ class EngineLink(QObject):
             self._listeners[command.id] = listener
         self._engine.send(command)
 
+    def watch(self, look: api.Look) -> None:
+        """Have telemetry say this from now on."""
+        self._engine.send(api.Watch(self.new_id(), look))
+
     def stop(self, target: str) -> None:
         """Cancel the command `target`."""
         self._engine.send(api.Stop(self.new_id(), target))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QShowEvent
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
@@ -29,7 +29,12 @@ from engine import api
 
 
 class LivePanel(QFrame):
-    """Gathers always; paints only while visible."""
+    """Gathers what costs nothing always; looks closer, and paints, only while visible.
+
+    looking: api.Look, what the engine shall tell of from now on.
+    """
+
+    looking = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -137,7 +142,12 @@ class LivePanel(QFrame):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        self.looking.emit(api.Look(maps=True))
         self._repaint()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.looking.emit(api.Look())
 
     @Slot(object)
     def _meaning_chosen(self, button: QToolButton) -> None:

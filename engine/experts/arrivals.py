@@ -132,13 +132,14 @@ class Arrivals:
 
     def _wait(self) -> list[Request]:
         """Wait for one read to end; all that have."""
-        if self.observer is None:
-            return self._loader.wait()
         ended = self._loader.ended()
         if not ended:
             start = time.perf_counter()
             ended = self._loader.wait()
-            self.observer.waited(ended[0].key.layer, start, time.perf_counter())
+            end = time.perf_counter()
+            self._telemetry.waited += end - start
+            if self.observer is not None:
+                self.observer.waited(ended[0].key.layer, start, end)
         return ended
 
     def _end(self, requests: Sequence[Request], awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:

@@ -11,9 +11,9 @@ class Foresight:
     layers ahead less one. Bytes: useful (asked for; early: those of them that were there or in hand by then), wasted
     (read, and not asked for by the layer they were read for).
 
-    started, joined, cancelled: reads begun ahead, those asked for while under way, those given up. failed: reads that
-    ended in an error while nobody waited for them. seconds: of the model's thread. rests: how often it was let rest
-    because it did not pay.
+    started, used, joined, cancelled: reads begun ahead, those asked for, of these those under way, those given up.
+    failed: reads that ended in an error while nobody waited for them. seconds: of the model's thread. rests: how often
+    it was let rest because it did not pay.
     """
 
     said: list[int] = field(default_factory=list)
@@ -22,6 +22,7 @@ class Foresight:
     early: int = 0
     wasted: int = 0
     started: int = 0
+    used: int = 0
     joined: int = 0
     cancelled: int = 0
     failed: int = 0

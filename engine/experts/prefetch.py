@@ -177,6 +177,7 @@ class Prefetch:
             nbytes, key = bets.pop(expert), self._keys[row][expert]
             coming = self._arrivals.coming(key)
             early = self._arrivals.brought(key) if coming else nbytes
+            self.foresight.used += 1
             self.foresight.joined += bool(coming)
             self.foresight.useful += nbytes
             self.foresight.early += early

@@ -58,6 +58,7 @@ class ResidentExperts:
             telemetry.uses(layer).buffer_info()[0],
             telemetry.hit_count.buffer_info()[0],
             telemetry.precision.buffer_info()[0],
+            telemetry.notes(layer).ctypes.data,
             n=n,
         )
         self.native.tiers[:] = (0, *spec.tiers, 0, 0)[:4]

@@ -123,14 +123,15 @@ class ExpertRuntime:
         call = Call(x, k, self._room_for(tokens * k, x))
         if self.as_if_missing:
             parted = wants_as_missing(*of_layer)
-            self.telemetry.routed(layer, slots)
+            self.telemetry.routed(layer, slots, ids, weights)
             skipped = self._serve_as_missing(call, *parted)
         else:
             wants = wants_of(*of_layer)
-            self.telemetry.routed(layer, slots)
+            self.telemetry.routed(layer, slots, ids, weights)
             self._tell_policy(layer, wants, tokens)
             skipped = self._several.serve(call, wants)
         if skipped:
+            self.telemetry.skipped(layer, ids.view(-1)[skipped].tolist())
             weights = weights.clone()
             weights.view(-1)[skipped] = 0.0
         return self._kernels[0].combine(call.out, weights)

@@ -105,6 +105,8 @@ class Several:
                 _, work = groups.setdefault((lease.level, id(want.spec)), (want.spec, []))
                 work.append(Work(lease.parts, want.slots))
                 self._telemetry.precision[lease.tier] += len(want.slots)
+                if lease.tier < want.full:
+                    self._telemetry.coarse(want.key, len(want.slots))
             for (level, _), (spec, work) in groups.items():
                 start = 0.0 if self.observer is None else time.perf_counter()
                 self._kernels[level].run(spec, self._activation, work, call.x, call.k, call.out)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from engine.experts.foresight import Foresight
 from engine.experts.keys import ExpertKey, ExpertSource
 
 MOST_TIER = 32
+GATES, GATE, COARSE, SKIPPED = range(4)  # what is noted of an expert: see uh_residents in underhill_kernels.h
 Matrix = tuple[tuple[int, ...], ...]
 
 
@@ -53,16 +59,19 @@ class Telemetry:
         self.reads = 0
         self.read_seconds = 0.0
         self.repaired = 0
+        self.waited = 0.0  # seconds in which the model's thread did nothing, for the want of an expert
         # Arrays, so that native code may add to them: it is given their addresses, and none ever changes its length.
         self.hit_count = array("q", [0])
         self.precision = array("q", [0] * (MOST_TIER + 1))  # pairs by tier; 0: skipped
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._uses = [array("q", [0] * source.experts(layer)) for layer in source.layers]
-        self._before = [row[:] for row in self._uses]  # as they were when the current answer began
+        self._notes = [np.zeros((source.experts(layer), 4)) for layer in source.layers]
+        self.begin_answer()
 
     def begin_answer(self) -> None:
         """Activations count from here."""
-        self._before = [row[:] for row in self._uses]
+        self._before = [row[:] for row in self._uses]  # as they were then
+        self._gates_before = [notes[:, GATES].copy() for notes in self._notes]
 
     @property
     def hits(self) -> int:
@@ -77,6 +86,24 @@ class Telemetry:
         """How often each expert of a layer was chosen."""
         return self._uses[self._row[layer]]
 
+    def used(self) -> tuple[Matrix, Matrix]:
+        """How often each expert was chosen in the current answer, and since load."""
+        answer = (tuple(now - then for now, then in zip(*rows)) for rows in zip(self._uses, self._before))
+        return tuple(answer), tuple(map(tuple, self._uses))
+
+    def mean_gates(self) -> tuple[tuple[float, ...], ...]:
+        """The mean gate weight of each expert in the current answer, by magnitude; 0: it was not chosen."""
+        found = []
+        for uses, before, notes, gates in zip(self._uses, self._before, self._notes, self._gates_before):
+            times = np.array(uses) - np.array(before)
+            means = (notes[:, GATES] - gates) / np.maximum(times, 1)
+            found.append(tuple(np.where(times > 0, means, 0.0).tolist()))
+        return tuple(found)
+
+    def notes(self, layer: int) -> NDArray[np.float64]:
+        """[experts, 4]: of each expert of a layer, what GATES, GATE, COARSE and SKIPPED say. Native code adds to it."""
+        return self._notes[self._row[layer]]
+
     def chosen(self, layer: int) -> list[int]:
         """How often each expert of a layer was chosen in the current answer."""
         row = self._row[layer]
@@ -87,11 +114,35 @@ class Telemetry:
         row = self._row[key.layer]
         return self._uses[row][key.expert] - self._before[row][key.expert]
 
-    def routed(self, layer: int, slots: Mapping[int, Sequence[int]]) -> None:
-        """These experts were chosen in these slots."""
+    def routed(self, layer: int, slots: Mapping[int, Sequence[int]], ids: Tensor, weights: Tensor) -> None:
+        """These experts were chosen in these slots. ids, weights: [T, K], of the slots in their order."""
         row = self._uses[self._row[layer]]
         for expert, chosen in slots.items():
             row[expert] += len(chosen)
+        if len(ids) == 1:
+            self.weighed(layer, ids[0].tolist(), weights[0].tolist())
+            return
+        notes, flat = self.notes(layer), ids.flatten().cpu().numpy()
+        gates = weights.detach().flatten().abs().to("cpu", torch.float64).numpy()
+        notes[:, GATES] += np.bincount(flat, gates, len(notes))
+        notes[flat, GATE] = gates
+
+    def weighed(self, layer: int, experts: Sequence[int], gates: Sequence[float]) -> None:
+        """One token gave these experts these gate weights."""
+        notes = self._notes[self._row[layer]]
+        for expert, gate in zip(experts, gates):
+            notes[expert, GATES] += abs(gate)
+            notes[expert, GATE] = abs(gate)
+
+    def coarse(self, key: ExpertKey, times: int) -> None:
+        """An expert ran at less than its full precision."""
+        self._notes[self._row[key.layer]][key.expert, COARSE] += times
+
+    def skipped(self, layer: int, experts: Iterable[int]) -> None:
+        """These did not run at all, each once for every time it is named."""
+        notes = self._notes[self._row[layer]]
+        for expert in experts:
+            notes[expert, SKIPPED] += 1
 
     def read(self, nbytes: int, seconds: float) -> None:
         """One read ended well."""
@@ -99,13 +150,22 @@ class Telemetry:
         self.reads += 1
         self.read_seconds += seconds
 
+    @property
+    def ran(self) -> dict[str, int]:
+        """As Snapshot.precision."""
+        tiers = reversed(list(enumerate(self.precision)))
+        return {str(tier or "skipped"): count for tier, count in tiers if count}
+
+    def matrix(self, values: Mapping[ExpertKey, int]) -> Matrix:
+        """A value for each expert, 0 for those that are not named."""
+        rows = [[0] * len(row) for row in self._uses]
+        for key, value in values.items():
+            rows[self._row[key.layer]][key.expert] = value
+        return tuple(map(tuple, rows))
+
     def snapshot(self, residency: Mapping[ExpertKey, int]) -> Snapshot:
         """The counters now. residency: of the cache."""
-        held = [[0] * len(row) for row in self._uses]
-        for key, tier in residency.items():
-            held[self._row[key.layer]][key.expert] = tier
-        tiers = reversed(list(enumerate(self.precision)))
-        precision = {str(tier or "skipped"): count for tier, count in tiers if count}
+        answer, uses = self.used()
         return Snapshot(
             layers=self.layers,
             hits=self.hits,
@@ -114,10 +174,8 @@ class Telemetry:
             reads=self.reads,
             read_seconds=self.read_seconds,
             repaired=self.repaired,
-            precision=precision,
-            activations=tuple(
-                tuple(now - then for now, then in zip(uses, before)) for uses, before in zip(self._uses, self._before)
-            ),
-            uses=tuple(map(tuple, self._uses)),
-            residency=tuple(map(tuple, held)),
+            precision=self.ran,
+            activations=answer,
+            uses=uses,
+            residency=self.matrix(residency),
         )

@@ -74,6 +74,13 @@ class TieredCache:
                 merged[key] = max(tier, merged.get(key, 0))
         return merged
 
+    def places(self) -> dict[ExpertKey, int]:
+        """Every resident expert and where it is: 1 in the last level, ordinary memory; 2 above that."""
+        found: dict[ExpertKey, int] = {}
+        for place, level in enumerate(reversed(self.levels), 1):
+            found |= dict.fromkeys(level.residency(), place)
+        return found
+
     def holds(self, key: ExpertKey, most: int | None = None) -> bool:
         """Whether it is resident at any tier, no finer than `most`."""
         return any(level.tier(key, most) for level in self.levels)

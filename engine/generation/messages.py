@@ -53,12 +53,71 @@ class Stats:
 
 
 @dataclass(frozen=True)
+class Look:
+    """What somebody looks at, so that nothing else is gathered. maps: the matrices of a Snapshot.
+
+    expert: (layer, expert), the layer by the model's own index; of whom to say all.
+    """
+
+    maps: bool = False
+    expert: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class ExpertFacts:
+    """One expert. uses: since load, of which coarse and skipped. answer: uses in this answer.
+
+    gate, mean_gate: its last gate weight, and the mean of this answer; 0: there was none. tier: held, 0: on disk.
+    place: 0 disk, 1 memory, 2 graphics memory. coming: the tier it is being read at now. nbytes: held; stored: whole.
+    """
+
+    layer: int
+    expert: int
+    uses: int
+    answer: int
+    gate: float
+    mean_gate: float
+    coarse: int
+    skipped: int
+    tier: int
+    place: int
+    coming: int
+    nbytes: int
+    stored: int
+
+
+@dataclass(frozen=True)
+class MemoryUse:
+    """Where the bytes under the ceiling go, as planned; they add up to it. cached: of `cache`, those in use now.
+
+    program: Underhill itself, with what it keeps about experts. dense: the weights beside the experts. context: the KV
+    cache at its longest. buffers: for computing. spare: of no use for experts. device, device_cached: in graphics.
+    """
+
+    ceiling: int
+    program: int
+    dense: int
+    context: int
+    buffers: int
+    cache: int
+    spare: int
+    cached: int
+    device: int = 0
+    device_cached: int = 0
+
+
+@dataclass(frozen=True)
 class Snapshot:
     """A loaded model at one moment, for the live panels. Counters are since it was loaded.
 
     activations: [moe_layers][experts] uses in the current answer. residency: the same shape, tier held in memory
     (0 none, 2, 4, 8, 16, 32). layer_names: the model's own layer indices of the rows. precision: as in Stats.
     tokens_per_second: over the last second or so; 0 while idle. why: one sentence on what limits the speed now.
+
+    Matrices are () where nobody looks at them (Look). uses: since load. gates: mean gate weights of this answer.
+    places: as ExpertFacts.place. foreseen: hits that were read ahead; foreseen_late: misses that were on their way.
+    prompt_tokens_per_second: of the prompt that is being read, or was last. waiting: share of the last second or so in
+    which computing stood still for the disk.
     """
 
     activations: tuple[tuple[int, ...], ...]
@@ -76,3 +135,12 @@ class Snapshot:
     rss: int
     generating: bool
     why: str
+    uses: tuple[tuple[int, ...], ...] = ()
+    gates: tuple[tuple[float, ...], ...] = ()
+    places: tuple[tuple[int, ...], ...] = ()
+    expert: ExpertFacts | None = None
+    foreseen: int = 0
+    foreseen_late: int = 0
+    prompt_tokens_per_second: float = 0.0
+    waiting: float = 0.0
+    memory: MemoryUse | None = None

@@ -27,8 +27,8 @@ class Service:
     """Implements api.Engine.
 
     Three threads: 'model' owns the open models; 'library' imports, so that a long import leaves the chat alone;
-    'control' answers what must not wait (Stop, ListModels) and sends telemetry. torch is imported by the first of them
-    that needs it.
+    'control' answers what must not wait (Stop, Watch, ListModels) and sends telemetry. torch is imported by the first
+    of them that needs it.
     """
 
     def __init__(self, on_event: Callable[[api.Event], None]) -> None:
@@ -37,6 +37,7 @@ class Service:
         self._session: Session | None = None
         self._pool: Pool | None = None
         self._quiet_since = time.monotonic()
+        self._look = api.Look()
         self._model = Lane("model", self._on_model, self._emit, idle=self._rest, pulse=PULSE)
         self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = Lane("library", self._librarian.do, self._emit, idle=self._librarian.tidy, pulse=PULSE)
@@ -46,7 +47,7 @@ class Service:
 
     def send(self, command: api.Command) -> None:
         """Queue a command on the thread that serves it."""
-        if isinstance(command, (api.Stop, api.ListModels, api.Shutdown, *QUICK)):
+        if isinstance(command, (api.Stop, api.Watch, api.ListModels, api.Shutdown, *QUICK)):
             self._control.put(command)
             return
         if isinstance(command, LONG):
@@ -76,6 +77,8 @@ class Service:
         match command:
             case api.Stop():
                 return self._model.cancel(command.target) or self._library.cancel(command.target)
+            case api.Watch():
+                self._look = command.look
             case api.ListModels():
                 return self._list()
             case api.Shutdown():
@@ -99,7 +102,7 @@ class Service:
 
     def _pulse(self) -> None:
         session = self._session
-        if session is not None and (snapshot := session.snapshot()) is not None:
+        if session is not None and (snapshot := session.snapshot(self._look)) is not None:
             self._emit(api.Telemetry("", **vars(snapshot)))
 
     # ---- the model --------------------------------------------------------------------------------------------

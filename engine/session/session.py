@@ -21,7 +21,7 @@ from engine.experts.telemetry import Snapshot as Counters
 from engine.generation.answer import Answer, Listener, answer
 from engine.generation.chat import ChatFormat, fit
 from engine.generation.context import Context, Model
-from engine.generation.messages import Message, Snapshot, Stats
+from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import plan as planning
 from engine.hardware import probe
@@ -46,6 +46,7 @@ from engine.session.warm import WarmStart
 from engine.store.reader import Store
 
 HEAP_HOLES = 500_000_000  # bytes that prompts may leave in the heap where nothing is done about it
+NOTHING = Look()
 SPARE_TOKENS = 256  # of context beyond those in use that a lower ceiling leaves, for an answer to come to its end
 Report = Callable[[str, int, int], None]
 
@@ -104,7 +105,7 @@ class Session:
         except BaseException:
             self.runtime.close()
             raise
-        self._watcher = Watcher(self.runtime, self.machine, native=native)
+        self._watcher = Watcher(self, native=native)
         self.told: Callable[[str], None] = lambda notice: None
         self._room = Room(
             self.plan.cache_bytes,
@@ -225,9 +226,10 @@ class Session:
         listener.turns_dropped(prompt.dropped)
         before = self.counters()
         self.speed_check.answering()
+        following = self._watcher.following(listener)
         with damage.explained(self.store.path), self._watcher.answering(), self._interrupted_by(listener):
             result = answer(
-                self.context, self.chat, prompt, sampling, stop_texts, listener, self._watcher.token, self._prompt_read
+                self.context, self.chat, prompt, sampling, stop_texts, following, self._watcher.token, self._prompt_read
             )
             self.warm.answered(self.counters().activations)
         stats = self._stats(result, len(prompt.ids), prompt.dropped, before)
@@ -388,9 +390,9 @@ class Session:
         """Hits, misses, bytes and precision since the model was loaded."""
         return self.runtime.snapshot()
 
-    def snapshot(self) -> Snapshot | None:
+    def snapshot(self, look: Look = NOTHING) -> Snapshot | None:
         """For the live panels, from any thread; None while nothing has changed since the last one."""
-        return self._watcher.snapshot()
+        return self._watcher.snapshot(look)
 
     @contextmanager
     def listening(self, listener: RouteListener, passes: PassListener | None = None) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""What a session tells the live panels."""
+"""What a session tells the live panels: a few counters, and the matrices only while somebody looks at them."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from engine.experts.runtime import ExpertRuntime
-from engine.generation.messages import Snapshot
+from engine.experts.keys import ExpertKey
+from engine.experts.telemetry import COARSE, GATE, SKIPPED
+from engine.generation.answer import Listener
+from engine.generation.messages import ExpertFacts, Look, MemoryUse, Snapshot
 from engine.hardware import probe
-from engine.hardware.machine import Machine
+from engine.hardware.speed import IN_CACHE
+from engine.session.why import Pace, why
+
+if TYPE_CHECKING:
+    from engine.session.session import Session
 
 WINDOW = 2.0  # seconds over which speeds are taken
 
@@ -20,9 +27,9 @@ class Rate:
     """Change per second of a counter over the last WINDOW seconds."""
 
     def __init__(self) -> None:
-        self._seen: deque[tuple[float, int]] = deque()
+        self._seen: deque[tuple[float, float]] = deque()
 
-    def add(self, value: int, now: float) -> float:
+    def add(self, value: float, now: float) -> float:
         """Note the counter's value now; returns its rate (0 until there are two values)."""
         self._seen.append((now, value))
         while len(self._seen) > 2 and now - self._seen[0][0] > WINDOW:
@@ -34,86 +41,155 @@ class Rate:
 class Watcher:
     """Reads the runtime's counters for the panels; counts tokens and their speed."""
 
-    def __init__(self, runtime: ExpertRuntime, machine: Machine, *, native: bool) -> None:
+    def __init__(self, session: Session, *, native: bool) -> None:
         """native: whether native kernels compute."""
-        self._runtime = runtime
-        self._native = native
-        self._machine = machine
+        self._session, self._runtime, self._native = session, session.runtime, native
         self._tokens = 0
-        self._generating = False
+        self._prompt_rate = 0.0
+        self._reading = self._generating = False
         self._lock = threading.Lock()
         self._last: tuple[object, ...] = ()
-        self._rates = Rate(), Rate(), Rate()
+        self._rates = tuple(Rate() for _ in range(4))
 
     @contextmanager
     def answering(self) -> Iterator[None]:
         """While an answer is being made."""
         self._runtime.telemetry.begin_answer()
         with self._lock:
-            self._rates = Rate(), Rate(), Rate()
-        self._generating = True
+            self._rates = tuple(Rate() for _ in range(4))
+        self._prompt_rate = 0.0
+        self._reading = self._generating = True
         try:
             yield
         finally:
-            self._generating = False
+            self._reading = self._generating = False
+
+    def following(self, listener: Listener) -> Listener:
+        """The same listener; what it hears of the prompt is heard here too."""
+        return _Following(self, listener)
+
+    def prompt_read(self, tokens: int, seconds: float) -> None:
+        """So many tokens of the prompt took so long."""
+        self._prompt_rate = tokens / seconds if seconds > 0 else 0.0
 
     def token(self) -> None:
         """One token was decoded."""
         self._tokens += 1
+        self._reading = False
 
-    def snapshot(self) -> Snapshot | None:
+    def snapshot(self, look: Look) -> Snapshot | None:
         """A snapshot; None while nothing has changed since the last one."""
+        runtime, plan = self._runtime, self._session.plan
+        counters, cache = runtime.telemetry, runtime.cache
         with self._lock:
-            seen = self._runtime.snapshot()
-            cache = self._runtime.cache
-            state = (self._generating, self._tokens, seen.hits, seen.misses, cache.nbytes, cache.capacity)
+            hits, misses, held = counters.hits, counters.misses, cache.nbytes
+            state = (self._generating, self._tokens, self._prompt_rate, hits, misses, held, cache.capacity, plan, look)
             if state == self._last:
                 return None
             self._last = state
             now = time.monotonic()
-            tokens, read, missed = (
-                rate.add(value, now)
-                for rate, value in zip(self._rates, (self._tokens, seen.bytes_read, seen.misses), strict=True)
-            )
+            values = self._tokens, counters.bytes_read, misses, counters.waited
+            tokens, read, missed, waited = (rate.add(value, now) for rate, value in zip(self._rates, values))
             if not self._generating:
-                tokens = read = missed = 0.0
+                tokens = read = missed = waited = 0.0
+        waiting = min(1.0, waited)
+        ahead = runtime.prefetch.foresight if runtime.prefetch is not None else None
+        answer, uses = counters.used() if look.maps else ((), ())
         return Snapshot(
-            activations=seen.activations,
-            residency=seen.residency,
-            layer_names=seen.layers,
-            hits=seen.hits,
-            misses=seen.misses,
-            bytes_read=seen.bytes_read,
-            precision=seen.precision,
+            activations=answer,
+            residency=counters.matrix(cache.residency()) if look.maps else (),
+            layer_names=counters.layers,
+            hits=hits,
+            misses=misses,
+            bytes_read=counters.bytes_read,
+            precision=counters.ran,
             tokens=self._tokens,
             tokens_per_second=tokens,
             disk_bytes_per_second=read,
-            cache_bytes=cache.nbytes,
+            cache_bytes=held,
             cache_capacity=cache.capacity,
             rss=probe.rss(),
             generating=self._generating,
-            why=why(
-                min(1.0, read / self._machine.disk_rate), tokens, missed / tokens if tokens else 0.0, read, self._native
-            )
-            if self._generating
-            else "Idle.",
+            why=why(self._pace(tokens, waiting, read, missed)) if self._generating else "Idle.",
+            uses=uses,
+            gates=counters.mean_gates() if look.maps else (),
+            places=counters.matrix(cache.places()) if look.maps else (),
+            expert=self._facts(*look.expert) if look.expert is not None else None,
+            foreseen=ahead.used - ahead.joined if ahead is not None else 0,
+            foreseen_late=ahead.joined if ahead is not None else 0,
+            prompt_tokens_per_second=self._prompt_rate,
+            waiting=waiting,
+            memory=self._memory(),
+        )
+
+    def _pace(self, tokens: float, waiting: float, read: float, missed: float) -> Pace:
+        session = self._session
+        plan, facts, machine = session.plan, session.facts, session.machine
+        dense = facts.dense_bytes[plan.dense]
+        a_token = dense - facts.looked_up_bytes.get(plan.dense, 0)
+        a_token += facts.experts_per_token * facts.moe_layers * facts.record_bytes[plan.tier]
+        small = facts.expert_bytes[plan.tier] + dense <= IN_CACHE
+        return Pace(
+            self._reading, tokens, self._prompt_rate, waiting, read, missed, 0 if small else a_token,
+            machine.memory_rate, self._native,
+        )  # fmt: skip
+
+    def _facts(self, layer: int, expert: int) -> ExpertFacts | None:
+        """None where there is no such expert (another model was opened)."""
+        runtime = self._runtime
+        counters, cache, key = runtime.telemetry, runtime.cache, ExpertKey(layer, expert)
+        if layer not in counters.layers or not 0 <= expert < len(counters.uses(layer)):
+            return None
+        row, notes = counters.layers.index(layer), counters.notes(layer)[expert].tolist()
+        tier = cache.best(key)
+        layout = self._session.store.spec(layer, expert).layout
+        stored = layout.bytes_for(self._session.store.spec(layer, expert).top)
+        return ExpertFacts(
+            layer=layer,
+            expert=expert,
+            uses=counters.uses(layer)[expert],
+            answer=counters.times(key),
+            gate=notes[GATE],
+            mean_gate=counters.mean_gates()[row][expert],
+            coarse=int(notes[COARSE]),
+            skipped=int(notes[SKIPPED]),
+            tier=tier,
+            place=cache.places().get(key, 0),
+            coming=runtime.arrivals.coming(key),
+            nbytes=layout.bytes_for(tier) if tier else 0,
+            stored=stored,
+        )
+
+    def _memory(self) -> MemoryUse:
+        session, levels = self._session, self._runtime.cache.levels
+        plan, facts = session.plan, session.facts
+        context, dense = plan.context * facts.per_token(plan.dense), facts.dense_bytes[plan.dense]
+        cache = levels[-1].capacity
+        spare = max(0, plan.spare + plan.cache_bytes - cache)  # what the system's own need took from the cache for now
+        rest = plan.ceiling - dense - context - plan.workspace - cache - spare
+        return MemoryUse(
+            ceiling=plan.ceiling,
+            program=max(0, rest),
+            dense=dense,
+            context=context,
+            buffers=plan.workspace,
+            cache=cache,
+            spare=spare,
+            cached=levels[-1].nbytes,
+            device=sum(level.capacity for level in levels[:-1]),
+            device_cached=sum(level.nbytes for level in levels[:-1]),
         )
 
 
-def why(
-    disk_share: float, tokens_per_second: float, misses_per_token: float, disk_rate: float, native: bool = True
-) -> str:
-    """What limits the speed now, in a sentence; in two where the slower kernels have a part in it.
+class _Following:
+    """Listener of an answer that passes everything on."""
 
-    disk_share: part of the disk's measured rate in use, 0 to 1. disk_rate: bytes per second being read.
-    native: whether native kernels compute.
-    """
-    if tokens_per_second <= 0:
-        return "Reading the prompt."
-    slower = "" if native else " The slower torch kernels compute."
-    if misses_per_token < 0.05:
-        return f"Every expert needed is in memory; computing sets the pace.{slower}"
-    missing = f"{misses_per_token:.1f} experts per token are not in memory and come from disk"
-    if disk_share > 0.5:
-        return f"Waiting for the disk: {missing} at {disk_rate / 1e6:,.0f} MB/s. A larger expert cache would help."
-    return f"Mostly computing: {missing}, which takes {100 * disk_share:.0f} % of what the disk can give.{slower}"
+    def __init__(self, watcher: Watcher, listener: Listener) -> None:
+        self._watcher, self._start = watcher, time.monotonic()
+        self.turns_dropped, self.text, self.cancelled = listener.turns_dropped, listener.text, listener.cancelled
+        self._heard = listener.prompt_read
+
+    def prompt_read(self, done: int, total: int, reused: int) -> None:
+        """So many prompt tokens are read."""
+        self._watcher.prompt_read(done - reused, time.monotonic() - self._start)
+        self._heard(done, total, reused)

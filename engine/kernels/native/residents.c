@@ -48,6 +48,12 @@ static int lacking(const uh_residents *layer, const int64_t *ids, int32_t k, con
     return missing;
 }
 
+/* Whether an expert of so many planes, 0: none, runs at less than its full precision. */
+static int coarse(const uh_residents *layer, const uh_expert *expert) {
+    const int32_t full = expert->most && expert->most < layer->high ? expert->most : layer->high;
+    return expert->planes && expert->planes < full;
+}
+
 int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
                     const float *weights, float *y, int32_t *needed) {
     uh_expert asked[MOST];
@@ -57,6 +63,10 @@ int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_
     for (int32_t i = 0; i < k; i++) {
         layer->uses[ids[i]]++;
         layer->ran[layer->tiers[layer->experts[ids[i]].planes]]++;
+        double *note = layer->notes + 4 * ids[i];
+        note[0] += note[1] = fabsf(weights[i]);
+        note[2] += coarse(layer, layer->experts + ids[i]);
+        note[3] += needed[i] == UH_SKIPPED;
         if (needed[i] == UH_SKIPPED) continue;
         asked[hits] = layer->experts[ids[i]];
         asked[hits++].first = i;
@@ -75,6 +85,9 @@ int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *i
         asked[i].count = 1;
         if (!asked[i].planes) return UH_NOT_RESIDENT;
     }
-    for (int32_t i = 0; i < n; i++) layer->ran[layer->tiers[asked[i].planes]]++;
+    for (int32_t i = 0; i < n; i++) {
+        layer->ran[layer->tiers[asked[i].planes]]++;
+        layer->notes[4 * ids[ranks[i]] + 2] += coarse(layer, asked + i);
+    }
     return uh_run(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
 }

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 6
+#define UH_ABI 7
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -133,6 +133,7 @@ typedef struct {
     int64_t *uses;            /* [n]; times it was chosen, skipped or not */
     int64_t *hits;
     int64_t *ran;      /* by tier: experts that ran at it; 0: skipped */
+    double *notes;     /* [n][4]: sum of its gate weights by magnitude, the last one, times it ran coarse, times skipped */
     double t1, t2;     /* unimportance above which an expert needs no more than `low` planes, or none; t1 = 1: exact */
     int32_t n;
     int32_t high, low; /* planes that an expert needs, not to have to be fetched */
@@ -149,7 +150,7 @@ UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const
                            const float *weights, float *y, int32_t *needed);
 
 /* Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x) for the n `ranks` below k. out
- * [k, hidden], for uh_combine. Counts in `ran` alone. 0: done; -1: out of memory; below: nothing was done. */
+ * [k, hidden], for uh_combine. Counts in `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
 UH_API int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
                        int32_t k, const float *x, float *out);
 

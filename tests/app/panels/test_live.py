@@ -94,9 +94,12 @@ def test_figures(qtbot: QtBot, theme: Theme) -> None:
 def test_hidden_it_gathers_but_does_not_paint(qtbot: QtBot, theme: Theme) -> None:
     panel = LivePanel(theme)
     qtbot.addWidget(panel)
+    looks: list[api.Look] = []
+    panel.looking.connect(looks.append)
     panel.show()
     panel.take(BASE)
     panel.hide()
+    assert [look.maps for look in looks] == [True, False]
     painted = panel.painted
     for number in range(10):
         panel.take(replace(BASE, hits=11 + number))

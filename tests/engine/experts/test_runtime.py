@@ -265,8 +265,17 @@ def test_counters_of_this_answer_and_since_load(opened: Open) -> None:
     x, weights = torch.randn(2, 48), torch.full((2, 2), 0.5)
     runtime.moe(3, x, torch.tensor([[0, 5], [5, 2]]), weights)
     runtime.telemetry.begin_answer()
-    runtime.moe(3, x[:1], torch.tensor([[5, 4]]), weights[:1])
+    runtime.moe(3, x[:1], torch.tensor([[5, 4]]), torch.tensor([[0.75, -0.25]]))
     seen = runtime.snapshot()
+    assert runtime.telemetry.mean_gates() == ((0.0,) * 6, (0.0, 0.0, 0.0, 0.0, 0.25, 0.75))
+    assert runtime.telemetry.notes(3)[:, :2].tolist() == [
+        [0.5, 0.5],
+        [0, 0],
+        [0.5, 0.5],
+        [0, 0],
+        [0.25] * 2,
+        [1.75, 0.75],
+    ]
     assert seen.layers == (1, 3)
     assert seen.uses == ((0,) * 6, (1, 0, 1, 0, 1, 3))
     assert seen.activations == ((0,) * 6, (0, 0, 0, 0, 1, 1))

@@ -17,7 +17,7 @@ from engine.experts.opening import DevicePool, open_runtime
 from engine.experts.policies import Weights, WeightsByShare
 from engine.experts.precision import EXACT, Thresholds, unimportance
 from engine.experts.runtime import ExpertRuntime
-from engine.experts.telemetry import Snapshot
+from engine.experts.telemetry import COARSE, SKIPPED, Snapshot
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
@@ -98,6 +98,11 @@ def test_a_run_of_steps_leaves_what_the_long_way_leaves(
         assert torch.equal(stepped(short, layer, x, ids, weights), expected), seed
         assert told(short) == told(long), seed
     assert told(short).hits > told(short).misses > 0
+    for layer in source.layers:
+        notes = short.telemetry.notes(layer)
+        assert notes.tolist() == long.telemetry.notes(layer).tolist()
+        assert notes[:, COARSE].any() == (len(spec.tiers) > 1)
+        assert notes[:, SKIPPED].any()
     assert short.cache.counts == long.cache.counts
 
 

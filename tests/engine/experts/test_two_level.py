@@ -67,6 +67,7 @@ def test_the_evicted_moves_down_and_comes_back_up() -> None:
     load(cache, A).release()
     load(cache, B).release()
     assert where(cache) == [{B: 8}, {A: 8}]
+    assert cache.places() == {B: 2, A: 1}
     again = find(cache, A)
     assert again is not None
     assert (again.level, holds(again)) == (0, [1, 2, 4, 5])

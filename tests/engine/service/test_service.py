@@ -24,6 +24,7 @@ from engine.api import (
     Kind,
     ListModels,
     LoadModel,
+    Look,
     Message,
     ModelCard,
     PlanChanged,
@@ -37,6 +38,7 @@ from engine.api import (
     UnderhillError,
     UnloadModel,
     UpdateSettings,
+    Watch,
 )
 from engine.hardware.pressure import Reading
 from engine.service import Service
@@ -195,11 +197,15 @@ def test_telemetry_comes_while_generating_at_most_five_times_a_second(loaded: De
         inner(event)
 
     loaded.engine._on_event = timed  # type: ignore[attr-defined]
+    loaded.result(Watch, Look(maps=True, expert=(0, 3)))
     loaded.result(Generate, HELLO, {"temperature": 0.0, "max_tokens": 200})
     last = loaded.first(lambda e: isinstance(e, Telemetry) and not e.generating and e.tokens > 0)
     assert isinstance(last, Telemetry)
     assert all(b - a > 0.15 for a, b in itertools.pairwise(arrivals))
-    assert len(last.activations) == len(last.residency) == len(last.layer_names) == 6
+    assert len(last.activations) == len(last.residency) == len(last.gates) == len(last.layer_names) == 6
+    assert last.expert is not None
+    assert (last.expert.layer, last.expert.expert) == (0, 3)
+    assert last.expert.answer == last.activations[0][3]
     assert last.hits + last.misses > 0
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.generation.messages import Message, Stats
+from engine.generation.messages import Look, Message, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.budget import held_by
@@ -282,7 +282,7 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
 
     def watch() -> None:
         while not done.is_set():
-            if (snapshot := session.snapshot()) is not None:
+            if (snapshot := session.snapshot(Look())) is not None:
                 seen.append(snapshot)
 
     watcher = threading.Thread(target=watch)
@@ -290,7 +290,8 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
     stats = ask(session)
     done.set()
     watcher.join()
-    last = session.snapshot() or seen[-1]
+    last = session.snapshot(Look(maps=True))
+    assert last is not None
     assert last.hits == stats.hits
     assert last.misses == stats.misses
     assert any(s.generating for s in seen)
@@ -298,7 +299,8 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
     assert sum(map(sum, last.activations)) == sum(stats.precision.values())
     assert {tier for row in last.residency for tier in row} <= {0, 2, 4, 8}
     assert last.cache_bytes <= last.cache_capacity
-    assert session.snapshot() is None
+    assert session.snapshot(Look(maps=True)) is None
+    assert all(not s.activations for s in seen)  # nobody looked
 
 
 def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration_is_made_again(home: Path) -> None:
