@@ -43,7 +43,10 @@ class Command:
 
 @dataclass(frozen=True)
 class ListModels(Command):
-    """All there is in the library, also what cannot be opened (ModelCard.state). Done.result: tuple[ModelCard, ...]."""
+    """All there is in the library, also what cannot be opened (ModelCard.state), with pills (ModelCard.fit).
+
+    Done.result: tuple[ModelCard, ...].
+    """
 
 
 @dataclass(frozen=True)

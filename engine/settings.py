@@ -169,13 +169,15 @@ IMPORT_BATTERY = Setting(
     "plugged in. 0 never waits.", "library", 0, 100,
 )  # fmt: skip
 
-# Of Underhill as a whole, whichever model is open; kept by the engine (hub/kept.py), for window and terminal alike.
 LIBRARY = (
     Setting("model_folders", "text", "", "Model folders",
             "Folders that models live in, one a line, on as many disks as you like; new models go into the first. "
             "'default' is the one in Underhill's own data.", "library"),
     IMPORT_BATTERY,
 )  # fmt: skip
+
+# Of Underhill as a whole, whichever model is open; kept by the engine (hub/kept.py), for window and terminal alike.
+SHARED = (*HUB, *LIBRARY)
 
 ALL = {s.name: s for s in (*SAMPLING, *ENGINE)}  # of a model and its answers: what the settings dialog shows
 

@@ -10,12 +10,13 @@ from dataclasses import asdict
 from engine.cli.output import ProgressBar, gb
 from engine.hub import finders
 from engine.hub.shown import FoundModel
+from engine.session.pills import Pills
 
 
 def run(args: argparse.Namespace) -> int:
     """Print what was found and how to import it; nothing is changed."""
     bar = ProgressBar(sys.stderr.isatty())
-    found = finders.find(lambda phrase, done, total: bar.show("Looking", done, total, "models"))
+    found = finders.find(lambda phrase, done, total: bar.show("Looking", done, total, "models"), rate=Pills().config)
     bar.close()
     if args.json:
         print(json.dumps([asdict(model) for model in found]))
@@ -29,4 +30,5 @@ def run(args: argparse.Namespace) -> int:
 def _lines(m: FoundModel) -> str:
     what = ", ".join(part for part in (m.architecture, m.format, m.quantization, gb(m.nbytes)) if part)
     then = f'underhill-cli import "{m.path}" --name "{m.name}"' if m.can_open else f"Cannot be imported: {m.why_not}"
-    return f"{m.title} ({m.app}; {what})\n  {then}"
+    here = "" if m.fit is None else f"\n  {m.fit.sentence}"
+    return f"{m.title} ({m.app}; {what}){here}\n  {then}"

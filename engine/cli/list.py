@@ -7,10 +7,13 @@ import json
 import sys
 from dataclasses import asdict
 
-from engine.cli.output import ProgressBar, gb, table
+from engine.cli.output import ProgressBar, gb, millions, pill, speed, table
 from engine.hub import library
 from engine.hub.card import ModelCard
 from engine.hub.home import BUILTIN
+from engine.session.pills import Pills
+
+HEADER = ("NAME", "HERE", "TOKENS/S", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -18,12 +21,12 @@ def run(args: argparse.Namespace) -> int:
     bar = ProgressBar(sys.stderr.isatty())
     library.prepare(BUILTIN, bar.report)
     bar.close()
-    cards = library.listing()
+    cards = Pills().library(library.listing())
     if args.json:
         print(json.dumps([asdict(card) for card in cards]))
         return 0
     usable = [card for card in cards if card.usable]
-    print(table(map(_row, usable), ("NAME", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")))
+    print(table(map(_row, usable), HEADER))
     for card in cards:
         if card.problem:
             size = "" if card.usable else f" ({gb(card.disk_bytes)})"
@@ -33,7 +36,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _row(c: ModelCard) -> tuple[str, ...]:
     bits = "/".join(map(str, c.tiers))
-    return c.name, c.family, f"{c.parameters / 1e9:.2f} B", gb(c.disk_bytes), bits, c.backend, _cost(c)
+    own = c.name, pill(c.fit), speed(c.fit), c.family, millions(c.parameters), gb(c.disk_bytes), bits
+    return *own, c.backend, _cost(c)
 
 
 def _cost(card: ModelCard) -> str:

@@ -8,6 +8,11 @@ from typing import Any
 
 from tqdm import tqdm
 
+from engine.hardware.fit import Fit
+from engine.hardware.speed import figure
+
+PILLS = {"fits": "Fits", "slow": "Slow", "too_big": "Too big"}
+
 
 def say(text: str) -> None:
     """A note for the person; never mixed into results."""
@@ -64,3 +69,25 @@ def table(rows: Iterable[Sequence[str]], header: Sequence[str]) -> str:
 def gb(n: int) -> str:
     """Bytes for people."""
     return f"{n / 1e9:.2f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
+
+
+def millions(parameters: int) -> str:
+    """Parameters for people; '?' where they are not known."""
+    if not parameters:
+        return "?"
+    return f"{parameters / 1e9:.1f} B" if parameters >= 1e8 else f"{parameters / 1e6:.1f} M"
+
+
+def pill(fit: Fit | None) -> str:
+    """Whether a model runs here, in two words: and with how many bits, where fewer than usual make it run."""
+    if fit is None:
+        return "?"
+    return PILLS[fit.pill] + (f" at {fit.tier} bits" if fit.tier < 8 and fit.pill != "too_big" else "")
+
+
+def speed(fit: Fit | None) -> str:
+    """Tokens a second that are expected, from worse to better."""
+    if fit is None or fit.speed is None:
+        return "-"
+    low, high = (figure(tokens) for tokens in fit.speed)
+    return low if low == high else f"{low} to {high}"

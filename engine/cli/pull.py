@@ -7,12 +7,12 @@ import json
 import sys
 from dataclasses import asdict
 
-from engine import settings
-from engine.cli.main import given
+from engine.cli.hub import connected
 from engine.cli.output import ProgressBar, gb, say
 from engine.hub import library
-from engine.hub.remote.client import connect
 from engine.hub.remote.meter import Progress
+from engine.session.offers import outline_facts
+from engine.session.pills import Pills
 from engine.session.pull import look, pull
 
 
@@ -28,13 +28,16 @@ def run(args: argparse.Namespace) -> int:
         told = progress.waiting
         bar.report("Downloading", progress.done, progress.total)
 
-    with connect(given(args, settings.HUB)) as hub:
+    with connected(args) as hub:
         outline = look(hub, args.repo, args.revision)
         say(
             f"{outline.repo}: {outline.parameters / 1e9:.1f} B parameters, "
             f"{outline.active_parameters / 1e9:.1f} B used per token. {gb(outline.download_bytes)} to download, then "
             f"{gb(outline.store_bytes(args.top))} in the library. Licence: {outline.licence or 'not stated'}."
         )
+        pills = Pills()
+        for fit in pills.each(lambda top: outline_facts(outline, top, pills.native), (args.top,)):
+            say(fit.sentence)
         path = pull(
             hub, outline, args.name, args.top,
             remove_source=args.remove_source, arriving=arriving, importing=bar.report,

@@ -6,60 +6,42 @@ import argparse
 import json
 from dataclasses import asdict
 
-from engine import settings
-from engine.cli.main import given
-from engine.cli.output import gb, say, table
-from engine.hub import catalogue
-from engine.hub.remote.client import connect
-from engine.hub.remote.search import Found, search
+from engine.cli.hub import connected
+from engine.cli.output import gb, millions, pill, say, speed, table
+from engine.hub.shown import HubModel
+from engine.session.offers import judged, listed, of_catalogue
+from engine.session.pills import Pills
+
+HEADER = ("MODEL", "HERE", "TOKENS/S", "PARAMETERS", "PER TOKEN", "DOWNLOAD", "ON DISK", "LICENCE", "")
 
 
 def run(args: argparse.Namespace) -> int:
     """List what is found, most downloaded first. Without words nothing is sent: the choice is shipped."""
-    if not args.words:
-        return _catalogue(args)
-    with connect(given(args, settings.HUB)) as hub:
-        found = search(hub, " ".join(args.words), args.limit)
+    if args.words:
+        with connected(args) as hub:
+            found = judged(hub, listed(hub, " ".join(args.words))[: args.limit], Pills())
+    else:
+        found = of_catalogue(Pills())
     if args.json:
         print(json.dumps({"models": [asdict(one) for one in found]}))
     elif found:
-        print(table(map(_row, found), ("MODEL", "PARAMETERS", "DOWNLOAD", "LICENCE", "TYPE", "")))
+        print(table(map(_row, found), HEADER))
     else:
         say("No model of that name can be opened here. Try fewer words, such as the name of a family.")
     return 0
 
 
-def _catalogue(args: argparse.Namespace) -> int:
-    entries = sorted(catalogue.load(), key=lambda entry: entry.parameters)
-    if args.json:
-        found = [
-            {**asdict(e), "active_parameters": e.shape.active_parameters, "download_bytes": e.download_bytes}
-            for e in entries
-        ]
-        print(json.dumps({"models": found}))
-        return 0
-    rows = [
-        (
-            e.repo,
-            f"{e.parameters / 1e9:.1f} B",
-            f"{e.shape.active_parameters / 1e9:.1f} B",
-            gb(e.download_bytes),
-            e.licence,
-            e.about,
-        )
-        for e in entries
-    ]
-    print(table(rows, ("MODEL", "PARAMETERS", "PER TOKEN", "DOWNLOAD", "LICENCE", "")))
-    return 0
-
-
-def _row(found: Found) -> tuple[str, ...]:
-    notes = [f"quantized: {found.quantized}"] * bool(found.quantized) + ["needs an account"] * found.gated
+def _row(m: HubModel) -> tuple[str, ...]:
+    quantized, gated = f"quantized: {m.quantized}" if m.quantized else "", "needs an account" if m.gated else ""
+    own = f"in the library as {m.here}" if m.here else ""
     return (
-        found.repo,
-        f"{found.parameters / 1e9:.1f} B" if found.parameters else "?",
-        gb(found.download_bytes) if found.download_bytes else "?",
-        found.licence or "?",
-        found.model_type,
-        ", ".join(notes),
+        m.repo,
+        pill(m.fit),
+        speed(m.fit),
+        millions(m.parameters),
+        millions(m.active_parameters),
+        gb(m.download_bytes) if m.download_bytes else "?",
+        gb(m.fit.disk) if m.fit is not None else "?",
+        m.licence or "?",
+        ", ".join(part for part in (own, m.about.rstrip("."), quantized, gated) if part),
     )

@@ -7,16 +7,15 @@ import getpass
 import json
 import sys
 
-from engine import settings
-from engine.cli.main import given
+from engine.cli.hub import connected
 from engine.errors import Kind, UnderhillError
 from engine.hub.remote import tokens
-from engine.hub.remote.client import Hub, connect
+from engine.hub.remote.client import Hub
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask for a token, try it, keep it; or forget it."""
-    with connect(given(args, settings.HUB)) as hub:
+    with connected(args) as hub:
         if args.forget:
             said = "It is forgotten." if tokens.forget(hub.endpoint) else "There was none."
             print(json.dumps({"endpoint": hub.endpoint, "kept": False}) if args.json else said)

@@ -75,7 +75,7 @@ def _sentence(plan: Plan, model: ModelFacts, pill: Pill) -> str:
         where = "all of it in memory"
     else:
         where = f"{100 * plan.cache_bytes / whole:.0f} % of its experts in memory, the rest read from disk"
-    return f"{pill.capitalize()}: about {span} tokens a second, {where}."
+    return f"{pill.capitalize()}: about {span} tokens a second with {plan.tier}-bit experts, {where}."
 
 
 def _least(machine: Machine, model: ModelFacts, values: Mapping[str, object]) -> tuple[int, int]:

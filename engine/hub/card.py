@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.hardware.fit import Fit
 from engine.hub.dials import Calibration
 
 # ModelCard.state
@@ -25,6 +26,7 @@ class ModelCard:
     tier_bytes: (tier, bytes of all experts when read at it). source: what it was made from, or is being made from.
 
     plan: sentences on how it runs here (only when loaded). thinking: its template can switch thinking on and off.
+    fit: how it would run here now; None where nobody asked, or where it cannot be opened.
     calibration: what was measured of its precision dials; None until then. doing: what it is busy with while nobody
     asks, in a sentence.
     """
@@ -55,6 +57,7 @@ class ModelCard:
     action: str = ""
     source: str = ""
     tier_bytes: tuple[tuple[int, int], ...] = ()
+    fit: Fit | None = None
 
     @property
     def usable(self) -> bool:

@@ -23,10 +23,13 @@ _MODEL = "application/vnd.ollama.image.model"
 _TEMPLATE = "application/vnd.ollama.image.template"
 
 
-def find(report: Report, where: Sequence[Place] | None = None) -> tuple[FoundModel, ...]:
+def find(
+    report: Report, where: Sequence[Place] | None = None, rate: judging.Rate = judging.unrated
+) -> tuple[FoundModel, ...]:
     """What other apps have, those that can be opened first, the largest first. report may raise to stop.
 
-    where: None looks in the usual places of this system. Folders that may not be read are passed over.
+    where: None looks in the usual places of this system. Folders that may not be read are passed over. rate: says how
+    one would run here.
     """
     if where is None:
         where = places(sys.platform, os.environ, Path.home())
@@ -45,7 +48,7 @@ def find(report: Report, where: Sequence[Place] | None = None) -> tuple[FoundMod
         judged = item
         if not item.why_not:
             with suppress(OSError):  # gone meanwhile
-                known = judging.gguf(item) if item.format == "gguf" else judging.checkpoint(item)
+                known = judging.gguf(item, rate) if item.format == "gguf" else judging.checkpoint(item, rate)
                 if known is None:
                     continue
                 judged = known

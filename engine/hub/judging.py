@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.errors import UnderhillError, as_error
+from engine.hardware.fit import Fit
 from engine.hub.checkpoint import CONFIG, Checkpoint
 from engine.hub.home import checked_name
 from engine.hub.layouts import FAMILIES, find_experts, text_config
@@ -22,7 +24,15 @@ from engine.hub.sources.opening import open_source
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 
 
-def gguf(found: FoundModel) -> FoundModel | None:
+Rate = Callable[[Mapping[str, Any], str, int], Fit | None]  # (config, name, parameters) -> how it would run here
+
+
+def unrated(config: Mapping[str, Any], name: str, parameters: int) -> Fit | None:
+    """Nobody asked how it would run."""
+    return None
+
+
+def gguf(found: FoundModel, rate: Rate = unrated) -> FoundModel | None:
     """What is known before, with what the file's header says. None for what is no language model at all."""
     path = Path(found.path)
     try:
@@ -45,14 +55,10 @@ def gguf(found: FoundModel) -> FoundModel | None:
     if architecture not in ARCHITECTURES:
         why = f"Underhill does not open {architecture or 'unnamed'} models from GGUF."
         return replace(found, why_not=why if found.experts else _DENSE)
-    try:
-        find_experts(open_source(path))
-    except Exception as error:  # a strange file must not hide the others
-        return replace(found, why_not=as_error(error).sentence)
-    return replace(found, can_open=True)
+    return _rated(found, rate)
 
 
-def checkpoint(found: FoundModel) -> FoundModel | None:
+def checkpoint(found: FoundModel, rate: Rate = unrated) -> FoundModel | None:
     """The same of a folder with a config.json. None where it names no kind of model."""
     path = Path(found.path)
     try:
@@ -60,7 +66,7 @@ def checkpoint(found: FoundModel) -> FoundModel | None:
     except UnderhillError as error:
         return replace(found, why_not=error.sentence) if any(path.glob("*.safetensors")) else None
     config = opened.config
-    model_type, counted = str(config["model_type"]), _count(text_config(config))
+    model_type, counted = str(config["model_type"]), expert_count(text_config(config))
     quantization = config.get("quantization_config")
     found = replace(
         found,
@@ -71,13 +77,20 @@ def checkpoint(found: FoundModel) -> FoundModel | None:
     )
     if model_type not in FAMILIES:  # asking transformers about it would build the model
         if model_type in COMPATIBLE and counted:
-            return replace(found, can_open=True)
+            total = sum(math.prod(entry.shape) for entry in opened.entries.values())
+            return replace(found, can_open=True, fit=rate(config, found.title, total))
         return replace(found, why_not=f"Underhill does not open {model_type} models." if counted else _DENSE)
+    return _rated(found, rate)
+
+
+def _rated(found: FoundModel, rate: Rate) -> FoundModel:
     try:
-        find_experts(open_source(path))
-    except Exception as error:
+        source = open_source(Path(found.path))
+        find_experts(source)
+        fit = rate(source.config, found.title, sum(math.prod(entry.shape) for entry in source.entries.values()))
+    except Exception as error:  # a strange file must not hide the others
         return replace(found, why_not=as_error(error).sentence)
-    return replace(found, can_open=True)
+    return replace(found, can_open=True, fit=fit)
 
 
 def is_checkpoint(folder: Path) -> bool:
@@ -115,7 +128,8 @@ def _file_type(metadata: Mapping[str, Any]) -> str:
         return ""
 
 
-def _count(config: Mapping[str, Any]) -> int:
+def expert_count(config: Mapping[str, Any]) -> int:
+    """Experts of a layer, by a config; 0 where it counts none."""
     value = next((config[key] for key in _EXPERTS if config.get(key)), 0)
     value = max((v for v in value if type(v) is int), default=0) if isinstance(value, list) else value
     return value if type(value) is int and value > 0 else 0

@@ -1,4 +1,4 @@
-"""Settings of the library (settings.LIBRARY), kept in Underhill's data folder for window and terminal alike."""
+"""Settings of hub and library (settings.SHARED), kept in Underhill's data folder for window and terminal alike."""
 
 from __future__ import annotations
 
@@ -21,14 +21,20 @@ def file() -> Path:
 
 def read() -> dict[str, settings.Value]:
     """All of them, checked, those that were never set at their defaults. Raises UnderhillError(BROKEN_FILE)."""
-    return settings.validated(_written(), settings.LIBRARY)
+    return settings.validated(_written(), settings.SHARED)
+
+
+def hub() -> dict[str, settings.Value]:
+    """Those of settings.HUB. Raises UnderhillError(BROKEN_FILE)."""
+    values = read()
+    return {s.name: values[s.name] for s in settings.HUB}
 
 
 def change(values: Mapping[str, Any]) -> dict[str, settings.Value]:
     """Keep some; the others stay. Raises UnderhillError: BAD_REQUEST, BROKEN_FILE, DISK_FULL or DISK_ERROR."""
-    known = {s.name for s in settings.LIBRARY}
-    checked = settings.validated({**{k: v for k, v in _written().items() if k in known}, **values}, settings.LIBRARY)
-    changed = {s.name: checked[s.name] for s in settings.LIBRARY if checked[s.name] != s.default}
+    known = {s.name for s in settings.SHARED}
+    checked = settings.validated({**{k: v for k, v in _written().items() if k in known}, **values}, settings.SHARED)
+    changed = {s.name: checked[s.name] for s in settings.SHARED if checked[s.name] != s.default}
     with writing(file()):
         file().parent.mkdir(parents=True, exist_ok=True)
         replace_file(file(), json.dumps(changed, indent=1).encode())

@@ -13,7 +13,7 @@ from engine.hub.card import ModelCard
 from engine.hub.home import home
 from engine.store.atomic import replace_file
 
-_LEFT_OUT = {"calibration", "plan", "doing", "loaded"}
+_LEFT_OUT = {"calibration", "plan", "doing", "loaded", "fit"}
 
 
 def marked(folder: Path) -> bool:

@@ -1,8 +1,10 @@
-"""What lists show beside models: folders, deleted models, what other apps have. Imports nothing heavy."""
+"""What lists show beside models: folders, deleted models, what other apps and hubs have. Imports nothing heavy."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+from engine.hardware.fit import Fit
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class FoundModel:
     app: 'Hugging Face', 'LM Studio', 'Ollama', …  path: what to import; name: what to call it. format: 'safetensors' or
     'gguf'. template: whether it comes with a chat template.
     quantization: as the files say it; '' where they do not. can_open: whether Underhill can import it; else `why_not`.
+    fit: how it would run here once imported; None where that is not known before.
     """
 
     app: str
@@ -69,3 +72,52 @@ class FoundModel:
     template: bool = False
     can_open: bool = False
     why_not: str = ""
+    fit: Fit | None = None
+
+
+@dataclass(frozen=True)
+class HubModel:
+    """A model that could be fetched. about: a sentence; '' where nobody wrote one. model_type: its family.
+
+    parameters, active_parameters, download_bytes, context_length: 0 where they are not known; quantized, commit and
+    updated (YYYY-MM-DD): '' likewise. gated: it asks for an account that has accepted its licence.
+    fit: how it would run here, with as many bits as suit this computer best (Fit.tier); None where that is not known.
+    here: the name of a model of the library that was made from it, or ''.
+    """
+
+    repo: str
+    title: str
+    model_type: str
+    parameters: int
+    download_bytes: int
+    licence: str
+    about: str = ""
+    active_parameters: int = 0
+    context_length: int = 0
+    gated: bool = False
+    quantized: str = ""
+    downloads: int = 0
+    likes: int = 0
+    updated: str = ""
+    commit: str = ""
+    fit: Fit | None = None
+    here: str = ""
+
+
+@dataclass(frozen=True)
+class ModelDetails:
+    """All that is known of a model on a hub before any weight of it is here.
+
+    files: (name, bytes), those that a download takes. stores: bytes in the library, by bits of an expert's weights;
+    fits: how each would run here. page: where a person reads about it. experts: of a layer.
+    """
+
+    model: HubModel
+    page: str
+    files: tuple[tuple[str, int], ...]
+    layers: int
+    moe_layers: int
+    experts: int
+    experts_per_token: int
+    stores: tuple[tuple[int, int], ...]
+    fits: tuple[tuple[int, Fit], ...]

@@ -6,12 +6,15 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from engine import api
 from engine.errors import Kind, UnderhillError
 from engine.hub.pace import Pace
 from engine.service.lane import CancelledWork
+
+if TYPE_CHECKING:
+    from engine.session.pills import Known
 
 # What takes its time, one after the other; and what is answered at once, also while that goes on.
 LONG = (
@@ -37,6 +40,7 @@ class Librarian:
         self._emit, self._loaded, self._holds = emit, loaded, holds
         self._resting: set[str] = set()
         self._tidied: float | None = None
+        self._known: Known = {}
 
     def do(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         """One of LONG, on the thread for those."""
@@ -48,7 +52,7 @@ class Librarian:
 
     def _do(self, command: api.Command, report: Callable[[str, int, int], None]) -> Any:
         from engine.hub import finders, library, moving, trash
-        from engine.session import preflight
+        from engine.session import pills, preflight
 
         match command:
             case api.ImportModel():
@@ -68,7 +72,7 @@ class Librarian:
             case api.EmptyTrash():
                 return trash.empty()
             case api.FindModels():
-                return finders.find(report)
+                return finders.find(report, rate=pills.Pills().config)
         raise TypeError(f"not a long command of the library: {command!r}")
 
     def answer(self, command: api.Command) -> Any:
@@ -95,12 +99,13 @@ class Librarian:
         return listing.model_folders()
 
     def cards(self) -> tuple[api.ModelCard, ...]:
-        """Everything in the library."""
+        """Everything in the library, with pills."""
         from engine.hub import library
+        from engine.session.pills import Pills
 
         if self._tidied is None:  # from now on there is something to tidy
             self._tidied = -TIDY
-        return library.listing()
+        return Pills(known=self._known).library(library.listing())
 
     def tidy(self) -> None:
         """Called while nothing long goes on."""

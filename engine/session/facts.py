@@ -69,14 +69,14 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         record_bytes={t: max(s.layout.bytes_for(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
         dense_bytes=held,
         looked_up_bytes=looked_up,
-        kv_bytes=(_compat_kv_values(card) if spec is None else kv_values(spec)) * 2,
+        kv_bytes=(compat_kv_values(card.layers) if spec is None else kv_values(spec)) * 2,
         moe_layers=card.moe_layers,
         experts=card.experts,
         experts_per_token=card.experts_per_token,
         context_length=card.context_length or CONTEXT,
         state_bytes=0 if spec is None else state_bytes(spec),
         opening_bytes=_opening_bytes(store, spec, native),
-        token_bytes=_compat_token_bytes(card) if spec is None else token_bytes(spec),
+        token_bytes=compat_token_bytes(card.experts_per_token) if spec is None else token_bytes(spec),
         working_bytes=0 if spec is None else working_bytes(spec, native),
         native=native,
         lean=spec is not None,
@@ -127,9 +127,9 @@ def _own_vocab(store: Store, spec: DecoderSpec) -> int:
     return 0 if own is None else store.dense.entry(f"{own.embedding}.weight").shape[0]
 
 
-def _compat_token_bytes(card: ModelCard) -> int:
+def compat_token_bytes(experts_per_token: int) -> int:
     """Not known without building the model: attention and experts of usual widths, in float32."""
-    return 4 * 64 * 1024 + 4 * 16 * 1024 * max(1, card.experts_per_token // 4)
+    return 4 * 64 * 1024 + 4 * 16 * 1024 * max(1, experts_per_token // 4)
 
 
 def state_bytes(spec: DecoderSpec) -> int:
@@ -145,9 +145,9 @@ def state_bytes(spec: DecoderSpec) -> int:
     return 4 * values + min(SNAPSHOTS * 4 * values, SNAPSHOT_BYTES)
 
 
-def _compat_kv_values(card: ModelCard) -> int:
+def compat_kv_values(layers: int) -> int:
     """Not known without building the model: what grouped attention of usual width would leave."""
-    return 2 * 8 * 128 * card.layers
+    return 2 * 8 * 128 * layers
 
 
 def kv_values(spec: DecoderSpec) -> int:

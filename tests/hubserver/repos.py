@@ -73,7 +73,7 @@ class Repo:
 
     def found(self) -> dict[str, Any]:
         """What a search lists, everything expanded."""
-        return self.entry() | {"safetensors": self._parameters()}
+        return self.entry() | {"safetensors": self._parameters(), "sha": self.commit}
 
     def tree(self) -> list[dict[str, Any]]:
         """What /api/models/NAME/tree answers."""

@@ -12,7 +12,7 @@ import huggingface_hub.constants
 import keyring
 import pytest
 
-from engine.hub import library
+from engine.hub import kept, library
 from engine.hub.folders import location
 from engine.hub.home import home
 from engine.hub.remote import tokens
@@ -36,9 +36,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServe
 
 def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
     (one,) = found(capsys, "search", "small", "--limit", "5")["models"]
-    assert one["repo"] == "owner/small-moe"
+    assert (one["repo"], one["fit"]["pill"]) == ("owner/small-moe", "fits")
     code, out, _ = run(capsys, "search", "small")
-    assert (code, "owner/small-moe" in out, "apache-2.0" in out) == (0, True, True)
+    assert (code, "owner/small-moe  Fits " in out, "apache-2.0" in out) == (0, True, True)
 
     server.faults = [Fault("model.safetensors", cut=20_000_000, times=1)]
     card = found(capsys, "pull", one["repo"], "--top", "4", "--remove-source")
@@ -68,6 +68,10 @@ def test_a_search_that_finds_nothing_and_one_that_may_not(
         code, out, err = run(capsys, *command, "--offline", "on", "--json")
         assert (code, json.loads(out)["error"]["kind"]) == (1, "offline")
     assert not server.requests
+    kept.change({"offline": True})
+    assert json.loads(run(capsys, "search", "small", "--json")[1])["error"]["kind"] == "offline"
+    assert not server.requests
+    assert found(capsys, "search", "small", "--offline", "off")["models"]
 
 
 def test_without_words_the_choice_that_is_shipped_is_listed(
@@ -76,6 +80,7 @@ def test_without_words_the_choice_that_is_shipped_is_listed(
     models = found(capsys, "search", "--offline", "on")["models"]
     assert [m["parameters"] for m in models] == sorted(m["parameters"] for m in models)
     assert all(0 < m["active_parameters"] < m["parameters"] for m in models)
+    assert all(m["fit"]["sentence"] for m in models)
     code, out, _ = run(capsys, "search")
     assert (code, out.count("\n")) == (0, len(models) + 1)
     assert not server.requests

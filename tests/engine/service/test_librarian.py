@@ -34,6 +34,11 @@ def progress_of(command: str) -> Callable[[api.Event], bool]:
     return lambda e: e.id == command and isinstance(e, api.Progress)
 
 
+def test_the_list_says_what_fits(mine: Path, desk: Desk) -> None:
+    for _ in range(2):
+        assert {card.name: card.fit.pill for card in desk.result(api.ListModels)} == {"builtin": "fits", "m": "fits"}
+
+
 def test_deleted_and_brought_back(mine: Path, desk: Desk) -> None:
     assert desk.result(api.DeleteModel, "m") is True
     (gone,) = desk.result(api.ListDeleted)
@@ -147,4 +152,5 @@ def test_what_other_apps_have_is_found(
     (model,) = desk.wait(command).result  # type: ignore[attr-defined]
     assert isinstance(model, api.FoundModel)
     assert model.can_open
+    assert model.fit is not None
     assert any(isinstance(e, api.Progress) and e.unit == "models" for e in desk.of(command))

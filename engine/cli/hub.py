@@ -1,0 +1,15 @@
+"""The hub that a command talks to: what its options name, else what is kept, else what the environment says."""
+
+from __future__ import annotations
+
+import argparse
+
+from engine import settings
+from engine.hub import kept
+from engine.hub.remote.client import Hub, connect
+
+
+def connected(args: argparse.Namespace) -> Hub:
+    """Nothing is sent yet. Raises UnderhillError(BAD_REQUEST, BROKEN_FILE)."""
+    named = {s.name: value for s in settings.HUB if (value := getattr(args, s.name)) is not None}
+    return connect({**kept.hub(), **named})

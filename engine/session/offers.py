@@ -1,0 +1,125 @@
+"""Models that could be had, each with its pill: the catalogue, what a hub finds, and all that is known of one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from engine.hardware.facts import ModelFacts
+from engine.hub import catalogue, listing
+from engine.hub.cards import experts_per_token
+from engine.hub.catalogue import CatalogueEntry
+from engine.hub.home import home
+from engine.hub.layouts import text_config
+from engine.hub.remote import configs
+from engine.hub.remote.client import Hub
+from engine.hub.remote.outline import Outline
+from engine.hub.remote.search import LOOKED_AT, search
+from engine.hub.shown import HubModel, ModelDetails
+from engine.session.known_facts import looked_at_facts
+from engine.session.pills import TOPS, Pills
+from engine.session.pull import look
+from engine.store.layout import ExpertSpec
+
+KEPT = "configs"  # the folder in Underhill's data that configs are kept in
+
+
+def of_catalogue(pills: Pills) -> tuple[HubModel, ...]:
+    """The catalogue, the smallest first. Nothing is sent."""
+    owned = _owned()
+    entries = sorted(catalogue.load(), key=lambda entry: entry.parameters)
+    return tuple(replace(_offered(e), fit=pills.catalogue(e), here=owned.get(e.repo, "")) for e in entries)
+
+
+def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]:
+    """What a hub has under these words and Underhill opens, most downloaded first, without pills."""
+    owned, known = _owned(), {entry.repo: entry for entry in catalogue.load()}
+    found = (replace(model, here=owned.get(model.repo, "")) for model in search(hub, words, limit))
+    return tuple(_told(model, known.get(model.repo)) for model in found)
+
+
+def judged(hub: Hub, models: Iterable[HubModel], pills: Pills) -> tuple[HubModel, ...]:
+    """The same with pills. The config of each that is not kept yet is fetched, and no weights."""
+    models = tuple(models)
+    found = configs.configs(hub, models, home() / KEPT)
+    known = {entry.repo: entry for entry in catalogue.load()}
+    return tuple(_judged(model, found.get(model.repo), known.get(model.repo), pills) for model in models)
+
+
+def details(hub: Hub, repo: str, revision: str, pills: Pills) -> ModelDetails:
+    """All that is known of a model before it is here: from its config and the headers of its files, and no weights.
+
+    Raises UnderhillError: what looking at it raises, and what importing would raise of such a model.
+    """
+    outline = look(hub, repo, revision)
+    configs.keep(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
+    entry = next((entry for entry in catalogue.load() if entry.repo == repo), None)
+    text = text_config(outline.config)
+    fits = pills.each(lambda top: outline_facts(outline, top, pills.native))
+    best = pills.best(lambda top: outline_facts(outline, top, pills.native))
+    quantization = outline.config.get("quantization_config")
+    model = HubModel(
+        repo, repo.rpartition("/")[2], outline.model_type, outline.parameters, outline.download_bytes, outline.licence,
+        active_parameters=outline.active_parameters, context_length=_context(text), gated=outline.gated,
+        quantized=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
+        commit=outline.commit, fit=best, here=_owned().get(repo, ""),
+    )  # fmt: skip
+    return ModelDetails(
+        _told(model, entry),
+        hub.page(repo),
+        tuple((file.name, file.size) for file in outline.files),
+        layers=_count(text, "num_hidden_layers") or len(outline.experts),
+        moe_layers=len(outline.experts),
+        experts=max(count for count, _ in outline.experts.values()),
+        experts_per_token=experts_per_token(outline.config),
+        stores=tuple((top, outline.store_bytes(top)) for top in TOPS),
+        fits=tuple((fit.tier, fit) for fit in fits),
+    )
+
+
+def outline_facts(outline: Outline, top: int, native: bool) -> ModelFacts:
+    """Of a model that was looked at, stored with `top` bits. Raises UnderhillError as config_facts does."""
+    groups = [
+        (count, ExpertSpec(s.hidden, s.intermediate, top, s.group, s.has_gate, s.has_bias))
+        for count, s in outline.experts.values()
+    ]
+    dense = outline.parameters - sum(count * spec.parameters for count, spec in groups)
+    nbytes = sum(entry.nbytes for entry in outline.dense.values())
+    return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups, native)
+
+
+def _judged(model: HubModel, config: dict[str, Any] | None, entry: CatalogueEntry | None, pills: Pills) -> HubModel:
+    if config is not None:
+        told = replace(model, context_length=_context(text_config(config)))
+        return replace(told, fit=pills.config(config, model.title, model.parameters))
+    return replace(model, fit=pills.catalogue(entry)) if entry is not None else model
+
+
+def _told(model: HubModel, entry: CatalogueEntry | None) -> HubModel:
+    """With what the catalogue says of it, if it is there."""
+    if entry is None:
+        return model
+    active = model.active_parameters or entry.shape.active_parameters
+    return replace(model, title=entry.name, about=entry.about, active_parameters=active)
+
+
+def _offered(entry: CatalogueEntry) -> HubModel:
+    return HubModel(
+        entry.repo, entry.name, entry.model_type, entry.parameters, entry.download_bytes, entry.licence,
+        about=entry.about, active_parameters=entry.shape.active_parameters, context_length=entry.context_length,
+    )  # fmt: skip
+
+
+def _owned() -> dict[str, str]:
+    """Names of the library's models by the repository that they were made from."""
+    return {card.source: card.name for card in listing.listing() if card.source and card.usable}
+
+
+def _context(config: Mapping[str, Any]) -> int:
+    return _count(config, "max_position_embeddings")
+
+
+def _count(config: Mapping[str, Any], name: str) -> int:
+    value = config.get(name)
+    return value if type(value) is int and 0 < value < 2**31 else 0

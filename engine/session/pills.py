@@ -1,0 +1,97 @@
+"""Whether models fit this computer as it is now: pills for the library, for what could be had, for what others have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from engine import settings
+from engine.errors import UnderhillError
+from engine.hardware import probe
+from engine.hardware.facts import ModelFacts
+from engine.hardware.fingerprint import existing
+from engine.hardware.fit import PROGRAM, Fit, fit
+from engine.hardware.machine import Machine
+from engine.hardware.plan import make_plan
+from engine.hub import folders
+from engine.hub.card import ModelCard
+from engine.hub.catalogue import CatalogueEntry
+from engine.hub.home import home
+from engine.kernels.choice import available
+from engine.session.facts import model_facts, runs_natively, spec_of
+from engine.session.known_facts import catalogue_facts, remote_facts
+from engine.session.verified import recalled
+from engine.store import manifest as manifests
+from engine.store.reader import Store
+
+TOPS = (8, 4)  # bits that a model could be stored with, in the order in which they are preferred
+
+Known = dict[
+    tuple[str, int, bool], ModelFacts
+]  # by store, when its manifest was written, and whether kernels are native
+
+
+class Pills:
+    """chosen: values of settings.ENGINE. Memory is what is free when this is made; a model that is loaded counts as
+    free, because it would make way. known: facts of stores, kept from one list to the next; filled here.
+    """
+
+    def __init__(self, chosen: Mapping[str, Any] | None = None, known: Known | None = None) -> None:
+        self._chosen = settings.validated(chosen or {}, settings.ENGINE)
+        self.native = runs_natively(self._chosen)
+        self._known: Known = {} if known is None else known
+        self._held = max(0, probe.rss() - PROGRAM)
+        self._machines: dict[Path, Machine] = {}
+
+    def library(self, cards: Iterable[ModelCard]) -> tuple[ModelCard, ...]:
+        """The cards with their pills, those of models that can be opened."""
+        return tuple(replace(card, fit=self.store(card)) if card.usable else card for card in cards)
+
+    def store(self, card: ModelCard) -> Fit | None:
+        """How a model of the library runs here; None where it turns out that it cannot be opened."""
+        with suppress(UnderhillError, OSError):
+            path = Path(card.path)
+            machine, facts = self._machine(path.parent), self._facts(path, card)
+            with suppress(UnderhillError):  # does not hold: so says the pill
+                plan = make_plan(machine, facts, self._chosen, PROGRAM)
+                facts, _ = recalled(path, machine, facts, plan, self._chosen)
+            return fit(machine, facts, self._chosen, here=True, in_use=PROGRAM)
+        return None
+
+    def catalogue(self, entry: CatalogueEntry) -> Fit | None:
+        """How a model of the catalogue would run here."""
+        return self.best(lambda top: catalogue_facts(entry, top, self.native))
+
+    def config(self, config: Mapping[str, Any], name: str, parameters: int) -> Fit | None:
+        """The same of any model whose config is known; None where the config alone does not say."""
+        return self.best(lambda top: remote_facts(config, name, parameters, top, self.native))
+
+    def best(self, facts: Callable[[int], ModelFacts]) -> Fit | None:
+        """With as many bits as suit this computer: 8, or 4 where 8 are slow or too much."""
+        fits = self.each(facts)
+        fast = (found for found in fits if found.pill == "fits")
+        return next(fast, max(fits, key=lambda found: (found.speed or (0.0, 0.0))[1], default=None))
+
+    def each(self, facts: Callable[[int], ModelFacts], tops: Iterable[int] = TOPS) -> tuple[Fit, ...]:
+        """One for each number of bits that could be stored; none where the facts cannot be had."""
+        with suppress(UnderhillError, ValueError):
+            place = self._machine(folders.paths()[0])
+            return tuple(fit(place, facts(top), self._chosen, in_use=PROGRAM) for top in tops)
+        return ()
+
+    def _facts(self, path: Path, card: ModelCard) -> ModelFacts:
+        key = str(path), (path / manifests.NAME).stat().st_mtime_ns, self.native
+        if key not in self._known:
+            with Store.open(path) as store:
+                self._known[key] = model_facts(store, card, spec_of(store), self.native)
+        return self._known[key]
+
+    def _machine(self, folder: Path) -> Machine:
+        if folder not in self._machines:
+            rate = next((machine.memory_rate for machine in self._machines.values()), None)
+            found = probe.probe(existing(folder), isa=available().isa, memory_rate=rate, kept=home())
+            self._machines[folder] = replace(found, memory=found.memory.plus(self._held))
+        return self._machines[folder]

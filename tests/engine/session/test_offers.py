@@ -1,0 +1,149 @@
+"""Models that could be had, with their pills: nothing but configs and headers is fetched, and each once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import huggingface_hub.constants
+import pytest
+
+from engine.errors import UnderhillError
+from engine.hardware.machine import Memory
+from engine.hub import library
+from engine.hub.home import home
+from engine.hub.remote.client import Hub, connect
+from engine.session import offers
+from engine.session.pills import Pills
+from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.hubserver import Fault, HubServer
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Iterator[HubServer]:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    with HubServer() as running:
+        running.add("owner/small-moe", root / "resources" / "builtin" / "model", downloads=10)
+        running.add("owner/other-moe", write_checkpoint(tmp_path / "served"), downloads=5)
+        yield running
+
+
+@pytest.fixture
+def hub(server: HubServer) -> Iterator[Hub]:
+    with connect({"endpoint": server.url}) as opened:
+        yield opened
+
+
+def found(hub: Hub, words: str = "moe") -> dict[str, offers.HubModel]:
+    return {model.repo: model for model in offers.judged(hub, offers.listed(hub, words), Pills())}
+
+
+def needs(model: offers.HubModel) -> tuple[int, int, int]:
+    """What does not depend on how fast memory is at this moment."""
+    assert model.fit is not None
+    return model.fit.needed, model.fit.wanted, model.fit.disk
+
+
+def test_what_a_search_finds_has_its_pill_and_configs_are_fetched_once(hub: Hub, server: HubServer) -> None:
+    one = found(hub)["owner/small-moe"]
+    assert one.fit is not None
+    assert (one.fit.pill, one.fit.tier) == ("fits", 8)
+    assert one.context_length == 2048
+    fetched = [r.path.rpartition("/")[2] for r in server.requests if "/resolve/" in r.path]
+    assert sorted(fetched) == ["config.json", "config.json"]
+    server.requests.clear()
+    assert needs(found(hub)["owner/small-moe"]) == needs(one)
+    assert not [r for r in server.requests if "/resolve/" in r.path]
+    config = server.repos["owner/other-moe"].folder / "config.json"
+    config.write_text(config.read_text() + "\n")  # another revision
+    found(hub)
+    assert [r.path.split("/resolve/")[0] for r in server.requests if "/resolve/" in r.path] == ["/owner/other-moe"]
+
+
+def test_kept_configs_that_are_damaged_are_fetched_again(hub: Hub, server: HubServer) -> None:
+    one = found(hub)["owner/small-moe"]
+    for file in (home() / "configs").iterdir():
+        file.write_text("{")
+    server.requests.clear()
+    assert needs(found(hub)["owner/small-moe"]) == needs(one)
+    assert len([r for r in server.requests if "/resolve/" in r.path]) == 2
+
+
+def test_where_a_config_cannot_be_had_there_is_no_pill_and_the_others_have_theirs(hub: Hub, server: HubServer) -> None:
+    server.repos["owner/other-moe"].gated = "auto"
+    models = found(hub)
+    assert models["owner/other-moe"].fit is None
+    assert models["owner/other-moe"].gated
+    assert models["owner/small-moe"].fit is not None
+
+
+def test_what_the_catalogue_knows_is_said_and_judged_without_a_config(hub: Hub, server: HubServer, root: Path) -> None:
+    repo = "Qwen/Qwen3-30B-A3B-Instruct-2507"
+    server.add(repo, root / "resources" / "builtin" / "model", gated="auto")
+    model = found(hub, "qwen3-30b")[repo]
+    assert (model.title, model.fit is not None) == ("Qwen3 30B Instruct", True)
+    assert model.about
+    server.requests.clear()
+    entries = {m.repo: m for m in offers.of_catalogue(Pills())}
+    assert not server.requests
+    assert all(m.fit is not None for m in entries.values())
+
+
+def test_details_are_those_of_the_model_once_it_is_here(hub: Hub, server: HubServer, mine: Path) -> None:
+    told = offers.details(hub, "owner/small-moe", "main", Pills())
+    assert all("model.safetensors" not in name or size > 0 for name, size in told.files)
+    assert sum(server.sent.values()) < 2_000_000  # no weights
+    card = library.card(library.prepare("builtin"))
+    assert (told.moe_layers, told.experts, told.experts_per_token) == (
+        card.moe_layers,
+        card.experts,
+        card.experts_per_token,
+    )
+    assert told.model.parameters == card.parameters
+    assert dict(told.stores)[8] == pytest.approx(card.expert_bytes, rel=0.6)
+    assert dict(told.fits).keys() == {8, 4}
+    assert dict(told.fits)[8].disk == pytest.approx(card.disk_bytes, rel=0.3)
+    assert told.page == f"{server.url}/owner/small-moe"
+
+
+def test_details_of_what_cannot_be_opened_say_why(hub: Hub, server: HubServer) -> None:
+    config = server.repos["owner/other-moe"].folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "llama"}))
+    with pytest.raises(UnderhillError, match="llama"):
+        offers.details(hub, "owner/other-moe", "main", Pills())
+    server.faults = [Fault("config.json", status=404, headers={"X-Error-Code": "EntryNotFound"})]
+    with pytest.raises(UnderhillError, match=r"no file config\.json"):
+        offers.details(hub, "owner/small-moe", "main", Pills())
+
+
+def test_a_model_of_the_library_has_its_pill_and_its_repository_is_known_to_be_here(mine: Path) -> None:
+    known: dict[tuple[str, int, bool], object] = {}
+    cards = Pills(known=known).library(library.listing())  # type: ignore[arg-type]
+    assert {card.name: card.fit.pill for card in cards if card.fit} == {"builtin": "fits", "m": "fits"}
+    assert len(known) == 2
+    again = Pills(known=known).library(cards)  # type: ignore[arg-type]
+    assert {card.name for card in again if card.fit} == {"builtin", "m"}
+    (mine / "m" / "manifest.json").write_text("{")
+    (broken,) = [card for card in Pills().library(library.listing()) if card.name == "m"]
+    assert broken.fit is None
+
+
+def test_fewer_bits_are_taken_where_more_are_too_slow(monkeypatch: pytest.MonkeyPatch, mine: Path) -> None:
+    """A computer in whose memory it fits with 4 bits alone, and whose disk is slow."""
+    pills = Pills()
+    machine = replace(
+        pills._machine(mine), memory=Memory(32 * 10**9, 22 * 10**9), disk_rate=2e8, disk_points=(), disk_free=10**12,
+        memory_rate=3e10,
+    )  # fmt: skip
+    monkeypatch.setattr(pills, "_machine", lambda folder: machine)
+    entries = {m.repo: m.fit for m in offers.of_catalogue(pills)}
+    gpt = entries["openai/gpt-oss-20b"]
+    assert gpt is not None
+    assert (gpt.pill, gpt.tier) == ("fits", 4)
+    small = entries["ibm-granite/granite-3.1-1b-a400m-instruct"]
+    assert small is not None
+    assert (small.pill, small.tier) == ("fits", 8)
