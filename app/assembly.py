@@ -35,6 +35,7 @@ class Underhill:
         self.window = MainWindow(self.theme, self.keeper, self.conversation, self.models, remembered, paths.preferences)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
+        self.models.loaded.connect(self.window.transcript.prepare)
         self.models.loaded.connect(garbage.settle)
         if note:
             self.window.banners.show_banner("warning", "Some settings could not be used.", note)

@@ -28,6 +28,7 @@ from app.theme.tokens import Palette
 _MARKDOWN = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.MarkdownFeature.MarkdownNoHTML
 _HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}
 _LINE_HEIGHT = 142.0  # percent
+_LONG_LINE = 4000  # characters
 
 
 class _Document(QTextDocument):
@@ -68,9 +69,15 @@ def make(block: Block, palette: Palette, plain: bool = False) -> QTextDocument:
 
 
 def append(document: QTextDocument, text: str) -> None:
-    """More plain text at the end; only the last paragraph is laid out again."""
+    """More plain text at the end; only the last paragraph is laid out again.
+
+    While it grows, a line that does not end is shown as several: laying out ever more for every word would take longer
+    and longer.
+    """
     cursor = QTextCursor(document)
     cursor.movePosition(QTextCursor.MoveOperation.End)
+    if cursor.block().length() > _LONG_LINE and " " in text:
+        text = text.replace(" ", "\n", 1)
     cursor.insertText(text)
 
 

@@ -12,6 +12,7 @@ from shiboken6 import isValid
 
 _BUDGET = 0.003  # seconds per turn of the event loop
 _SPANS = 20  # runs between looks at the clock
+_BREATH = 32  # tokens between pauses of the worker: a thread that only computes would keep the window waiting
 
 Span = tuple[int, int, str]
 
@@ -32,7 +33,9 @@ def spans(code: str, language: str) -> list[Span]:
         return []
     found = []
     at = 0
-    for kind, text in lexer.get_tokens(code):
+    for number, (kind, text) in enumerate(lexer.get_tokens(code)):
+        if number % _BREATH == 0:
+            time.sleep(0.0002)
         style = next((name for family, name in styles if kind in family), "")  # type: ignore[comparison-overlap]
         width = len(text.encode("utf-16-le")) // 2  # Qt counts UTF-16 units
         if style and text.strip():
@@ -59,6 +62,10 @@ class Highlighter(QObject):
     def add(self, document: QTextDocument, language: str, colours: dict[str, str]) -> None:
         """Colour a document of plain code. colours: style name to '#rrggbb'."""
         self._worker.submit(self._find, document, document.toPlainText(), language, colours)
+
+    def prepare(self) -> None:
+        """Load the library before the first code comes: its import makes a window stutter that is streaming."""
+        self._worker.submit(spans, "x = 1", "python")
 
     def close(self) -> None:
         """Take no more work and end the thread."""

@@ -27,6 +27,9 @@ class Block:
     code: bool = False
 
 
+LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
+
+
 class Splitter:
     """Feed text in pieces of any size; read `closed` (only ever appended to) and `open()`."""
 
@@ -39,6 +42,7 @@ class Splitter:
         self._language = ""
         self._inner_fence = ""  # a fence inside a list item; its blank lines do not end the item
         self._blank = False  # the last line was blank
+        self._size = 0  # characters in _lines, while they are prose
 
     def feed(self, text: str) -> None:
         """More text."""
@@ -116,8 +120,19 @@ class Splitter:
         if rule and not setext:
             self.closed.append(Block("rule", ""))
             return
-        self._lines.append(line)
+        self._add(line)
         if heading or setext:
+            self._close()
+
+    def _add(self, line: str) -> None:
+        """A line of prose. A block that would take long to lay out is cut, but not inside a table."""
+        while len(line) > LONGEST and (space := line.rfind(" ", 1, LONGEST)) > 0:
+            self._lines.append(line[:space])
+            self._close()
+            line = line[space + 1 :]
+        self._lines.append(line)
+        self._size += len(line)
+        if self._size > LONGEST and self._kind == "text" and not line.lstrip().startswith("|"):
             self._close()
 
     def _close(self) -> None:
@@ -127,7 +142,7 @@ class Splitter:
         elif text.strip():
             self.closed.append(Block(self._kind, text.rstrip()))
         self._lines, self._kind, self._fence, self._language = [], "text", "", ""
-        self._inner_fence, self._blank = "", False
+        self._inner_fence, self._blank, self._size = "", False, 0
 
 
 def split(text: str) -> list[Block]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 
 from app.chats.records import StoredMessage
@@ -28,7 +29,8 @@ class MessageItem:
         self.status = ""  # while the answer is being made: what goes on
         self._splitter = Splitter()
         self._open: BlockView | None = None
-        self._width = 0.0
+        self._width = 0.0  # that the tops of the blocks hold for
+        self._changed = 0  # number of the first block whose top may be wrong
         self.height = 0.0
 
     @property
@@ -53,22 +55,51 @@ class MessageItem:
         else:
             self._place(width)
 
-    def settle(self, column: float, top: float, bottom: float, palette: Palette, highlighter: Highlighter) -> None:
-        """Make true the heights of the blocks between top and bottom (relative to the message)."""
+    def settle(
+        self, column: float, top: float, bottom: float, palette: Palette, highlighter: Highlighter
+    ) -> list[BlockView]:
+        """Make true the heights of the blocks between top and bottom (relative to the message); returns those blocks.
+
+        Blocks above are not looked at, and those below only moved: a message may have thousands.
+        """
         width = self.text_width(column)
         self._cut()
         assert self.views is not None
-        at = self.first_block_top()
-        previous: BlockView | None = None
-        for view in self.views:
+        self._place(width)
+        start = index = self._first_below(top)
+        previous = self.views[index - 1] if index else None
+        at = previous.top + previous.height if previous else self.first_block_top()
+        while index < len(self.views):
+            view = self.views[index]
             at += view.gap_after(previous)
-            view.guess(width)
-            if at + view.height >= top and at <= bottom and not view.measured(width):
+            if at > bottom:
+                break
+            if not view.measured(width):
                 view.measure(width, palette, highlighter)
             view.top = at
             at += view.height
             previous = view
-        self.height = at + self._below()
+            index += 1
+        if index < len(self.views) and at != self.views[index].top:
+            shift = at - self.views[index].top
+            for view in self.views[index:]:
+                view.top += shift
+        self.height = self._end()
+        return self.views[start:index]
+
+    def between(self, top: float, bottom: float) -> list[tuple[int, BlockView]]:
+        """The blocks that reach into [top, bottom], relative to the message, with their numbers."""
+        found = []
+        for index in range(self._first_below(top), len(self.views or ())):
+            view = (self.views or [])[index]
+            if view.top > bottom:
+                break
+            found.append((index, view))
+        return found
+
+    def _first_below(self, y: float) -> int:
+        """The first block whose end lies at y or below."""
+        return bisect_left(self.views or [], y, key=lambda v: v.top + v.height)
 
     def extend(self, text: str) -> None:
         """More text of a streaming answer."""
@@ -83,6 +114,7 @@ class MessageItem:
         same = message.content == self.message.content
         self.message = message
         self.status = ""
+        self._changed = 0  # there may be notices above now
         if self.views is None:
             return
         if same:
@@ -110,20 +142,30 @@ class MessageItem:
         return self.first_block_top() + self._below()
 
     def _place(self, width: float) -> None:
-        at = self.first_block_top()
-        previous: BlockView | None = None
-        for view in self.views or ():
+        """Tops of the blocks that have changed, and of all after them."""
+        if width != self._width:
+            self._width, self._changed = width, 0
+        views = self.views or []
+        previous = views[self._changed - 1] if self._changed else None
+        at = previous.top + previous.height if previous else self.first_block_top()
+        for view in views[self._changed :]:
             view.guess(width)
             at += view.gap_after(previous)
             view.top = at
             at += view.height
             previous = view
-        self.height = at + self._below()
+        self._changed = len(views)
+        self.height = self._end()
+
+    def _end(self) -> float:
+        last = self.views[-1] if self.views else None
+        return (last.top + last.height if last else self.first_block_top()) + self._below()
 
     def _cut(self) -> None:
         if self.views is None:
             self._splitter = Splitter()
             self._open = None
+            self._changed = 0
             self.views = []
             self._splitter.feed(self.message.content)
             if not self.streaming:
@@ -133,6 +175,7 @@ class MessageItem:
     def _take(self, known: int) -> None:
         """Views for the blocks the splitter has closed since `known`, and for the one that is open."""
         assert self.views is not None
+        self._changed = min(self._changed, len(self.views) - (self._open is not None))
         fresh = self._splitter.closed[known:]
         if fresh and self._open is not None:
             self.views.pop().drop()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
 
 from app.render.highlight import Highlighter
 from app.theme.tokens import Palette
 from app.transcript.item import MessageItem
+from app.transcript.kept import KeptDocuments
 
 BOTTOM = 12.0  # space under the last message
 _AHEAD = 300.0  # laid out beyond the edges, so that scrolling finds it ready
-_KEPT = 120  # messages whose documents are kept
 
 
 class Layout:
@@ -22,13 +21,13 @@ class Layout:
         self.column = 600.0
         self._tops: list[float] = [0.0]
         self._highlighter = highlighter
-        self._recent: OrderedDict[int, MessageItem] = OrderedDict()  # by message id, the latest seen last
+        self.kept = KeptDocuments()
 
     def reset(self, items: list[MessageItem], column: float) -> None:
         """Another conversation."""
         for item in self.items:
             item.release()
-        self._recent.clear()
+        self.kept.clear()
         self.items = items
         self.reflow(column)
 
@@ -41,6 +40,7 @@ class Layout:
 
     def repaint(self) -> None:
         """Other colours: documents are made again."""
+        self.kept.clear()
         for item in self.items:
             item.release()
 
@@ -58,7 +58,6 @@ class Layout:
     def remove(self, index: int) -> None:
         """A message goes."""
         gone = self.items.pop(index)
-        self._recent.pop(gone.message.id, None)
         gone.release()
         self._stack(index)
 
@@ -91,7 +90,7 @@ class Layout:
             if abs(wanted - y) < 0.5:
                 break
             y = wanted
-        self._forget()
+        self.kept.trim()
         return y
 
     def _settle_once(self, y: float, view: float, palette: Palette) -> None:
@@ -101,9 +100,8 @@ class Layout:
         while index < len(self.items) and top <= y + view + _AHEAD:
             item = self.items[index]
             was = item.height
-            item.settle(self.column, y - _AHEAD - top, y + view + _AHEAD - top, palette, self._highlighter)
-            self._recent[item.message.id] = item
-            self._recent.move_to_end(item.message.id)
+            seen = item.settle(self.column, y - _AHEAD - top, y + view + _AHEAD - top, palette, self._highlighter)
+            self.kept.seen(seen)
             if item.height != was and changed_from < 0:
                 changed_from = index
             top += item.height
@@ -117,12 +115,10 @@ class Layout:
         while index < len(self.items) and self._tops[index] < y + view:
             item = self.items[index]
             width = item.text_width(self.column)
-            for number, block in enumerate(item.views or ()):
-                top = self._tops[index] + block.top
-                if top + block.height > y and top < y + view:
-                    if block.measured(width):
-                        return index, number
-                    first = first or (index, number)
+            for number, block in item.between(y - self._tops[index], y + view - self._tops[index]):
+                if block.measured(width):
+                    return index, number
+                first = first or (index, number)
             first = first or (index, -1)
             index += 1
         return first
@@ -140,7 +136,3 @@ class Layout:
         for item in self.items[start:]:
             at += item.height
             self._tops.append(at)
-
-    def _forget(self) -> None:
-        while len(self._recent) > _KEPT:
-            self._recent.popitem(last=False)[1].release()

@@ -42,8 +42,8 @@ def paint_message(
     if item.is_user:
         _bubble(painter, item, column, palette)
     painter.translate(left, 0)
-    for index, view in enumerate(item.views or ()):
-        if view.document is not None and view.top + view.height >= clip.top() and view.top <= clip.bottom():
+    for index, view in item.between(clip.top(), clip.bottom()):
+        if view.document is not None:
             if view.is_code:
                 _code_panel(painter, view, width, palette, view is copied)
             if view.block.kind == "rule":

@@ -160,6 +160,11 @@ class TranscriptView(QAbstractScrollArea):
             self.arrange()
         self._follow = bar.value() >= bar.maximum() - 4
 
+    @Slot()
+    def prepare(self) -> None:
+        """There is a moment to spare: load what the first answer will want."""
+        self._highlighter.prepare()
+
     def end(self) -> None:
         """The window closes: end the thread that colours code."""
         self._highlighter.close()

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from app.render.split import Block, Splitter, split
+from app.render.split import LONGEST, Block, Splitter, split
 from tests.app.samples import LONG_ANSWER
 
 
@@ -76,3 +76,18 @@ def test_no_words_are_lost() -> None:
     words = [w for b in split(LONG_ANSWER) for w in b.text.split()]
     expected = LONG_ANSWER.replace("```python", "").replace("```", "").replace("---\n\nThat", "That").split()
     assert words == expected
+
+
+def test_prose_without_end_is_cut() -> None:
+    words = " ".join(f"word{n}" for n in range(9000))
+    blocks = split(words)
+    assert all(len(b.text) <= LONGEST for b in blocks)
+    assert " ".join(b.text for b in blocks) == words
+    lines = "\n".join("a line of text" for _ in range(5000))
+    assert all(len(b.text) < 1.1 * LONGEST for b in split(lines))
+    assert "\n".join(b.text for b in split(lines)) == lines
+
+
+def test_a_long_table_stays_whole() -> None:
+    table = "| a | b |\n|---|---|\n" + "\n".join("| some cell | other cell |" for _ in range(1000))
+    assert kinds(table) == [("text", table)]

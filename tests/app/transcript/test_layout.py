@@ -6,10 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 from PySide6.QtCore import QPointF
+from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
+from app.render.split import Block
 from app.theme.theme import Theme
+from app.transcript.blocks import BlockView
+from app.transcript.kept import BOUND, KeptDocuments, cost
 from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
 
@@ -73,8 +77,40 @@ def test_old_documents_are_let_go(view: TranscriptView) -> None:
     bar = view.verticalScrollBar()
     for step in range(400):
         bar.setValue(bar.maximum() - step * 900)
-    assert made_documents(view) < 4000
-    assert len(view.layout_._recent) <= 120
+    kept = view.layout_.kept
+    assert kept.nbytes < BOUND * 1.1
+    assert made_documents(view) == len(kept) < 2000
+
+
+def test_a_very_long_message_is_laid_out_only_where_it_is_seen(view: TranscriptView) -> None:
+    """Also when it is the only one, and when it grows at its end."""
+    answer = StoredMessage(new_id(), 1, None, "assistant", LONG_ANSWER * 250, state="streaming")
+    view.set_messages([answer])
+    assert made_documents(view) < 60
+    before = view.layout_.height
+    view.extend(answer.id, "\n\nOne more paragraph.\n\n" * 3, "")
+    assert made_documents(view) < 60
+    assert view.layout_.height > before
+    bar = view.verticalScrollBar()
+    bar.setValue(bar.maximum() // 3)
+    assert made_documents(view) < 160
+    views = view.items[0].views or []
+    ends = [v.top + v.height for v in views]
+    assert all(a <= b.top for a, b in zip(ends, views[1:]))
+
+
+def test_what_is_in_sight_is_never_let_go() -> None:
+    views = [BlockView(Block("text", f"{n} " * 200), plain=True) for n in range(10)]
+    kept = KeptDocuments(bound=4 * cost(views[0]))
+    for view in views:
+        view.document = QTextDocument()
+    kept.seen(views)
+    kept.trim()
+    assert all(v.document is not None for v in views)
+    kept.seen(views[7:])
+    kept.trim()
+    assert [v.document is not None for v in views] == [False] * 6 + [True] * 4
+    assert kept.nbytes == sum(cost(v) for v in views[6:])
 
 
 def test_growing_answers_keep_the_end_in_sight_unless_one_scrolls_away(view: TranscriptView) -> None:
