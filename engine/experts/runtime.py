@@ -273,7 +273,7 @@ class ExpertRuntime:
 
     def snapshot(self) -> Snapshot:
         """The counters and what is resident."""
-        seen = self.telemetry.snapshot(self.cache.residency())
+        seen = self.telemetry.shown.snapshot(self.cache.residency())
         return seen if self.prefetch is None else replace(seen, foresight=self.prefetch.snapshot())
 
     def close(self) -> None:

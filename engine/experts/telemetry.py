@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,12 +68,36 @@ class Telemetry:
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._uses = [array("q", [0] * source.experts(layer)) for layer in source.layers]
         self._notes = [np.zeros((source.experts(layer), 4)) for layer in source.layers]
+        self._kept: Telemetry | None = None
         self.begin_answer()
 
     def begin_answer(self) -> None:
         """Activations count from here."""
         self._before = [row[:] for row in self._uses]  # as they were then
         self._gates_before = [notes[:, GATES].copy() for notes in self._notes]
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What happens meanwhile is nobody's use: `shown` stands still, and in the end nothing was counted."""
+        kept = self._kept = copy.deepcopy(self)
+        try:
+            yield
+        finally:
+            self.misses, self.bytes_read, self.reads = kept.misses, kept.bytes_read, kept.reads
+            self.read_seconds, self.repaired, self.waited = kept.read_seconds, kept.repaired, kept.waited
+            # In place: native code knows the addresses.
+            for mine, theirs in zip(
+                (self.hit_count, self.precision, *self._uses), (kept.hit_count, kept.precision, *kept._uses)
+            ):
+                mine[:] = theirs
+            for notes, before in zip(self._notes, kept._notes):
+                notes[:] = before
+            self._kept = None
+
+    @property
+    def shown(self) -> Telemetry:
+        """The counters for people to see: these, or as they were before what is done `aside`."""
+        return self._kept or self
 
     @property
     def hits(self) -> int:

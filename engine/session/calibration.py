@@ -68,6 +68,8 @@ def calibrate(
 class Calibrator:
     """Calibration in steps of a window of text, each of which can be stopped and all of which are kept at once.
 
+    The session's counters, which are about what people asked for, know nothing of it.
+
     Stage 0 takes the quantiles of unimportance scores on the calibration text. Stage 1 compares the dials with Exact on
     other text, as if every expert had to be fetched. Stage 2 does so token by token with the cache that there is, where
     it does not hold everything. found: what is known by now.
@@ -118,7 +120,7 @@ class Calibrator:
     def step(self, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Do one window. Raises UnderhillError: CANCELLED, and then it is as if nothing had been done; DISK_ERROR."""
         kept, session = self._kept, self._session
-        with _interruptible(session, cancelled):
+        with _interruptible(session, cancelled), session.runtime.telemetry.aside():
             if kept.window < len(self._windows[kept.stage]):
                 (self._find_scores, self._find_worst, self._find_here)[kept.stage](
                     self._windows[kept.stage][kept.window], cancelled

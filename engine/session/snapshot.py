@@ -80,7 +80,7 @@ class Watcher:
     def snapshot(self, look: Look) -> Snapshot | None:
         """A snapshot; None while nothing has changed since the last one."""
         runtime, plan = self._runtime, self._session.plan
-        counters, cache = runtime.telemetry, runtime.cache
+        counters, cache = runtime.telemetry.shown, runtime.cache
         with self._lock:
             hits, misses, held = counters.hits, counters.misses, cache.nbytes
             state = (self._generating, self._tokens, self._prompt_rate, hits, misses, held, cache.capacity, plan, look)
@@ -137,7 +137,7 @@ class Watcher:
     def _facts(self, layer: int, expert: int) -> ExpertFacts | None:
         """None where there is no such expert (another model was opened)."""
         runtime = self._runtime
-        counters, cache, key = runtime.telemetry, runtime.cache, ExpertKey(layer, expert)
+        counters, cache, key = runtime.telemetry.shown, runtime.cache, ExpertKey(layer, expert)
         if layer not in counters.layers or not 0 <= expert < len(counters.uses(layer)):
             return None
         row, notes = counters.layers.index(layer), counters.notes(layer)[expert].tolist()

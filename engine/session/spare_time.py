@@ -72,4 +72,5 @@ class SpareTime:
     def _end(self) -> None:
         self._over = True
         self._calibrator = None
+        self._session.warm.refresh()
         self._session.doing("")

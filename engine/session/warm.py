@@ -59,6 +59,10 @@ class WarmStart:
         self._ask()
         self._left.clear()  # once tokens come they say more
 
+    def refresh(self) -> None:
+        """Something has left experts coarse: read what they lack, as far as there is room."""
+        self._left.extend(sorted(self._session.runtime.cache.residency()))
+
     def answered(self, uses: tuple[tuple[int, ...], ...]) -> None:
         """An answer has ended."""
         self._session.runtime.arrivals.settle()
@@ -95,7 +99,7 @@ class WarmStart:
             spec = self._session.store.spec(*key)
             full = tier if tier in spec.tiers else spec.top
             cache = runtime.cache.levels[-1]
-            if cache.nbytes + spec.layout.bytes_for(full) > cache.capacity:
+            if cache.free < cache.lacking(key, full):
                 self._left.clear()
                 return
             self._left.popleft()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.telemetry import Snapshot
 from engine.hub import dials
 from engine.session import Session
 from engine.session import calibration as module
@@ -66,6 +68,38 @@ def test_the_chat_is_not_forgotten_meanwhile(opened: Session) -> None:
     opened.context.read([5, 6, 7])
     Calibrator(opened, module.QUICK).step()
     assert opened.context.tokens == [5, 6, 7]
+
+
+def test_what_people_asked_for_is_all_that_counts(opened: Session) -> None:
+    def counted() -> Snapshot:
+        return dataclasses.replace(opened.counters(), residency=(), foresight=None)
+
+    meanwhile = []
+
+    def stopped() -> bool:
+        meanwhile.append(counted())
+        return False
+
+    opened.context.read([5, 6, 7])
+    before, calibrator = counted(), Calibrator(opened, module.QUICK)
+    while not calibrator.complete:
+        calibrator.step(stopped)
+    assert len(meanwhile) > 10
+    assert all(seen == before for seen in (*meanwhile, counted()))
+    opened.context.step(8)
+    assert sum(map(sum, counted().uses)) == sum(map(sum, before.uses)) + len(before.layers) * 4
+
+
+def test_a_model_in_memory_is_whole_again_behind_it(opened: Session) -> None:
+    opened.update({"cache_fraction": 1.0})
+    opened.context.read([5, 6, 7])
+    opened.spare_time.use(lambda: False)
+    for _ in range(200):
+        opened.spare_time.use(lambda: False)
+    tiers = {tier for row in opened.counters().residency for tier in row if tier}
+    assert Calibrator(opened, module.QUICK).complete
+    assert opened.warm.complete
+    assert tiers == {opened.plan.tier}
 
 
 def test_spare_time_measures_and_the_card_says_so(opened: Session) -> None:
