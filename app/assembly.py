@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QApplication
 
 from app import garbage, preferences
+from app.attention import Attention
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
@@ -33,6 +34,7 @@ class Underhill:
         self.conversation = Conversation(self.keeper, self.link, self.inbox)
         self.models = Models(self.link, self.inbox)
         self.window = MainWindow(self.theme, self.keeper, self.conversation, self.models, remembered, paths.preferences)
+        self.attention = Attention(self.window, self.conversation, self.models, self.theme)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
         self.models.loaded.connect(self.window.transcript.prepare)
@@ -47,6 +49,7 @@ class Underhill:
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""
+        self.attention.end()
         self.link.close()
         self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
         self.keeper.close()

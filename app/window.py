@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -31,12 +32,15 @@ from app.model_desk import ModelDesk
 from app.models import Models
 from app.panels.live import LivePanel
 from app.preferences import Preferences
+from app.shortcuts import SHORTCUTS
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
+from app.widgets.about import About
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from app.widgets.header import Header
+from app.widgets.shortcut_sheet import ShortcutSheet
 from app.widgets.sidebar import Sidebar
 from app.widgets.toast import Toast
 from app.widgets.welcome import Welcome
@@ -154,15 +158,21 @@ class MainWindow(QMainWindow):
         self.sidebar.renamed.connect(c.rename)
         self.header.sidebar.toggled.connect(self._show_sidebar)
         self.header.live.toggled.connect(self._show_live)
+        self.header.shortcuts_wanted.connect(self.show_shortcuts)
+        self.header.about_wanted.connect(self.show_about)
 
     def _shortcuts(self) -> None:
-        for keys, slot in (
-            ("Ctrl+N", self.new_chat), ("Ctrl+K", self._focus_search), ("Ctrl+,", self.desk.open_settings),
-            ("Ctrl+L", self.header.live.toggle), ("Ctrl+B", self.header.sidebar.toggle), ("Esc", self._escape),
-            ("Ctrl+R", self._again_last), ("Ctrl+Shift+C", self._copy_last), ("Ctrl+M", self.header.model.showMenu),
-            ("Ctrl+Z", self._undo), ("F6", self._next_pane),
-        ):  # fmt: skip
-            QShortcut(QKeySequence(keys), self).activated.connect(slot)
+        slots: dict[str, Callable[[], object]] = {
+            "new_chat": self.new_chat, "focus_search": self._focus_search, "undo": self._undo,
+            "escape": self._escape, "again_last": self._again_last, "copy_last": self._copy_last,
+            "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
+            "toggle_live": self.header.live.toggle, "next_pane": self._next_pane,
+            "open_settings": self.desk.open_settings, "show_shortcuts": self.show_shortcuts,
+            "close_window": self.close,
+        }  # fmt: skip
+        for shortcut in SHORTCUTS:
+            if shortcut.name:
+                QShortcut(QKeySequence(shortcut.keys), self).activated.connect(slots[shortcut.name])
 
     def _restore(self) -> None:
         p = self._preferences
@@ -337,6 +347,23 @@ class MainWindow(QMainWindow):
         panes = [p for p in panes if p.isVisible()]
         at = next((i for i, p in enumerate(panes) if p.hasFocus()), -1)
         panes[(at + 1) % len(panes)].setFocus()
+
+    @Slot()
+    def show_shortcuts(self) -> ShortcutSheet:
+        """The sheet of all keys."""
+        sheet = ShortcutSheet(self)
+        sheet.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        sheet.open()
+        return sheet
+
+    @Slot()
+    def show_about(self) -> About:
+        """Versions, folders, licences."""
+        card = self.models.card
+        about = About(self._path.parent, " ".join(card.plan) if card is not None else "", self)
+        about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        about.open()
+        return about
 
     @Slot(bool)
     def _show_sidebar(self, shown: bool) -> None:

@@ -107,6 +107,9 @@ QListWidget#pages {{ background: {p.sidebar}; border: 0; border-right: 1px solid
 QListWidget#pages::item {{ padding: 8px 10px; border-radius: 8px; }}
 QListWidget#pages::item:hover {{ background: {p.hover}; }}
 QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}
+QLabel#key {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 6px; padding: 2px 8px; }}
+QTreeWidget {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
+QHeaderView::section {{ background: {p.sidebar}; color: {p.muted}; border: 0; padding: 5px 8px; }}
 QLabel#muted {{ color: {p.muted}; }}
 QLabel#restart {{ color: {p.warning}; }}
 """

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 
 from app import models
 from app.models import Models
@@ -18,6 +28,8 @@ class Header(QFrame):
 
     chosen = Signal(str)
     import_wanted = Signal()
+    shortcuts_wanted = Signal()
+    about_wanted = Signal()
 
     def __init__(self, theme: Theme, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +54,12 @@ class Header(QFrame):
         self.live = IconButton(theme, "live", "Show or hide the live panel", self, "Ctrl+L")
         self.live.setCheckable(True)
         self.settings = IconButton(theme, "settings", "Settings", self, "Ctrl+,")
+        self.more = IconButton(theme, "more", "More", self)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        more = QMenu(self.more)
+        more.addAction("Keyboard shortcuts\tF1", self.shortcuts_wanted.emit)
+        more.addAction("About Underhill", self.about_wanted.emit)
+        self.more.setMenu(more)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
         self.bar.setAccessibleName("Progress")
@@ -54,6 +72,7 @@ class Header(QFrame):
         row.addWidget(self.cancel)
         row.addWidget(self.live)
         row.addWidget(self.settings)
+        row.addWidget(self.more)
         grid = QGridLayout(self)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(0)

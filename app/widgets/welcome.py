@@ -83,7 +83,7 @@ class Welcome(QScrollArea):
         self.asked.emit(str(self.sender().property("prompt")))
 
 
-def _wrapped(text: str, width: int = 40) -> str:
+def _wrapped(text: str, width: int = 28) -> str:
     """Two lines where one would be too long for a button, which does not wrap by itself."""
     if len(text) <= width:
         return text

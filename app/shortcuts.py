@@ -1,0 +1,37 @@
+"""Every key of the window, declared once: the window connects them and the sheet lists them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """name: of what is done; empty where a widget handles the key by itself. keys: as QKeySequence reads them."""
+
+    group: str
+    words: str
+    keys: str
+    name: str = ""
+
+
+SHORTCUTS = (
+    Shortcut("Chats", "New chat", "Ctrl+N", "new_chat"),
+    Shortcut("Chats", "Search chats", "Ctrl+K", "focus_search"),
+    Shortcut("Chats", "Take back the last deletion", "Ctrl+Z", "undo"),
+    Shortcut("Chats", "Rename the chosen chat", "F2"),
+    Shortcut("Chats", "Delete the chosen chat", "Del"),
+    Shortcut("Answers", "Send the message", "Return"),
+    Shortcut("Answers", "New line", "Shift+Return"),
+    Shortcut("Answers", "Stop the answer, or leave off editing", "Esc", "escape"),
+    Shortcut("Answers", "Answer the last question again", "Ctrl+R", "again_last"),
+    Shortcut("Answers", "Edit the last message (in an empty message box)", "Up"),
+    Shortcut("Answers", "Copy the last answer", "Ctrl+Shift+C", "copy_last"),
+    Shortcut("Window", "Choose a model", "Ctrl+M", "choose_model"),
+    Shortcut("Window", "Show or hide the list of chats", "Ctrl+B", "toggle_sidebar"),
+    Shortcut("Window", "Show or hide the live panel", "Ctrl+L", "toggle_live"),
+    Shortcut("Window", "Next part of the window", "F6", "next_pane"),
+    Shortcut("Window", "Settings", "Ctrl+,", "open_settings"),
+    Shortcut("Window", "This list", "F1", "show_shortcuts"),
+    Shortcut("Window", "Close Underhill", "Ctrl+Q", "close_window"),
+)

@@ -1,0 +1,143 @@
+"""What this is, in which versions, and under which licences its parts are."""
+
+from __future__ import annotations
+
+import importlib.metadata as metadata
+import platform
+from pathlib import Path
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPushButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.theme import fonts
+from app.theme.icons import pixmap
+
+DEPENDENCIES = (
+    "gguf",
+    "hqq",
+    "httpx2",
+    "huggingface-hub",
+    "jinja2",
+    "keyring",
+    "numpy",
+    "platformdirs",
+    "psutil",
+    "pygments",
+    "pyside6-essentials",
+    "safetensors",
+    "tokenizers",
+    "torch",
+    "tqdm",
+    "transformers",
+)  # as in pyproject.toml
+# Shipped in resources/, and so not known to the package index's metadata.
+_SHIPPED = (
+    ("Inter (typeface)", "", "OFL-1.1"),
+    ("JetBrains Mono (typeface)", "", "OFL-1.1"),
+    ("Icons and the built-in model", "", "part of Underhill"),
+)
+
+
+class About(QDialog):
+    """folder: where chats and settings are. computing: a sentence about kernels and model, empty while none is open."""
+
+    def __init__(self, folder: Path, computing: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("About Underhill")
+        self.setMinimumWidth(520)
+        number = version()
+        mark = QLabel(self)
+        mark.setPixmap(pixmap("underhill", "", 56, self.devicePixelRatioF()))
+        name = QLabel(f"Underhill {number}".rstrip(), self)
+        name.setFont(fonts.text(1.5, name.font().Weight.DemiBold))
+        words = QLabel("Chat offline with Mixture-of-Experts models bigger than your computer's memory.", self)
+        words.setWordWrap(True)
+        head = QVBoxLayout()
+        head.addWidget(name)
+        head.addWidget(words)
+        top = QHBoxLayout()
+        top.setSpacing(16)
+        top.addWidget(mark, 0, Qt.AlignmentFlag.AlignTop)
+        top.addLayout(head, 1)
+        self.details = "\n".join(
+            line for line in (
+                f"Underhill {number or 'from source'}, Python {platform.python_version()}",
+                platform.platform(terse=True), computing, f"Chats and settings: {folder}",
+            ) if line
+        )  # fmt: skip
+        facts = QLabel(self.details, self)
+        facts.setObjectName("muted")
+        facts.setWordWrap(True)
+        facts.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        facts.setAccessibleName("Versions and folders")
+        self.parts = QTreeWidget(self)
+        self.parts.setAccessibleName("Parts and their licences")
+        self.parts.setHeaderLabels(["Made with", "Version", "Licence"])
+        self.parts.setRootIsDecorated(False)
+        self.parts.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
+        self.parts.setMinimumHeight(220)
+        for part in (*_packages(), *_SHIPPED):
+            row = QTreeWidgetItem(list(part))
+            row.setToolTip(2, part[2])
+            self.parts.addTopLevelItem(row)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
+        buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
+        buttons.rejected.connect(self.reject)
+        copy = QPushButton("Copy details", self)
+        copy.clicked.connect(self._copy)
+        buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(24, 20, 24, 18)
+        column.setSpacing(14)
+        column.addLayout(top)
+        column.addWidget(facts)
+        column.addWidget(self.parts, 1)
+        column.addWidget(buttons)
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self.details)
+
+
+def version() -> str:
+    """Of Underhill; empty where it is run from its source without having been installed."""
+    try:
+        return metadata.version("underhill")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _packages() -> list[tuple[str, str, str]]:
+    """(name, version, licence) of what Underhill is made with, where it is installed."""
+    found = []
+    for name in DEPENDENCIES:
+        try:
+            about = metadata.metadata(name)
+        except metadata.PackageNotFoundError:
+            continue
+        found.append((about["Name"], about["Version"], _licence(about)))
+    return found
+
+
+def _licence(about: metadata.PackageMetadata) -> str:
+    """As the package declares it: an expression, else its classifier, else the first line of its licence field."""
+    if "License-Expression" in about:
+        return about["License-Expression"]
+    classified = [c.rsplit(" :: ", 1)[-1] for c in about.get_all("Classifier") or () if c.startswith("License ::")]
+    if classified:
+        return ", ".join(classified)
+    return (about["License"] or "").split("\n")[0] if "License" in about else "see the package"

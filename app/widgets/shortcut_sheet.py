@@ -1,0 +1,54 @@
+"""The sheet of all keys."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app.shortcuts import SHORTCUTS
+from app.theme import fonts
+
+
+class ShortcutSheet(QDialog):
+    """One row a key, in groups."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle("Keyboard shortcuts")
+        page = QWidget(self)
+        page.setObjectName("page")
+        grid = QGridLayout(page)
+        grid.setContentsMargins(24, 12, 24, 18)
+        grid.setHorizontalSpacing(28)
+        grid.setVerticalSpacing(7)
+        grid.setColumnStretch(0, 1)
+        row = 0
+        for group, members in groupby(SHORTCUTS, lambda shortcut: shortcut.group):
+            head = QLabel(group, page)
+            head.setFont(fonts.text(1.15, head.font().Weight.DemiBold))
+            head.setContentsMargins(0, 10, 0, 2)
+            grid.addWidget(head, row, 0, 1, 2)
+            row += 1
+            for shortcut in members:
+                keys = QKeySequence(shortcut.keys).toString(QKeySequence.SequenceFormat.NativeText)
+                words = QLabel(shortcut.words, page)
+                cap = QLabel(keys, page)
+                cap.setObjectName("key")
+                cap.setFont(fonts.code())
+                cap.setAccessibleName(f"{shortcut.words}: {keys}")
+                grid.addWidget(words, row, 0)
+                grid.addWidget(cap, row, 1, Qt.AlignmentFlag.AlignRight)
+                row += 1
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setWidget(page)
+        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.addWidget(area)
+        wanted = page.sizeHint()
+        room = self.screen().availableGeometry()
+        self.resize(max(460, wanted.width() + 24), min(wanted.height() + 8, room.height() - 80))
