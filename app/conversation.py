@@ -320,8 +320,9 @@ def _read_at(store: ChatStore, chat_id: int, message_id: int) -> tuple[Chat, lis
 
 def _write(store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...]) -> None:
     if chat is not None:
-        store.create(chat)
-    store.add(*messages)
+        store.create(chat, *messages)
+    else:
+        store.add(*messages)
 
 
 def _update(store: ChatStore, message: StoredMessage) -> None:

@@ -75,15 +75,17 @@ class ChatStore:
         ).fetchone()
         return rows.chat_of(row) if row is not None else None
 
-    def create(self, chat: Chat) -> None:
-        """Add an empty chat."""
+    def create(self, chat: Chat, *messages: StoredMessage) -> None:
+        """Add a chat and its first messages, all or nothing."""
         now = chat.updated_at or time.time()
-        self.db.execute(
-            "INSERT INTO chats (id, title, title_by_hand, created_at, updated_at, draft, pinned, folder_id, style) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (chat.id, chat.title, chat.title_by_hand, now, now, chat.draft, chat.pinned, chat.folder_id,
-             rows.style_text(chat.style)),
-        )  # fmt: skip
+        with self.transaction() as db:
+            db.execute(
+                "INSERT INTO chats (id, title, title_by_hand, created_at, updated_at, draft, pinned, folder_id, style) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (chat.id, chat.title, chat.title_by_hand, now, now, chat.draft, chat.pinned, chat.folder_id,
+                 rows.style_text(chat.style)),
+            )  # fmt: skip
+            _insert(db, messages)
 
     def set_title(self, chat_id: int, title: str, by_hand: bool) -> None:
         """Name a chat. An automatic title never replaces one set by hand."""
@@ -113,9 +115,7 @@ class ChatStore:
     def add(self, *messages: StoredMessage) -> None:
         """Write messages and make the last of them the open branch. On return they survive a power cut."""
         with self.transaction() as db:
-            for m in messages:
-                db.execute(f"INSERT INTO messages ({rows.MESSAGE}) VALUES ({_SLOTS})", rows.row_of(m))
-                db.execute("UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (m.id, m.created_at, m.chat_id))
+            _insert(db, messages)
 
     def update(self, m: StoredMessage) -> None:
         """Write an answer as it is by now. While it streams, no fsync: it survives the process, and is cheap."""
@@ -195,3 +195,9 @@ class ChatStore:
             (message_id,),
         )
         return [r[0] for r in found]
+
+
+def _insert(db: sqlite3.Connection, messages: tuple[StoredMessage, ...]) -> None:
+    for m in messages:
+        db.execute(f"INSERT INTO messages ({rows.MESSAGE}) VALUES ({_SLOTS})", rows.row_of(m))
+        db.execute("UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (m.id, m.created_at, m.chat_id))

@@ -198,7 +198,7 @@ def test_a_full_disk_gives_the_words_back(qtbot: QtBot, launch: Launch, monkeypa
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ChatStore, "add", full)
+    monkeypatch.setattr(ChatStore, "create", full)
     qtbot.keyClicks(underhill.window.composer.edit, "precious words")
     qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: underhill.window.composer.text() == "precious words")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,3 +109,15 @@ def test_drafts_are_kept(store: ChatStore) -> None:
     store.create(chat)
     store.set_draft(chat.id, "half a thou")
     assert store.chats()[0].draft == "half a thou"
+
+
+def test_a_chat_without_its_first_question_never_comes_to_be(tmp_path: Path) -> None:
+    store = ChatStore(tmp_path / "chats.db")
+    chat = Chat(new_id(), "one")
+    question = StoredMessage(new_id(), chat.id, None, "user", "hello")
+    with pytest.raises(sqlite3.IntegrityError):
+        store.create(chat, question, question)
+    assert store.chats() == []
+    store.create(chat, question)
+    assert [m.content for m in store.path(chat.id)] == ["hello"]
+    store.close()
