@@ -84,6 +84,17 @@ def at_high(weights: list[float], t1: float) -> list[bool]:
     return high
 
 
+def scores_by_rank(weights: list[float]) -> list[float]:
+    """The scores of one token's experts, the most important first, in plain Python."""
+    sizes = sorted(map(abs, weights), reverse=True)
+    total, before = sum(sizes) or 1.0, 0.0
+    scores = []
+    for size in sizes:
+        scores.append(before / total)
+        before += size
+    return scores
+
+
 def full_tier(spec: ExpertSpec, tier: int | None) -> int:
     """The tier that counts as full precision: the best stored one that is no finer than `tier` (None: the best)."""
     fitting = [t for t in spec.tiers if tier is None or t <= tier]

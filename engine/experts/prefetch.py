@@ -39,8 +39,9 @@ class Prefetch:
         width: int | None = None,
     ) -> None:
         """lacking: of experts expected of a layer, the likeliest first, the tier at which each would have to be
-        fetched; 0: it is there. rate: bytes per second that the disk brings, 0 while that is not known. k: experts per
-        token. depth: layers looked ahead at most. width: experts read ahead for a layer at most; None: k.
+        fetched; 0: it is there, or not worth it. rate: bytes per second that the disk brings, 0 while that is not
+        known. k: experts per token. depth: layers looked ahead at most. width: experts read ahead for a layer at most;
+        None: k.
         """
         self.awake = False
         self.foresight = Foresight([0] * depth, [0] * depth)

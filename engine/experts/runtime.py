@@ -16,9 +16,10 @@ from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
 from engine.experts.loader import Loader
 from engine.experts.observer import UNSEEN, Observer, seen
 from engine.experts.policies import Visit
-from engine.experts.precision import EXACT, Thresholds, tiers_of
+from engine.experts.precision import EXACT, Demand, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Predictor
 from engine.experts.prefetch import Prefetch
+from engine.experts.ranks import Ranks
 from engine.experts.repairs import Repairs
 from engine.experts.residents import Residents
 from engine.experts.several import Call, Several
@@ -98,6 +99,7 @@ class ExpertRuntime:
         if self._residents is not None:
             self._single = Single(self._residents, cache, self.arrivals, self.telemetry, self._repairs)
         self.prefetch: Prefetch | None = None
+        self._ranks = Ranks(source.layers)
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -173,7 +175,11 @@ class ExpertRuntime:
         with self._seen(layer, 1):
             if self._single is None or not self._single.play(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
-            if self.repair and not self._thresholds.exact and not self.as_if_missing:
+            if self._thresholds.exact:
+                return
+            if self.prefetch is not None:
+                self._ranks.learn(layer, step.weights[0].tolist())
+            if self.repair and not self.as_if_missing:
                 self._repairs.go_on()
 
     def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
@@ -190,16 +196,18 @@ class ExpertRuntime:
                 part.ahead = self.prefetch
 
     def _lacking(self, keys: Sequence[ExpertKey]) -> list[int]:
-        """Of experts of a layer, the likeliest first, the tier that each would have to be fetched at; 0: it is there.
+        """Of experts of a layer, the likeliest first, the tier that each would have to be fetched at; 0: not at all.
 
-        The first is of full precision under every dial; the others come coarse at first.
+        What an expert of its rank is mostly wanted at: to read one coarse that is then raised costs more than to read
+        it whole, and makes the token wait.
         """
-        exact, best, found = self._thresholds.exact, self.cache.best, []
-        tiers = self._tiers[keys[0].layer]
+        best, found = self.cache.best, []
+        layer = keys[0].layer
+        tiers = self._tiers[layer]
         for rank, key in enumerate(keys):
-            _, low, full = tiers[key.expert]
-            tier = full if exact or not rank else low
-            found.append(0 if best(key, full) >= tier else tier)
+            of_expert = tiers[key.expert]
+            tier = of_expert[self._ranks.demand(layer, rank)]
+            found.append(0 if best(key, of_expert[Demand.HIGH]) >= tier else tier)
         return found
 
     def _rate(self) -> float:
@@ -229,6 +237,7 @@ class ExpertRuntime:
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
         self._thresholds = thresholds
+        self._ranks.set_thresholds(thresholds)
         self._repairs.forget()
         if self._residents is not None:
             self._residents.set_thresholds(thresholds)

@@ -14,6 +14,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
 from engine.experts.opening import DevicePool, open_runtime
+from engine.experts.precision import Thresholds
 from engine.experts.predictors import Sight
 from engine.experts.predictors.predictor import Floats
 from engine.experts.prefetch import QUIET
@@ -296,3 +297,25 @@ def test_it_rests_when_all_it_says_is_wrong(opened: Open) -> None:
     assert runtime.prefetch.foresight.rests >= 1
     assert runtime.prefetch.foresight.useful == 0
     assert nothing_left(runtime, source)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_is_read_ahead_is_wanted_so(opened: Open, kernel: str) -> None:
+    """The first and second choice run high here, the third is skipped: none comes coarse first, or for nothing."""
+    source = model()
+    weights = torch.tensor([[0.5, 0.3, 0.2]])
+    runtime = opened(source, 2 * K, kernel=kernel, thresholds=Thresholds(0.6, 0.7))
+    runtime.read_ahead(Said(source, truth), K)
+    run(runtime, source, range(1), weights)
+    runtime.arrivals.make_way()
+    before = len(source.reads)
+    run(runtime, source, range(1, 12), weights)
+    runtime.arrivals.make_way()
+    ahead = runtime.snapshot().foresight
+    assert ahead is not None
+    assert ahead.started > 10
+    read = source.reads[before:]
+    assert {parts for _, parts in read} == {SPEC.layout.parts_for(8)}
+    wanted = {(layer, e) for t in range(1, 12) for row, layer in enumerate(LAYERS) for e in chosen(source, t, row)[:2]}
+    assert {tuple(key) for key, _ in read} <= wanted
+    assert runtime.snapshot().precision["skipped"] > 0
