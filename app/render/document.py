@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import (
     QBrush,
     QColor,
@@ -21,6 +21,8 @@ from PySide6.QtGui import (
     QTextTable,
 )
 
+from app.render import mathematics
+from app.render.formula import Formulas, take_out
 from app.render.split import Block
 from app.theme import fonts
 from app.theme.tokens import Palette
@@ -31,19 +33,33 @@ _LINE_HEIGHT = 142.0  # percent
 _LONG_LINE = 4000  # characters
 
 
-class _Document(QTextDocument):
-    """A document that reads nothing: an image in an answer opens no file and no connection."""
+class BlockDocument(QTextDocument):
+    """A document that reads nothing: an image in an answer opens no file and no connection.
+
+    sources: of the formulas shown as pictures, by number. waiting: some are still being made.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sources: list[str] = []
+        self.waiting = False
+
+    def selected(self, cursor: QTextCursor) -> str:
+        """Selected text, formulas as they were written."""
+        return mathematics.text_of(cursor, self.sources)
 
     def loadResource(self, kind: int, name: QUrl | str) -> Any:
         return None
 
 
-def make(block: Block, palette: Palette, plain: bool = False) -> QTextDocument:
-    """The document of a block. plain: show Markdown as typed (the user's own words).
+def make(
+    block: Block, palette: Palette, plain: bool = False, formulas: Formulas | None = None, room: float = 700.0
+) -> BlockDocument:
+    """The document of a block. plain: show Markdown as typed (the user's own words). room: width of wide formulas.
 
-    Code comes without colours; `highlight` adds them.
+    Code comes without colours; `highlight` adds them. Without `formulas` their source is shown.
     """
-    document = _Document()
+    document = BlockDocument()
     document.setUndoRedoEnabled(False)
     document.setDocumentMargin(0)
     if block.kind == "code" or block.code:
@@ -61,11 +77,25 @@ def make(block: Block, palette: Palette, plain: bool = False) -> QTextDocument:
     if plain or block.kind == "open":
         document.setPlainText(block.text)
         _space_lines(document, _LINE_HEIGHT)
-    else:
-        document.setIndentWidth(26)
-        document.setMarkdown(block.text, _MARKDOWN)
-        _style(document, palette)
+        return document
+    document.setIndentWidth(26)
+    text, found = (block.text, []) if formulas is None else take_out(block.text)
+    document.setMarkdown(text, _MARKDOWN)
+    _style(document, palette)
+    if block.kind == "math":
+        _centre(document)
+    if formulas is not None and found:
+        document.sources = [f.source for f in found]
+        document.waiting = mathematics.put_in(document, found, formulas, palette, room)
     return document
+
+
+def _centre(document: QTextDocument) -> None:
+    form = QTextBlockFormat()
+    form.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    cursor = QTextCursor(document)
+    cursor.select(QTextCursor.SelectionType.Document)
+    cursor.mergeBlockFormat(form)
 
 
 def append(document: QTextDocument, text: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}(\s|$)")
 _MARKER = re.compile(r"^( {0,3})([-*+]|\d{1,9}[.)])\s+")
+_MATH = re.compile(r"^ {0,3}(\$\$|\\\[)")
 _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
 
 
@@ -15,8 +16,8 @@ _RULE = re.compile(r"^ {0,3}([-*_])[ \t]*(\1[ \t]*){2,}$")
 class Block:
     """A piece of a message that stands by itself.
 
-    kind: 'text' (Markdown), 'item' (Markdown, one item of a list), 'code' (the code itself), 'rule' (a line across)
-    or 'open' (still growing).
+    kind: 'text' (Markdown), 'item' (Markdown, one item of a list), 'code' (the code itself), 'rule' (a line across),
+    'math' (a formula on lines of its own, with its delimiters) or 'open' (still growing).
 
     An open block is shown as plain text; `code` says that it grows inside a fence.
     """
@@ -25,6 +26,13 @@ class Block:
     text: str
     language: str = ""
     code: bool = False
+
+    def written(self) -> str:
+        """The block as Markdown."""
+        if self.kind == "code" or self.code:
+            ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", self.text)), default=0))
+            return f"{ticks}{self.language}\n{self.text}\n{ticks}"
+        return "---" if self.kind == "rule" else self.text
 
 
 LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
@@ -39,6 +47,7 @@ class Splitter:
         self._partial = ""  # the line that has not ended yet
         self._kind = "text"
         self._fence = ""  # the fence that is open at top level
+        self._math_end = ""  # what ends the formula that is open at top level
         self._language = ""
         self._inner_fence = ""  # a fence inside a list item; its blank lines do not end the item
         self._blank = False  # the last line was blank
@@ -74,6 +83,9 @@ class Splitter:
             else:
                 self._lines.append(line)
             return
+        if self._math_end:
+            self._math(line)
+            return
         if self._inner_fence:
             self._lines.append(line)
             if line.strip().startswith(self._inner_fence):
@@ -108,9 +120,14 @@ class Splitter:
         heading = _HEADING.match(line)
         marker = None if rule else _MARKER.match(line)
         setext = rule and self._lines and self._kind == "text" and set(line.strip()) == {"-"}
-        if self._lines and (self._kind == "item" or fence or heading or marker or (rule and not setext)):
+        math = _MATH.match(line)
+        if self._lines and (self._kind == "item" or fence or heading or marker or math or (rule and not setext)):
             self._close()
         self._blank = False
+        if math:
+            self._kind, self._math_end = "math", "$$" if math[1] == "$$" else "\\]"
+            self._math(line, len(math[0]))
+            return
         if fence:
             self._fence, self._language = fence[2], fence[3]
             self._kind = "code"
@@ -122,6 +139,15 @@ class Splitter:
             return
         self._add(line)
         if heading or setext:
+            self._close()
+
+    def _math(self, line: str, start: int = 0) -> None:
+        """A line of a formula; where prose follows the formula on its last line, all of it is prose."""
+        self._lines.append(line)
+        rest = line[start:].partition(self._math_end)
+        if rest[1]:
+            if rest[2].strip(" .,;"):
+                self._kind = "text"
             self._close()
 
     def _add(self, line: str) -> None:
@@ -142,7 +168,7 @@ class Splitter:
         elif text.strip():
             self.closed.append(Block(self._kind, text.rstrip()))
         self._lines, self._kind, self._fence, self._language = [], "text", "", ""
-        self._inner_fence, self._blank, self._size = "", False, 0
+        self._inner_fence, self._math_end, self._blank, self._size = "", "", False, 0
 
 
 def split(text: str) -> list[Block]:

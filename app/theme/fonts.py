@@ -13,8 +13,12 @@ _FILES = (
     "Inter-Italic.otf",
     "JetBrainsMono-Regular.ttf",
 )
-_TEXT = ["Inter", "Segoe UI", "Noto Sans", "Noto Sans CJK SC", "Noto Color Emoji"]
-_CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", "Noto Color Emoji"]
+_CJK = "DroidSansFallback.ttf"  # 3.5 MB: Chinese, Japanese and Korean for a system without any of them
+_FALLBACK = [
+    "Noto Sans CJK SC", "Microsoft YaHei UI", "Droid Sans Fallback", "Noto Color Emoji", "Segoe UI Emoji",
+]  # fmt: skip
+_TEXT = ["Inter", "Segoe UI", "Noto Sans", *_FALLBACK]
+_CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", *_FALLBACK]
 BASE_POINTS = 10.5
 
 
@@ -22,6 +26,9 @@ def load() -> None:
     """Make the shipped typefaces known to Qt. A missing file leaves the system's faces, which the lists name next."""
     for name in _FILES:
         QFontDatabase.addApplicationFont(str(resources.path("fonts", name)))
+    systems = QFontDatabase.WritingSystem
+    if not QFontDatabase.families(systems.SimplifiedChinese) and not QFontDatabase.families(systems.Japanese):
+        QFontDatabase.addApplicationFont(str(resources.path("fonts", _CJK)))
 
 
 def text(scale: float = 1.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:

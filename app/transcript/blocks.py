@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF
-from PySide6.QtGui import QTextDocument
+from PySide6.QtCore import QRectF, Qt
 
 from app.render import document as documents
+from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.render.split import Block
 from app.theme.tokens import Palette
@@ -24,15 +25,24 @@ def estimate(text: str, width: float) -> float:
     return _LINE * (1 + text.count("\n") + len(text) // per_line)
 
 
+@dataclass(frozen=True)
+class Workshop:
+    """What makes documents look right: colours for code, pictures for formulas."""
+
+    highlighter: Highlighter
+    formulas: Formulas
+
+
 class BlockView:
     """block, and where it lies: top is relative to the message. Heights are guesses until `measure`."""
 
     def __init__(self, block: Block, plain: bool) -> None:
         self.block = block
         self.plain = plain
-        self.document: QTextDocument | None = None
+        self.document: documents.BlockDocument | None = None
         self.top = 0.0
         self.height = 0.0
+        self.indent = 0.0  # to the right: of a line that is written from right to left, in a bubble
         self._for_width = -1.0  # the width that height holds for
 
     @property
@@ -68,13 +78,17 @@ class BlockView:
                 self.height += CODE_HEAD + 2 * CODE_PAD
             self._for_width = width if self.document is None else -1.0
 
-    def measure(self, width: float, palette: Palette, highlighter: Highlighter) -> None:
+    def measure(self, width: float, palette: Palette, workshop: Workshop) -> None:
         """Make the document if there is none, and lay it out."""
+        if self.document is not None and self.document.sources:
+            self.drop()  # its formulas were made to fit another width
         if self.document is None:
-            self.document = documents.make(self.block, palette, self.plain)
+            self.document = documents.make(self.block, palette, self.plain, workshop.formulas, width - 40)
             if self.block.kind == "code" and self.block.language:
-                highlighter.add(self.document, self.block.language, palette.syntax)
+                workshop.highlighter.add(self.document, self.block.language, palette.syntax)
         self.document.setTextWidth(max(40.0, width - 2 * CODE_PAD if self.is_code else width))
+        if self.plain and not self.is_code:  # a bubble is as narrow as its words
+            self.document.setTextWidth(min(width, math.ceil(self.document.idealWidth()) + 1.0))
         extra = CODE_HEAD + 2 * CODE_PAD - 6 if self.is_code else 0.0
         self.height = math.ceil(self.document.size().height()) + extra
         self._for_width = width
@@ -91,6 +105,16 @@ class BlockView:
             self.drop()
         self._for_width = -1.0
 
+    def lean(self, width: float) -> None:
+        """Writing from right to left begins at the right edge of the bubble, which leaves this width for it."""
+        if self.document is not None and self.document.firstBlock().textDirection() == Qt.LayoutDirection.RightToLeft:
+            self.indent = width - self.document.textWidth()
+
+    def look_again(self) -> None:
+        """Formulas have been made: where this block waited for some, it is made anew."""
+        if self.document is not None and self.document.waiting:
+            self.drop()
+
     def drop(self) -> None:
         """Let the document go; the height stays as a guess."""
         if self.document is not None:
@@ -101,4 +125,4 @@ class BlockView:
         """Where the document is drawn, relative to the message's column."""
         if self.is_code:
             return QRectF(CODE_PAD, self.top + CODE_HEAD + CODE_PAD - 8, width - 2 * CODE_PAD, self.height)
-        return QRectF(0, self.top, width, self.height)
+        return QRectF(self.indent, self.top, width, self.height)

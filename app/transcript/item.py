@@ -6,11 +6,10 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from app.chats.records import StoredMessage
-from app.render.highlight import Highlighter
 from app.render.split import Splitter
 from app.theme.tokens import Palette
 from app.transcript import notes
-from app.transcript.blocks import BlockView, estimate
+from app.transcript.blocks import BlockView, Workshop, estimate
 
 FOOT = 34.0  # the line with the speed and the buttons
 NOTE = 38.0
@@ -55,9 +54,7 @@ class MessageItem:
         else:
             self._place(width)
 
-    def settle(
-        self, column: float, top: float, bottom: float, palette: Palette, highlighter: Highlighter
-    ) -> list[BlockView]:
+    def settle(self, column: float, top: float, bottom: float, palette: Palette, workshop: Workshop) -> list[BlockView]:
         """Make true the heights of the blocks between top and bottom (relative to the message); returns those blocks.
 
         Blocks above are not looked at, and those below only moved: a message may have thousands.
@@ -75,7 +72,7 @@ class MessageItem:
             if at > bottom:
                 break
             if not view.measured(width):
-                view.measure(width, palette, highlighter)
+                view.measure(width, palette, workshop)
             view.top = at
             at += view.height
             previous = view
@@ -85,7 +82,25 @@ class MessageItem:
             for view in self.views[index:]:
                 view.top += shift
         self.height = self._end()
+        if self.is_user:
+            inner = self.bubble_width(column) - 2 * BUBBLE_PAD_X
+            for view in self.views[start:index]:
+                view.lean(inner)
         return self.views[start:index]
+
+    def blocks(self) -> list[BlockView]:
+        """All blocks, whether they were ever in sight or not."""
+        self._cut()
+        return self.views or []
+
+    def make(self, column: float, first: int, last: int, palette: Palette, workshop: Workshop) -> list[BlockView]:
+        """See to it that the blocks from first to last have documents."""
+        chosen = self.blocks()[first : last + 1]
+        for view in chosen:
+            if view.document is None:
+                view.measure(self.text_width(column), palette, workshop)
+                self._changed = 0
+        return chosen
 
     def between(self, top: float, bottom: float) -> list[tuple[int, BlockView]]:
         """The blocks that reach into [top, bottom], relative to the message, with their numbers."""

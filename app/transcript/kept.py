@@ -45,6 +45,11 @@ class KeptDocuments:
             view.drop()
         self._latest.clear()
 
+    def look_again(self) -> None:
+        """Formulas have been made."""
+        for view in self._kept:
+            view.look_again()
+
     def clear(self) -> None:
         """Forget all; the documents are their owners' to drop."""
         self._kept.clear()

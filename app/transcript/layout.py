@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 
-from app.render.highlight import Highlighter
 from app.theme.tokens import Palette
+from app.transcript.blocks import Workshop
 from app.transcript.item import MessageItem
 from app.transcript.kept import KeptDocuments
 
@@ -16,11 +16,11 @@ _AHEAD = 300.0  # laid out beyond the edges, so that scrolling finds it ready
 class Layout:
     """Items and their tops, in pixels from the top of the conversation."""
 
-    def __init__(self, highlighter: Highlighter) -> None:
+    def __init__(self, workshop: Workshop) -> None:
         self.items: list[MessageItem] = []
         self.column = 600.0
         self._tops: list[float] = [0.0]
-        self._highlighter = highlighter
+        self._workshop = workshop
         self.kept = KeptDocuments()
 
     def reset(self, items: list[MessageItem], column: float) -> None:
@@ -100,7 +100,7 @@ class Layout:
         while index < len(self.items) and top <= y + view + _AHEAD:
             item = self.items[index]
             was = item.height
-            seen = item.settle(self.column, y - _AHEAD - top, y + view + _AHEAD - top, palette, self._highlighter)
+            seen = item.settle(self.column, y - _AHEAD - top, y + view + _AHEAD - top, palette, self._workshop)
             self.kept.seen(seen)
             if item.height != was and changed_from < 0:
                 changed_from = index

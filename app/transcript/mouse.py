@@ -10,7 +10,7 @@ from PySide6.QtGui import QMouseEvent, QTextCursor
 
 from app.transcript.blocks import BlockView
 from app.transcript.paint import copy_rect
-from app.transcript.selection import Place, Selection
+from app.transcript.selection import END, Place, Selection
 
 if TYPE_CHECKING:
     from app.transcript.view import TranscriptView
@@ -86,7 +86,9 @@ class TextMouse(QObject):
         hit = self._view.hit(event.position())
         if hit is None:
             return
-        document = self._view.documents(hit.place.message)[hit.place.block]
+        document = self._view.items[hit.place.message].blocks()[hit.place.block].document
+        if document is None:
+            return
         cursor = QTextCursor(document)
         cursor.setPosition(hit.place.position)
         cursor.select(QTextCursor.SelectionType.WordUnderCursor)
@@ -129,11 +131,8 @@ class TextMouse(QObject):
         """Everything from the first message to the last."""
         if not self._view.items:
             return
-        last = len(self._view.items) - 1
-        documents = self._view.documents(last)
-        end = documents[-1].characterCount() - 1 if documents else 0
         self._selection.anchor = Place(0, 0, 0)
-        self._selection.head = Place(last, max(0, len(documents) - 1), end)
+        self._selection.head = Place(len(self._view.items) - 1, END, 0)
         self._view.viewport().update()
 
     def _extend(self) -> None:

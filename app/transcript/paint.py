@@ -32,7 +32,7 @@ def paint_message(
 
     copied: the code block whose copy button was just pressed.
     """
-    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     above = notes.before(item.message)
     for index, note in enumerate(above):

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from PySide6.QtGui import QTextCursor, QTextDocument
+
+from app.transcript.blocks import BlockView
+from app.transcript.item import MessageItem
+
+END = 1 << 40  # behind every block of a message, or every character of a block
+_MANY = 300  # blocks
 
 
 class Place(NamedTuple):
@@ -54,15 +60,49 @@ class Selection:
         cursor.setPosition(stop, QTextCursor.MoveMode.KeepAnchor)
         return cursor
 
-    def text(self, blocks: Callable[[int], list[QTextDocument]], messages: int) -> str:
-        """The selected text. blocks(message): the documents of all its blocks. Blocks are a blank line apart."""
+    def text(self, items: Sequence[MessageItem], make: Callable[[int, int, int], None], as_written: bool) -> str:
+        """The selected text. make(message, first, last) makes the documents of these blocks.
+
+        as_written: blocks that are wholly selected as Markdown. Messages that are wholly selected always are, and so is
+        the inside of a very long selection: nobody waits for ten thousand documents to be made.
+        """
         bounds = self.bounds()
         if bounds is None:
             return ""
         parts = []
-        for message in range(bounds[0].message, min(bounds[1].message, messages - 1) + 1):
-            for number, document in enumerate(blocks(message)):
-                cursor = self.cursor(message, number, document)
-                if cursor is not None and cursor.hasSelection():
-                    parts.append(cursor.selection().toPlainText().strip("\n"))
-        return "\n\n".join(parts)
+        for message in range(bounds[0].message, min(bounds[1].message, len(items) - 1) + 1):
+            if bounds[0] <= (message, 0, 0) and bounds[1] >= (message, END, 0):
+                parts.append(items[message].message.content.strip())
+            else:
+                parts.append(self._part(items[message], message, bounds, make, as_written))
+        return "\n\n".join(p for p in parts if p)
+
+    def _part(
+        self, item: MessageItem, message: int, bounds: tuple[Place, Place], make: Callable[[int, int, int], None],
+        as_written: bool,
+    ) -> str:  # fmt: skip
+        views = item.blocks()
+        first = bounds[0].block if bounds[0].message == message else 0
+        last = min(bounds[1].block if bounds[1].message == message else END, len(views) - 1)
+        many = last - first > _MANY
+        if not many:
+            make(message, first, last)
+        text, previous = "", None
+        for number in range(first, last + 1):
+            view = views[number]
+            inside = bounds[0] <= (message, number, 0) and (message, number, END) <= bounds[1]
+            if many or (as_written and inside):
+                piece = view.block.written()
+            else:
+                piece = self._shown(view, message, number)
+            if piece:
+                tight = previous is not None and previous.block.kind == view.block.kind == "item"
+                text += ("\n" if tight else "\n\n" if text else "") + piece
+                previous = view
+        return text
+
+    def _shown(self, view: BlockView, message: int, number: int) -> str:
+        if view.document is None:
+            return ""
+        cursor = self.cursor(message, number, view.document)
+        return view.document.selected(cursor).strip("\n") if cursor is not None and cursor.hasSelection() else ""

@@ -18,10 +18,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 
 from app.chats.records import Place, StoredMessage
+from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
-from app.transcript.blocks import BlockView
+from app.transcript.blocks import BlockView, Workshop
 from app.transcript.item import FOOT, MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mouse import Hit, TextMouse, hit_test
@@ -55,7 +56,10 @@ class TranscriptView(QAbstractScrollArea):
         self._theme = theme
         self._highlighter = Highlighter(self)
         self._highlighter.coloured.connect(self._coloured)
-        self.layout_ = Layout(self._highlighter)
+        self._formulas = Formulas(self)
+        self._formulas.ready.connect(self._formulas_ready)
+        self._workshop = Workshop(self._highlighter, self._formulas)
+        self.layout_ = Layout(self._workshop)
         self.selection = Selection()
         self._mouse = TextMouse(self, self.selection)
         self._follow = True  # stay at the end as it grows
@@ -166,8 +170,9 @@ class TranscriptView(QAbstractScrollArea):
         self._highlighter.prepare()
 
     def end(self) -> None:
-        """The window closes: end the thread that colours code."""
+        """The window closes: end the threads that colour code and set formulas."""
         self._highlighter.close()
+        self._formulas.close()
 
     # ---- geometry ---------------------------------------------------------------------------------------------
 
@@ -192,11 +197,10 @@ class TranscriptView(QAbstractScrollArea):
         left = (self.viewport().width() - self.layout_.column) / 2
         return QPointF(round(left), self.layout_.top(index) - self.verticalScrollBar().value())
 
-    def documents(self, index: int) -> list[QTextDocument]:
-        """The documents of all blocks of a message."""
+    def make(self, index: int, first: int, last: int) -> None:
+        """See to it that these blocks of a message have documents."""
         item = self.items[index]
-        item.settle(self.layout_.column, 0, float("inf"), self._theme.palette, self._highlighter)
-        return [v.document for v in item.views or () if v.document is not None]
+        self.layout_.kept.seen(item.make(self.layout_.column, first, last, self._theme.palette, self._workshop))
 
     def _column(self) -> float:
         return max(200.0, min(_COLUMN, self.viewport().width() - 2 * _MARGIN))
@@ -252,6 +256,11 @@ class TranscriptView(QAbstractScrollArea):
     @Slot(object)
     def _coloured(self, _document: QTextDocument) -> None:
         self.viewport().update()
+
+    @Slot()
+    def _formulas_ready(self) -> None:
+        self.layout_.kept.look_again()
+        self.arrange()
 
     @Slot()
     def _recolour(self) -> None:
@@ -328,6 +337,8 @@ class TranscriptView(QAbstractScrollArea):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         copy = menu.addAction("Copy selection", self.copy)
         copy.setEnabled(not self.selection.empty)
+        as_written = menu.addAction("Copy selection as Markdown", self.copy_as_written)
+        as_written.setEnabled(not self.selection.empty)
         menu.addAction("Copy message", self._copy_current)
         menu.addSeparator()
         if message.role == "user":
@@ -341,7 +352,16 @@ class TranscriptView(QAbstractScrollArea):
     @Slot()
     def copy(self) -> None:
         """The selection, or the current message where nothing is selected."""
-        text = self.selection.text(self.documents, len(self.items))
+        self._copy(False)
+
+    @Slot()
+    def copy_as_written(self) -> None:
+        """The same as Markdown."""
+        self._copy(True)
+
+    def _copy(self, as_written: bool) -> None:
+        text = self.selection.text(self.items, self.make, as_written)
+        self.layout_.kept.trim()
         if text:
             QGuiApplication.clipboard().setText(text)
         else:

@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from PySide6.QtGui import QColor
+from PySide6.QtGui import QColor, QTextLayout
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.theme import fonts
 from app.theme.icons import pixmap
+from app.theme.theme import Theme
 from app.theme.tokens import DARK, LIGHT, Palette
 from engine import resources
 
@@ -55,3 +57,13 @@ def test_qt_does_not_lose_references_to_none(qapp: QApplication) -> None:
     for _ in range(500):
         widget.update()
     assert sys.getrefcount(None) - before > -400
+
+
+def test_chinese_japanese_and_korean_can_be_shown(theme: Theme) -> None:
+    """With the system's own faces, or with the one that is shipped."""
+    for text in ("混合专家模型", "日本語です", "한국어"):
+        layout = QTextLayout(text, fonts.text())
+        layout.beginLayout()
+        layout.createLine()
+        layout.endLayout()
+        assert all(0 not in run.glyphIndexes() for run in layout.glyphRuns())

@@ -14,6 +14,7 @@ from app.render.split import Block
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
 from app.transcript.kept import BOUND, KeptDocuments, cost
+from app.transcript.selection import END
 from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
 
@@ -153,7 +154,9 @@ def test_what_streamed_looks_like_what_is_read_back(view: TranscriptView) -> Non
     streamed = [v.block for v in view.items[0].views or ()]
     height = view.layout_.height
     view.set_messages([whole])
-    view.documents(0)
+    view.make(0, 0, END)
+    view.layout_.touch(0)
+    view.arrange()
     assert [v.block for v in view.items[0].views or ()] == streamed
     assert abs(view.layout_.height - height) < 40
 

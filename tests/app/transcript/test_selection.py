@@ -11,7 +11,9 @@ from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
 from app.theme.theme import Theme
+from app.transcript.item import BUBBLE_PAD_X
 from app.transcript.paint import copy_rect
+from app.transcript.selection import END, Place
 from app.transcript.view import TranscriptView
 
 
@@ -76,3 +78,35 @@ def test_the_copy_button_of_code(qtbot: QtBot, view: TranscriptView) -> None:
     centre = view.origin(1) + copy_rect(code, item.text_width(view.layout_.column)).center()
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=centre.toPoint())
     assert QGuiApplication.clipboard().text() == "x = 1\ny = 2"
+
+
+def test_whole_messages_are_copied_as_written_and_parts_as_seen(qtbot: QtBot, view: TranscriptView) -> None:
+    view.set_messages([
+        StoredMessage(new_id(), 1, None, "user", "first question"),
+        StoredMessage(new_id(), 1, None, "assistant", "an **answer**\n\n```py\nx\n```"),
+        StoredMessage(new_id(), 1, None, "user", "second *question*"),
+    ])  # fmt: skip
+    view.selection.anchor, view.selection.head = Place(0, 0, 6), Place(2, 0, 6)
+    assert copied(view) == "question\n\nan **answer**\n\n```py\nx\n```\n\nsecond"
+    view.selection.anchor, view.selection.head = Place(1, 0, 0), Place(1, 1, END)
+    assert copied(view) == "an answer\n\nx"
+    view.copy_as_written()
+    assert QGuiApplication.clipboard().text() == "an **answer**\n\n```py\nx\n```"
+
+
+def test_select_all_of_a_long_chat_makes_no_documents(qtbot: QtBot, view: TranscriptView) -> None:
+    texts = [f"message *{n}*" for n in range(3000)]
+    view.set_messages([StoredMessage(new_id(), 1, None, "user", text) for text in texts])
+    qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    before = sum(v.document is not None for item in view.items for v in item.views or ())
+    assert copied(view) == "\n\n".join(texts)
+    assert sum(v.document is not None for item in view.items for v in item.views or ()) == before < 60
+
+
+def test_writing_from_right_to_left_stays_in_its_bubble(view: TranscriptView) -> None:
+    view.set_messages([StoredMessage(new_id(), 1, None, "user", "שלום עולם\n\nמה שלומך היום, ידידי?")])
+    item = view.items[0]
+    inner = item.bubble_width(view.layout_.column) - 2 * BUBBLE_PAD_X
+    for block in item.blocks():
+        assert block.document is not None
+        assert block.indent + block.document.textWidth() == pytest.approx(inner, abs=2)
