@@ -137,6 +137,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     library.uh_crc32.argtypes = (ctypes.c_int, ctypes.c_uint32, pointer, ctypes.c_int64)
     library.uh_crc32.restype = ctypes.c_uint32
+    library.uh_sha256.argtypes, library.uh_sha256.restype = (ctypes.c_int, pointer, pointer, ctypes.c_int64), None
     library.uh_encode.argtypes = (ctypes.c_int, pointer, pointer)
     return library
 

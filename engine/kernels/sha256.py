@@ -1,0 +1,78 @@
+"""SHA-256 that can be put away in the middle and taken up by another process; hashlib's cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from engine.kernels.native import NativeMissing, load_library
+
+WAYS = ("plain", "sha")  # as in the C enum, the fastest last
+BLOCK = 64  # bytes
+_START = "6a09e667bb67ae853c6ef372a54ff53a510e527f9b05688c1f83d9ab5be0cd19"  # FIPS 180-4, section 5.3.3
+
+
+def ways(path: Path | None = None) -> tuple[str, ...]:
+    """How native code can compute it on this processor, the fastest last. Raises NativeMissing."""
+    found = load_library(path).uh_sha256_ways()
+    return tuple(name for way, name in enumerate(WAYS) if found >> way & 1)
+
+
+class Sha256:
+    """Of bytes that come in pieces. Raises NativeMissing where there is no native code."""
+
+    def __init__(self, state: str = "", way: str | None = None, path: Path | None = None) -> None:
+        """state: of an earlier one; '' begins. way: one of `ways`; None takes the fastest. Raises ValueError."""
+        if way is not None and way not in ways(path):
+            raise NativeMissing(f"this processor cannot compute SHA-256 by {way}")
+        self._function, self._way = load_library(path).uh_sha256, -1 if way is None else WAYS.index(way)
+        words, _, length = state.partition(":")
+        self._length = int(length or 0)
+        if len(words) not in (0, len(_START)) or self._length % BLOCK:
+            raise ValueError(f"{state!r} is no state of a SHA-256")
+        self._words = np.frombuffer(bytes.fromhex(words or _START), ">u4").astype(np.uint32)
+        self._rest = b""
+
+    def update(self, data: memoryview) -> None:
+        """Add contiguous bytes."""
+        self._length += data.nbytes
+        if self._rest:
+            take = min(BLOCK - len(self._rest), data.nbytes)
+            self._rest, data = self._rest + bytes(data[:take]), data[take:]
+            if len(self._rest) < BLOCK:
+                return
+            self._blocks(np.frombuffer(self._rest, np.uint8))
+            self._rest = b""
+        whole = data.nbytes // BLOCK * BLOCK
+        if whole:
+            self._blocks(np.frombuffer(data[:whole], np.uint8))
+        self._rest = bytes(data[whole:])
+
+    @property
+    def state(self) -> str:
+        """To go on from later. Raises ValueError unless the bytes so far are whole blocks."""
+        if self._rest:
+            raise ValueError(f"{self._length} bytes are no whole number of blocks")
+        return f"{self._words.astype('>u4').tobytes().hex()}:{self._length}"
+
+    def hexdigest(self) -> str:
+        """Of the bytes so far."""
+        zeros = (-self._length - 9) % BLOCK
+        end = np.frombuffer(self._rest + b"\x80" + bytes(zeros) + (8 * self._length).to_bytes(8, "big"), np.uint8)
+        before = self._words.copy()
+        self._blocks(end)
+        found = self._words.astype(">u4").tobytes().hex()
+        self._words = before
+        return found
+
+    def _blocks(self, data: np.ndarray[tuple[int], np.dtype[np.uint8]]) -> None:
+        self._function(self._way, self._words.ctypes.data, data.ctypes.data, data.nbytes // BLOCK)
+
+
+def available() -> bool:
+    """Whether there is native code for it here."""
+    try:
+        return bool(ways())
+    except NativeMissing:
+        return False
