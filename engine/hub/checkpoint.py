@@ -15,6 +15,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import Entry, missing, read_header, unreadable
 from engine.hub.origin import small_files
+from engine.hub.sources.extents import Extent, Read, read_file
 from engine.hub.sources.source import Form, lacking
 from engine.store import dtypes
 
@@ -28,10 +29,14 @@ MOST_JSON = 64 << 20  # bytes of a config or an index
 class Checkpoint:
     """Tensors by name. Opening reads every shard's header and no data; files are open only while being read."""
 
-    def __init__(self, path: Path, config: dict[str, Any], entries: Mapping[str, Entry]) -> None:
+    def __init__(
+        self, path: Path, config: dict[str, Any], entries: Mapping[str, Entry], read: Read = read_file
+    ) -> None:
+        """read: how bytes of the entries' files are come by."""
         self.path = path
         self.config = config
         self.entries = entries
+        self._read = read
 
     @classmethod
     def open(cls, path: Path | str) -> Checkpoint:
@@ -88,17 +93,20 @@ class Checkpoint:
         """
         entry = self.entry(name)
         shape = entry.shape[len(index) :]
-        stride = dtypes.nbytes(entry.dtype, shape)
-        offset = entry.offset
-        for depth, i in enumerate(index):
-            offset += i * dtypes.nbytes(entry.dtype, entry.shape[depth + 1 :])
+        offset, stride = _place(entry, index)
         if rows is not None:
             row = dtypes.nbytes(entry.dtype, shape[1:])
             offset, stride, shape = offset + rows[0] * row, (rows[1] - rows[0]) * row, (rows[1] - rows[0], *shape[1:])
         out = _fresh(stride, dtypes.TORCH[entry.dtype]).reshape(shape)
         if stride:
-            _read(entry, offset, memoryview(out.reshape(-1).view(torch.uint8).numpy().data))
+            self._read(entry.file, offset, memoryview(out.reshape(-1).view(torch.uint8).numpy().data))
         return out
+
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+        """See Source."""
+        entry = self.entry(name)
+        offset, nbytes = _place(entry, index)
+        return (Extent(entry.file, offset, offset + nbytes),)
 
     def chunks(self, name: str) -> Iterator[memoryview]:
         """The bytes of a tensor in pieces of at most CHUNK; each is overwritten by the next."""
@@ -106,7 +114,7 @@ class Checkpoint:
         memory = memoryview(bytearray(min(CHUNK, entry.nbytes)))
         for at in range(0, entry.nbytes, CHUNK):
             piece = memory[: min(CHUNK, entry.nbytes - at)]
-            _read(entry, entry.offset + at, piece)
+            self._read(entry.file, entry.offset + at, piece)
             yield piece
 
     def entry(self, name: str) -> Entry:
@@ -115,6 +123,14 @@ class Checkpoint:
             return self.entries[name]
         except KeyError:
             raise lacking(name) from None
+
+
+def _place(entry: Entry, index: tuple[int, ...]) -> tuple[int, int]:
+    """(offset from the start of the file, bytes) of tensor[index]."""
+    offset = entry.offset
+    for depth, i in enumerate(index):
+        offset += i * dtypes.nbytes(entry.dtype, entry.shape[depth + 1 :])
+    return offset, dtypes.nbytes(entry.dtype, entry.shape[len(index) :])
 
 
 def _fresh(nbytes: int, dtype: torch.dtype) -> Tensor:
@@ -164,22 +180,6 @@ def _indexed(path: Path) -> dict[str, Entry]:
             )
         entries[name] = shards[shard][name]
     return entries
-
-
-def _read(entry: Entry, offset: int, into: memoryview) -> None:
-    """Fill `into` from the entry's file; unbuffered, so that memory stays flat."""
-    try:
-        with entry.file.open("rb", buffering=0) as file:
-            file.seek(offset)
-            while into:
-                n = file.readinto(into)
-                if not n:
-                    raise UnderhillError(
-                        Kind.BROKEN_FILE, f"{entry.file.name} is cut short in {entry.name}.", "Download the file again."
-                    )
-                into = into[n:]
-    except OSError as cause:
-        raise unreadable(entry.file, cause) from cause
 
 
 def _json_object(path: Path) -> dict[str, Any]:

@@ -164,6 +164,15 @@ def nonsense(url: str, what: str) -> HubError:
     )
 
 
+def no_ranges(url: str) -> HubError:
+    """SERVER_ERROR: a model cannot be imported while it arrives from there."""
+    return HubError(
+        Kind.SERVER_ERROR,
+        f"{_host(url)} gives whole files only, no parts of them.",
+        "Download the files first, and import them then: `underhill-cli pull --keep-source`.",
+    )
+
+
 def other_size(name: str, promised: int, sent: int) -> HubError:
     """SERVER_ERROR: the hub's list and its files disagree."""
     return HubError(

@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from engine.hub.sources.extents import Extent
 from engine.hub.sources.source import lacking
 from engine.store import dtypes
 
@@ -20,6 +21,9 @@ class Rows(Protocol):
 
     def read(self, start: int, stop: int) -> Tensor:
         """[stop - start, columns]. Raises UnderhillError(BROKEN_FILE or DISK_ERROR)."""
+
+    def extents(self) -> tuple[Extent, ...]:
+        """Where the bytes of all rows lie."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import missing, unreadable
+from engine.hub.sources.extents import Read, read_file
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
@@ -28,7 +29,10 @@ _STRING, _ARRAY = 8, 9
 
 @dataclass(frozen=True)
 class GgufTensor:
-    """One stored tensor. type: ggml's number of it; shape in torch's order; offset from the start of the file."""
+    """One stored tensor. type: ggml's number of it; shape in torch's order; offset from the start of the file.
+
+    read: how bytes of the file are come by.
+    """
 
     name: str
     file: Path
@@ -36,6 +40,7 @@ class GgufTensor:
     shape: tuple[int, ...]
     offset: int
     nbytes: int
+    read: Read = read_file
 
 
 @dataclass(frozen=True)

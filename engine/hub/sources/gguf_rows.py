@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.headers import unreadable
 from engine.hub.sources.decoded import Rows
+from engine.hub.sources.extents import Extent
 from engine.hub.sources.gguf_header import GgufTensor, type_sizes
 
 PLAIN = {0: torch.float32, 1: torch.float16, 30: torch.bfloat16}  # ggml's numbers of what passes as it is
@@ -54,26 +54,26 @@ class StoredRows:
         high = int(wanted.max()) + 1 if len(wanted) else 0
         return decode(self._bytes(self.first + low, high - low)[wanted - low], self.tensor)
 
+    def extents(self) -> tuple[Extent, ...]:
+        """See Rows."""
+        return (
+            Extent(
+                self.tensor.file, *(self.tensor.offset + n * self._row for n in (self.first, self.first + self.count))
+            ),
+        )
+
+    @property
+    def _row(self) -> int:
+        """Bytes of a row."""
+        block, size = type_sizes()[self.tensor.type]
+        return self.tensor.shape[-1] // block * size
+
     def _bytes(self, first: int, count: int) -> NDArray[np.uint8]:
         """[count, bytes of a row]"""
-        block, size = type_sizes()[self.tensor.type]
-        row = self.tensor.shape[-1] // block * size
+        row = self._row
         data = np.empty((count, row), np.uint8)
-        into = data.reshape(-1).data
-        try:
-            with self.tensor.file.open("rb", buffering=0) as file:
-                file.seek(self.tensor.offset + first * row)
-                while into:
-                    n = file.readinto(into)
-                    if not n:
-                        raise UnderhillError(
-                            Kind.BROKEN_FILE,
-                            f"{self.tensor.file.name} is cut short in {self.tensor.name}.",
-                            "Download the file again.",
-                        )
-                    into = into[n:]
-        except OSError as cause:
-            raise unreadable(self.tensor.file, cause) from cause
+        if data.size:
+            self.tensor.read(self.tensor.file, self.tensor.offset + first * row, data.reshape(-1).data)
         return data
 
 
@@ -99,6 +99,10 @@ class JoinedRows:
                 found.append(part.read(low, high))
             at += count
         return torch.cat(found)
+
+    def extents(self) -> tuple[Extent, ...]:
+        """See Rows."""
+        return tuple(extent for part in self.parts for extent in part.extents())
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +134,10 @@ class LatentRows:
             blocks.append(self.values.read(head * self.v, (head + 1) * self.v))
         return torch.cat(blocks)[start - first * of_head : stop - first * of_head]
 
+    def extents(self) -> tuple[Extent, ...]:
+        """See Rows."""
+        return (*self.keys.extents(), *self.values.extents())
+
 
 @dataclass(frozen=True, eq=False)
 class OrderedRows:
@@ -149,6 +157,10 @@ class OrderedRows:
         runs = np.split(wanted, np.flatnonzero(np.diff(wanted) != 1) + 1)
         return torch.cat([self.rows.read(int(run[0]), int(run[-1]) + 1) for run in runs])
 
+    def extents(self) -> tuple[Extent, ...]:
+        """See Rows."""
+        return self.rows.extents()
+
 
 @dataclass(frozen=True, eq=False)
 class OrderedColumns:
@@ -166,6 +178,10 @@ class OrderedColumns:
         """See GgufRows."""
         return self.rows.read(start, stop)[:, torch.from_numpy(self.order)]
 
+    def extents(self) -> tuple[Extent, ...]:
+        """See Rows."""
+        return self.rows.extents()
+
 
 @dataclass(frozen=True, eq=False)
 class ChangedRows:
@@ -182,6 +198,10 @@ class ChangedRows:
     def read(self, start: int, stop: int) -> Tensor:
         """See GgufRows."""
         return self.change(self.rows.read(start, stop).float())
+
+    def extents(self) -> tuple[Extent, ...]:
+        """See Rows."""
+        return self.rows.extents()
 
 
 def stored(tensor: GgufTensor, order: NDArray[np.int64] | None = None) -> StoredRows:

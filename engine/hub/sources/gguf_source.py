@@ -17,6 +17,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.layouts import FAMILIES, PARTS
 from engine.hub.sources import gguf_files
 from engine.hub.sources.decoded import DecodedEntry, find, read_chunks, read_part
+from engine.hub.sources.extents import Extent
 from engine.hub.sources.gguf_deltanet import Made, delta_net
 from engine.hub.sources.gguf_header import GgufTensor, read_gguf_header, type_sizes
 from engine.hub.sources.gguf_metadata import Metadata
@@ -107,6 +108,10 @@ class GgufSource:
     def part(self, name: str, index: tuple[int, ...], rows: tuple[int, int] | None = None) -> Tensor:
         """See Source."""
         return read_part(self.entry(name), index, rows)
+
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+        """See Source: those of the whole tensor, which experts have one by one."""
+        return self.entry(name).rows.extents()
 
     def chunks(self, name: str) -> Iterator[memoryview]:
         """See Source."""

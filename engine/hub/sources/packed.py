@@ -13,6 +13,7 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.hub.checkpoint import Checkpoint
 from engine.hub.sources.decoded import DecodedEntry, read_chunks, read_part
+from engine.hub.sources.extents import Extent
 from engine.hub.sources.packings import PACKINGS, PackedRows
 from engine.hub.sources.source import Form, TensorInfo, lacking
 
@@ -97,6 +98,11 @@ class PackedCheckpoint:
         if isinstance(entry, DecodedEntry):
             return read_part(entry, index, rows)
         return self._checkpoint.part(name, index, rows)
+
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+        """See Source. Of what is packed: all that stands for the matrix."""
+        entry = self.entry(name)
+        return entry.rows.extents() if isinstance(entry, DecodedEntry) else self._checkpoint.extents(name, index)
 
     def chunks(self, name: str) -> Iterator[memoryview]:
         """See Source."""

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.checkpoint import Checkpoint
+from engine.hub.sources.extents import Extent
 from engine.hub.sources.source import Form
 
 AWQ_ORDER = (0, 2, 4, 6, 1, 3, 5, 7)  # which of eight outputs each nibble of an AWQ word holds, lowest nibble first
@@ -49,6 +50,11 @@ class PackedRows:
         """[stop - start, in] float32."""
         parts = [self.packing.decode(self, at, min(at + ROWS, stop)) for at in range(start, stop, ROWS)]
         return torch.cat(parts) if len(parts) != 1 else parts[0]
+
+    def extents(self) -> tuple[Extent, ...]:
+        """Where the bytes lie of all tensors that stand for the matrix."""
+        here = [e for e in (self.packing.main, *self.packing.companions) if self.has(e)]
+        return tuple(extent for e in here for extent in self.checkpoint.extents(f"{self.stem}.{e}"))
 
     def get(self, ending: str) -> Tensor:
         """One of the tensors that stand for the matrix."""
@@ -181,15 +187,16 @@ def compressed(settings: Mapping[str, Any]) -> Packing:
 
     def shape(m: PackedRows) -> tuple[int, int]:
         (out, words), (rows, count) = m.dims("weight_packed"), m.dims("weight_scale")
-        true = tuple(m.get("weight_shape").tolist()) if m.has("weight_shape") else (out, words * pack)
-        if rows != out or true != (out, words * pack):
+        if rows != out:
             raise m.broken("its scales have another shape")
         if m.has("weight_zero_point") and m.dims("weight_zero_point") != (-(-out // pack), count):
             raise m.broken("its zeros have another shape")
-        m.groups(count, words * pack, "weight_g_idx")
+        m.groups(count, words * pack, "") if not m.has("weight_g_idx") else None
         return out, words * pack
 
     def decode(m: PackedRows, start: int, stop: int) -> Tensor:
+        if m.has("weight_shape") and tuple(m.get("weight_shape").tolist()) != shape(m):
+            raise m.broken("it says that it has another shape")
         codes = unpacked(m.checkpoint.part(f"{m.stem}.weight_packed", (), (start, stop)), bits, 1)
         scales = m.get("weight_scale")[start:stop].float()
         group = m.groups(scales.shape[1], codes.shape[1], "weight_g_idx")

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.hub.sources.extents import Extent
 
 
 class TensorInfo(Protocol):
@@ -82,6 +83,9 @@ class Source(Protocol):
 
         Raises UnderhillError: MISSING_FILE when there is no such tensor, BROKEN_FILE, DISK_ERROR.
         """
+
+    def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
+        """Where in the files all bytes lie that reading tensor[index] needs. Raises UnderhillError(MISSING_FILE)."""
 
     def chunks(self, name: str) -> Iterator[memoryview]:
         """The bytes of a tensor in small pieces; each may be overwritten by the next."""

@@ -47,7 +47,7 @@ def test_what_is_no_state_is_refused(native_library: Path) -> None:
     with pytest.raises(ValueError, match="whole number of blocks"):
         _ = digest.state
     for state in ("00", "zz", f"{'00' * 32}:3"):
-        with pytest.raises(ValueError, match="state|hexadecimal"):
+        with pytest.raises(ValueError, match=r"state|hexadecimal"):
             Sha256(state, None, native_library)
 
 
