@@ -135,7 +135,9 @@ def _pull(p: argparse.ArgumentParser) -> None:
     p.add_argument("--revision", metavar="NAME", default="main", help="a branch, tag or commit (default: main)")
     p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the model's)")
     p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
-    p.add_argument("--remove-source", action="store_true", help="delete the download once it is imported")
+    p.add_argument(
+        "--keep-source", action="store_true", help="download all files first, and keep them beside the model"
+    )
     _settings(p, settings.HUB)
 
 

@@ -20,13 +20,19 @@ def run(args: argparse.Namespace) -> int:
     """Download and import; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
     told = ""
+    coming = False
 
     def arriving(progress: Progress) -> None:
-        nonlocal told
+        nonlocal told, coming
+        coming = progress.done < progress.total
         if progress.waiting and progress.waiting != told:
             say(progress.waiting)
         told = progress.waiting
         bar.report("Downloading", progress.done, progress.total)
+
+    def importing(phrase: str, done: int, total: int) -> None:
+        if not coming:  # else it goes on at the same time
+            bar.report(phrase, done, total)
 
     with connected(args) as hub:
         outline = look(hub, args.repo, args.revision)
@@ -40,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
             say(fit.sentence)
         path = pull(
             hub, outline, args.name, args.top,
-            remove_source=args.remove_source, arriving=arriving, importing=bar.report,
+            keep_source=args.keep_source, arriving=arriving, importing=importing,
         )  # fmt: skip
     bar.close()
     card = library.card(path)

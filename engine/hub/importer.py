@@ -6,41 +6,38 @@ import hashlib
 import json
 import math
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.priority import give_way
-from engine.hub.headers import unreadable
+from engine.hub.arrival import Incoming, Spoiled
+from engine.hub.encoding import encoded
+from engine.hub.hashing import Report, hash_files
 from engine.hub.layouts import find_experts
-from engine.hub.mapping import ExpertPieces, ExpertPlan
+from engine.hub.mapping import ExpertPlan
 from engine.hub.origin import origin
-from engine.hub.pieces import ExpertMatrices, piece_shape
+from engine.hub.parts import Part, parts
+from engine.hub.pieces import piece_shape
 from engine.hub.sources.opening import open_source
 from engine.hub.sources.source import Source as WeightSource
-from engine.kernels.native import default_threads
 from engine.quantization import encoder
-from engine.quantization.planes import EncodedExpert, encode
+from engine.quantization.planes import EncodedExpert
 from engine.store.datafile import TensorShape
 from engine.store.layout import ExpertSpec
-from engine.store.manifest import VERSION, FileHash, Source, TierQuality
-from engine.store.writer import Description, LayerShape, StoreWriter, dense_key, record_key
+from engine.store.manifest import VERSION, Source, TierQuality
+from engine.store.writer import Description, LayerShape, StoreWriter, record_key
 
-Report = Callable[[str, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
+__all__ = ["GROUPS", "Report", "import_checkpoint"]
 
 ENCODER = 2  # raised whenever the same checkpoint would become other bytes: no import is resumed across it
-WORKERS = 8  # threads that read and quantize: these outrun any disk
-TORCH_WORKERS = 4  # of torch's code; more of them wait for one another
-MEMORY = 1_400_000_000  # bytes that all experts under way may take together
 REST = 1.0  # seconds between two looks whether a resting import may go on
 GROUPS = (64, 32, 16)  # columns per group; the widest that divides every width is taken
 
 
 def import_checkpoint(
-    source: Path | str,
+    source: Path | str | Incoming,
     destination: Path | str,
     top: int = 8,
     group: int | None = None,
@@ -48,13 +45,14 @@ def import_checkpoint(
     cancel: Callable[[], bool] | None = None,
     wait: Callable[[], str] | None = None,
 ) -> Path:
-    """Import `source`, a folder or a GGUF file, as the store `destination`, which it replaces when whole.
+    """Import `source`, a folder, a GGUF file or what is still arriving, as the store `destination`.
 
+    That is replaced when all is whole.
     top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized. group: None takes the widest of GROUPS that fits.
     wait: asked between experts; as long as it answers with a sentence, that is reported and nothing else is done.
     Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
-    Raises UnderhillError: what open_source, find_experts and StoreWriter raise, BROKEN_FILE when weights are not
-    finite, CANCELLED once cancel() is true.
+    Raises UnderhillError: what open_source, find_experts, StoreWriter and Incoming raise, BROKEN_FILE when weights are
+    not finite, CANCELLED once cancel() is true.
     """
 
     def report(phrase: str, done: int, total: int) -> None:
@@ -63,18 +61,23 @@ def import_checkpoint(
         if progress is not None:
             progress(phrase, done, total)
 
-    checkpoint = open_source(source)
+    incoming = None if isinstance(source, Path | str) else source
+    checkpoint = open_source(source) if isinstance(source, Path | str) else source.source
     report("Reading the model's outline", 0, 0)
     plan = find_experts(checkpoint)
     layers = _layer_shapes(checkpoint, plan, top, group)
     dense = [TensorShape(e.name, e.dtype, e.shape) for e in map(checkpoint.entry, plan.dense)]
     with (
         checkpoint.companions() as copies,
-        StoreWriter(Path(destination), _identity(checkpoint, copies, layers), layers, dense) as writer,
+        StoreWriter(Path(destination), _identity(checkpoint, incoming, copies, layers), layers, dense) as writer,
     ):
-        _write_experts(writer, checkpoint, plan, layers, report, wait)
-        _write_dense(writer, checkpoint, dense, report)
-        hashes = _hashes(writer, checkpoint.originals, report)
+        work = _Work(writer, checkpoint, plan, parts(checkpoint, plan, layers, dense), report, wait)
+        if incoming is None:
+            work.write()
+            hashes = hash_files(writer, checkpoint.originals, report)
+        else:
+            work.write_arriving(incoming)
+            hashes = (*incoming.files, *hash_files(writer, copies, report))
         (repo, revision), form = origin(checkpoint.path), checkpoint.form
         return writer.finish(
             Description(
@@ -115,140 +118,90 @@ def _layer_shapes(checkpoint: WeightSource, plan: ExpertPlan, top: int, group: i
         raise UnderhillError(Kind.BAD_REQUEST, f"The experts cannot be stored like this: {cause}.") from cause
 
 
-def _identity(checkpoint: WeightSource, copies: tuple[Path, ...], layers: list[LayerShape]) -> str:
+def _identity(
+    checkpoint: WeightSource, incoming: Incoming | None, copies: tuple[Path, ...], layers: list[LayerShape]
+) -> str:
     """A digest of everything that decides which bytes the store will have."""
-    files = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
+    if incoming is None:
+        files: list[Any] = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
+    else:
+        files = [asdict(f) for f in incoming.files]
     small = [(f.name, hashlib.sha256(f.read_bytes()).hexdigest()) for f in copies]  # may be made anew every time
     how = [encoder.name(x.spec) for x in layers]  # native code and torch differ in the last bits
     what = [VERSION, ENCODER, how, str(checkpoint.path.resolve()), files, small, [asdict(x) for x in layers]]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
-# ---- experts ------------------------------------------------------------------------------------------------------
+class _Work:
+    """The parts of a store, those that are not done yet, quantized or copied and written."""
 
+    def __init__(
+        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[Part, ...], report: Report,
+        wait: Callable[[], str] | None,
+    ) -> None:  # fmt: skip
+        self._writer, self._source, self._plan = writer, source, plan
+        self._parts = found
+        self._report, self._wait = report, wait
+        self._layers = sorted({part.layer.index for part in found if part.layer is not None})
+        self._done = self._total = 0
 
-def _write_experts(
-    writer: StoreWriter, checkpoint: WeightSource, plan: ExpertPlan, layers: list[LayerShape], report: Report,
-    wait: Callable[[], str] | None,
-) -> None:  # fmt: skip
-    """Quantize what is not done yet, several experts at once, and write it in order."""
-    total = sum(x.experts * x.spec.layout.nbytes for x in layers)
-    done = 0
-    todo: list[tuple[LayerShape, int]] = []
-    for x in layers:
-        missing = [e for e in range(x.experts) if writer.done(record_key(x.index, e)) is None]
-        done += (x.experts - len(missing)) * x.spec.layout.nbytes
-        todo += ((x, e) for e in missing)
-    first = layers[0].index
+    def write(self) -> None:
+        """Experts, then the rest, in the order in which they lie in the store."""
+        for kind in ([p for p in self._parts if p.layer is not None], [p for p in self._parts if p.layer is None]):
+            self._begin(kind)
+            for part, expert in encoded(self._source, self._plan, self._todo(kind), None, self._rest):
+                self._take(part, expert)
+                del expert  # before the next one is waited for
 
-    def rest() -> None:
+    def write_arriving(self, incoming: Incoming) -> None:
+        """All of them, in the order in which their weights come."""
+        try:
+            while True:
+                try:
+                    self._begin(self._parts)
+                    todo = self._todo(incoming.start(self._writer, self._parts))
+                    for part, expert in encoded(self._source, self._plan, todo, incoming, self._rest):
+                        self._take(part, expert)
+                        del expert
+                        incoming.wrote(part)
+                    incoming.finish()
+                    return
+                except Spoiled:
+                    continue  # what was made of it is to be made again; a second time it is an error
+        finally:
+            incoming.close()
+
+    def _begin(self, kind: Sequence[Part]) -> None:
+        self._total = sum(part.nbytes for part in kind)
+        self._done = self._total - sum(part.nbytes for part in self._todo(kind))
+
+    def _todo(self, kind: Sequence[Part]) -> list[Part]:
+        return [part for part in kind if self._writer.done(part.key) is None]
+
+    def _rest(self) -> None:
         """Between two experts: wait for as long as there is a reason to."""
-        while wait is not None and (reason := wait()):
-            report(reason, done, total)
+        while self._wait is not None and (reason := self._wait()):
+            self._report(reason, self._done, self._total)
             time.sleep(REST)
 
-    for (x, e), encoded in _encoded(checkpoint, plan, todo, rest):
-        errors = {str(tier): error for tier, error in encoded.squared_error.items()}
-        writer.write_record(x.index, e, encoded.record, {"error": errors, "norm": encoded.squared_norm})
-        del encoded  # before the next one is waited for
-        done += x.spec.layout.nbytes
-        report(f"Quantizing layer {x.index - first + 1} of {layers[-1].index - first + 1}", done, total)
+    def _take(self, part: Part, expert: EncodedExpert | None) -> None:
+        if part.layer is None or expert is None:
+            self._writer.write_dense(part.name, self._chunks(part.name))
+            return
+        errors = {str(tier): error for tier, error in expert.squared_error.items()}
+        self._writer.write_record(
+            part.layer.index, part.expert, expert.record, {"error": errors, "norm": expert.squared_norm}
+        )
+        self._done += part.nbytes
+        first, last = self._layers[0], self._layers[-1]
+        phrase = f"Quantizing layer {part.layer.index - first + 1} of {last - first + 1}"
+        self._report(phrase, self._done, self._total)
 
-
-def _encoded(
-    checkpoint: WeightSource, plan: ExpertPlan, todo: list[tuple[LayerShape, int]], rest: Callable[[], None]
-) -> Iterator[tuple[tuple[LayerShape, int], EncodedExpert]]:
-    """The encoded experts, in the order of `todo`; never more at once than MEMORY allows. rest: called before each."""
-    if not todo:
-        return
-    workers = _workers({x.spec for x, _ in todo})
-    under_way: deque[tuple[tuple[LayerShape, int], Future[EncodedExpert]]] = deque()
-    pool = ThreadPoolExecutor(workers, "quantize", give_way)
-    try:
-        for x, e in todo:
-            if len(under_way) == workers:
-                yield _first(under_way)
-            rest()
-            under_way.append(((x, e), pool.submit(_encode, checkpoint, plan.layers[x.index][e], x, e)))
-        while under_way:
-            yield _first(under_way)
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
-
-
-def _first(
-    under_way: deque[tuple[tuple[LayerShape, int], Future[EncodedExpert]]],
-) -> tuple[tuple[LayerShape, int], EncodedExpert]:
-    """Wait for the oldest and let go of it: a record may be hundreds of megabytes."""
-    item, future = under_way.popleft()
-    return item, future.result()
-
-
-def _encode(checkpoint: WeightSource, pieces: ExpertPieces, x: LayerShape, expert: int) -> EncodedExpert:
-    return encode(ExpertMatrices(checkpoint, pieces), x.spec, x.index, expert)
-
-
-def _workers(specs: set[ExpertSpec]) -> int:
-    """Threads for experts of these specs: one more than compute, to read meanwhile."""
-    most = min(WORKERS, default_threads() + 1)
-    if any(encoder.name(spec) == "torch" for spec in specs):
-        most = min(TORCH_WORKERS, default_threads())
-    return max(1, min(most, MEMORY // max(_footprint(spec) for spec in specs)))
-
-
-def _footprint(spec: ExpertSpec) -> int:
-    """About how many bytes encoding one expert takes: its record, and a matrix as it was read and as it is encoded.
-
-    torch takes a few copies in float32.
-    """
-    each = 12 if encoder.name(spec) == "torch" else 8
-    return spec.layout.nbytes + each * spec.hidden * spec.intermediate
-
-
-# ---- the rest -----------------------------------------------------------------------------------------------------
-
-
-def _write_dense(writer: StoreWriter, checkpoint: WeightSource, dense: list[TensorShape], report: Report) -> None:
-    """Stream the other weights, unchanged."""
-    total = sum(t.nbytes for t in dense)
-    done = 0
-
-    def chunks(name: str) -> Iterator[memoryview]:
-        nonlocal done
-        for chunk in checkpoint.chunks(name):
+    def _chunks(self, name: str) -> Iterator[memoryview]:
+        for chunk in self._source.chunks(name):
             yield chunk
-            done += chunk.nbytes
-            report("Copying the other weights", done, total)
-
-    for t in dense:
-        if writer.done(dense_key(t.name)) is None:
-            writer.write_dense(t.name, chunks(t.name))
-        else:
-            done += t.nbytes
-
-
-def _hashes(writer: StoreWriter, files: tuple[Path, ...], report: Report) -> tuple[FileHash, ...]:
-    """SHA-256 of the source files."""
-    sizes = [f.stat().st_size for f in files]
-    done, hashes = 0, []
-    for file, size in zip(files, sizes):
-        digest = writer.done(f"sha256 {file.name}")
-        if digest is None:
-            sha = hashlib.sha256()
-            try:
-                with file.open("rb", buffering=0) as f:
-                    while chunk := f.read(8 << 20):
-                        sha.update(chunk)
-                        done += len(chunk)
-                        report("Noting what the source files are", done, sum(sizes))
-            except OSError as cause:
-                raise unreadable(file, cause) from cause
-            digest = sha.hexdigest()
-            writer.note(f"sha256 {file.name}", digest)
-        else:
-            done += size
-        hashes.append(FileHash(file.name, size, digest))
-    return tuple(hashes)
+            self._done += chunk.nbytes
+            self._report("Copying the other weights", self._done, self._total)
 
 
 def _quality(writer: StoreWriter, layers: list[LayerShape]) -> tuple[TierQuality, ...]:

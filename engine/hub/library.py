@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.hardware.battery import running_low
 from engine.hub import damage, folders, kept, transfer, trash, unfinished
+from engine.hub.arrival import Incoming
 from engine.hub.card import MISSING, ModelCard
 from engine.hub.folders import location
 from engine.hub.headers import unreadable
@@ -30,8 +31,8 @@ from engine.store.reader import load_manifest
 from engine.store.writer import remove, store_lock, sweep
 
 __all__ = [
-    "HOME", "TOP", "add", "card", "cards", "delete", "go_on", "home", "listing", "location", "models", "prepare",
-    "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
+    "HOME", "TOP", "add", "add_arriving", "card", "cards", "delete", "go_on", "home", "listing", "location", "models",
+    "prepare", "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
 ]  # fmt: skip
 
 TOP = 8  # tier that is stored where nobody chose one
@@ -103,21 +104,42 @@ def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = No
     checked instead. Raises UnderhillError(BAD_REQUEST) when the name is taken, and what import_checkpoint raises.
     """
     path = gguf_file(path) or path
-    name = name or source_name(path)
+    destination = _place(name or source_name(path))
+    try:
+        if (path / manifests.NAME).is_file():
+            return _adopted(path, destination, progress)
+        with unfinished.noted(destination, str(path), top, progress) as report:
+            return import_checkpoint(path, destination, top, progress=report, wait=_low_battery(battery))
+    except UnderhillError as error:
+        raise with_trash(error, destination.parent) from error
+
+
+def add_arriving(
+    incoming: Incoming, repo: str, name: str, top: int = TOP, progress: Report | None = None, battery: int | None = None
+) -> Path:
+    """Import a model into the library while it arrives from a hub, where it is called `repo`. As `add` otherwise."""
+    destination = _place(name)
+    try:
+        with unfinished.noted(destination, repo, top, progress, arriving=True) as report:
+            return import_checkpoint(incoming, destination, top, progress=report, wait=_low_battery(battery))
+    except UnderhillError as error:
+        raise with_trash(error, destination.parent) from error
+
+
+def _place(name: str) -> Path:
+    """Where a new model of this name goes, or where it was begun. Raises UnderhillError(BAD_REQUEST)."""
     destination = location(name)
     if name == BUILTIN or destination.exists():
         raise taken(name)
     if not any(destination.with_name(name + ending).exists() for ending in (PARTIAL, COPY)):
         destination = folders.for_new(folders.paths()[0]) / name
     sweep(destination.parent)
-    try:
-        if (path / manifests.NAME).is_file():
-            return _adopted(path, destination, progress)
-        mark = int(kept.read()["import_battery"] or 0) if battery is None else battery
-        with unfinished.noted(destination, path, top, progress) as report:
-            return import_checkpoint(path, destination, top, progress=report, wait=lambda: running_low(mark))
-    except UnderhillError as error:
-        raise with_trash(error, destination.parent) from error
+    return destination
+
+
+def _low_battery(battery: int | None) -> Callable[[], str]:
+    mark = int(kept.read()["import_battery"] or 0) if battery is None else battery
+    return lambda: running_low(mark)
 
 
 def _adopted(path: Path, destination: Path, progress: Report | None) -> Path:
@@ -133,6 +155,12 @@ def go_on(name: str, progress: Report | None = None, battery: int | None = None)
     if begun is None:
         raise UnderhillError(
             Kind.NOT_A_MODEL, f"There is no unfinished import called {name}.", "Import what it is to be made from."
+        )
+    if begun.arriving:
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            f"{name} was being imported while it arrived from a hub.",
+            f"Pull {begun.source} again: it goes on where it stopped.",
         )
     return add(Path(begun.source), name, begun.top, progress, battery)
 

@@ -105,6 +105,7 @@ def _unusable(path: Path, error: UnderhillError) -> ModelCard:
 
 
 def _unfinished(partial: Path, destination: Path) -> Iterator[ModelCard]:
+    begun = None
     if partial.name.endswith(COPY):
         note = transfer.read(partial)
         if note is not None and note.move and Path(note.source).is_dir():
@@ -114,7 +115,8 @@ def _unfinished(partial: Path, destination: Path) -> Iterator[ModelCard]:
         begun = unfinished.read(destination)
         source = "" if begun is None else begun.source
         how, why = "The import of this model", "" if begun is None else begun.problem
-    action = f"Import {source or 'it'} again: it goes on where it stopped. Or delete what there is of it."
+    verb = "Pull" if begun is not None and begun.arriving else "Import"
+    action = f"{verb} {source or 'it'} again: it goes on where it stopped. Or delete what there is of it."
     problem = f"{how} was not finished." + (f" It ended with: {why}" if why else "")
     if is_busy(destination):
         problem, action = f"{how} is going on.", ""

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from engine.errors import UnderhillError
@@ -19,27 +19,35 @@ NOTE = "import.json"
 
 @dataclass(frozen=True)
 class Unfinished:
-    """source: the checkpoint; top: the tier to be stored; problem: the sentence it ended with, '' if it was cut off."""
+    """source: the checkpoint; top: the tier to be stored; problem: the sentence it ended with, '' if it was cut off.
+
+    arriving: the source is the name of a model on a hub, from where it was imported as it came.
+    """
 
     source: str
     top: int
     problem: str = ""
+    arriving: bool = False
 
 
 def read(destination: Path) -> Unfinished | None:
     """What is known of the unfinished import of the store `destination`."""
     try:
         found = json.loads((_partial(destination) / NOTE).read_text(encoding="utf-8"))
-        return Unfinished(str(found["source"]), int(found["top"]), str(found["problem"]))
+        known = str(found["source"]), int(found["top"]), str(found["problem"])
+        return Unfinished(*known, bool(found.get("arriving")))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 @contextmanager
-def noted(destination: Path, source: Path, top: int, progress: Report | None) -> Iterator[Report]:
+def noted(
+    destination: Path, source: str, top: int, progress: Report | None, arriving: bool = False
+) -> Iterator[Report]:
     """While an import of `source` goes on: gives the progress report to use, by which the note gets there."""
     partial = _partial(destination)
-    what = Unfinished(os.path.abspath(source), top)  # not resolved: links in caches end in names without an ending
+    # a path is not resolved: links in caches end in names without an ending
+    what = Unfinished(source if arriving else os.path.abspath(source), top, arriving=arriving)
     written = False
 
     def report(phrase: str, done: int, total: int) -> None:
@@ -53,7 +61,7 @@ def noted(destination: Path, source: Path, top: int, progress: Report | None) ->
         yield report
     except UnderhillError as error:
         if partial.is_dir():
-            _write(partial, Unfinished(what.source, top, error.sentence))
+            _write(partial, replace(what, problem=error.sentence))
         raise
     with suppress(OSError):  # a note that stays harms nothing
         (destination / NOTE).unlink(missing_ok=True)

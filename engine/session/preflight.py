@@ -19,13 +19,14 @@ def check(source: Path) -> None:
     of the compatibility backend, whose outline the importer builds before it reads a weight.
     """
     if gguf_file(source) is None:
-        _check(source, any(source.glob("*.safetensors")))  # without any, the importer names what is missing
+        check_files(source, any(source.glob("*.safetensors")))  # without any, the importer names what is missing
         return
     with open_source(source).companions() as files:
-        _check(files[0].parent, True)
+        check_files(files[0].parent)
 
 
-def _check(folder: Path, weights: bool) -> None:
+def check_files(folder: Path, weights: bool = True) -> None:
+    """The same, of the small files in a folder. weights: whether there are weights to go with them."""
     try:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

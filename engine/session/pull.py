@@ -13,6 +13,8 @@ from engine.hub.remote.control import Control
 from engine.hub.remote.download import discard, download, folder_of
 from engine.hub.remote.meter import Progress
 from engine.hub.remote.outline import Outline, read_outline
+from engine.hub.remote.retry import Patience
+from engine.hub.remote.streaming import hindrance, opened
 from engine.models.families import is_known, read_spec
 from engine.session import preflight
 
@@ -31,32 +33,37 @@ def pull(
     name: str = "",
     top: int = library.TOP,
     *,
-    remove_source: bool = False,
+    keep_source: bool = False,
     control: Control | None = None,
     arriving: Callable[[Progress], None] | None = None,
     importing: Report | None = None,
+    patience: Patience | None = None,
 ) -> Path:
-    """Download a model and import it; interrupted in whatever way, the next call goes on where this one was.
+    """Bring a model into the library; interrupted in whatever way, the next call goes on where this one was.
 
-    name: in the library; '' takes the repository's. remove_source: delete the download once it is imported; it stays
-    otherwise, and where the import fails. Raises UnderhillError.
+    It is imported while it arrives, so that its files never lie on the disk all at once, unless `keep_source` asks for
+    them or something is in the way (`streaming.hindrance`): then it is downloaded first, and imported then.
+    name: in the library; '' takes the repository's. arriving: told how far the download is; importing: how far the
+    import is, of a model that is imported while it arrives at the same time. Raises UnderhillError; what has arrived
+    stays then.
     """
     name = name or outline.repo.rpartition("/")[2]
     if folders.location(name).exists():
         raise library.taken(name)
     folder = folder_of(home(), outline.repo)
-    download(hub, outline, folder, control, arriving, room=_room(folder, outline, top))
-    preflight.check(folder)
-    path = library.add(folder, name, top, importing)
-    if remove_source:
+    same_disk = _disk(folder) == _disk(folders.for_new(folders.paths()[0]))
+    if keep_source or hindrance(outline, folder):
+        room = outline.store_bytes(top) if same_disk else 0  # where models are on another disk, the import looks there
+        download(hub, outline, folder, control, arriving, patience, room)
+        preflight.check(folder)
+        path = library.add(folder, name, top, importing)
+    else:
+        with opened(hub, outline, folder, same_disk, control, arriving, patience) as stream:
+            preflight.check_files(folder)
+            path = library.add_arriving(stream, outline.repo, name, top, importing)
+    if not keep_source:
         discard(folder)
     return path
-
-
-def _room(download: Path, outline: Outline, top: int) -> int:
-    """Bytes that the import will need on the disk of the download; where models are on another, it looks there."""
-    ours, models = (_disk(path) for path in (download, folders.for_new(folders.paths()[0])))
-    return outline.store_bytes(top) if ours == models else 0
 
 
 def _disk(path: Path) -> int:

@@ -106,6 +106,16 @@ class StoreWriter:
             if error is not None and not isinstance(error.__cause__, OSError):
                 self._commit()  # cancelled: what is done need not be done again
 
+    @property
+    def missing_bytes(self) -> int:
+        """Bytes of data that are still to be written."""
+        plans: list[FilePlan] = [*self._plans.values(), self._dense_plan]
+        needed = sum(p.nbytes for p in plans)
+        for x in self._layers.values():
+            there = (e for e in range(x.experts) if self.done(record_key(x.index, e)) is not None)
+            needed -= sum(self._specs[x.index][e].layout.nbytes for e in there)
+        return needed - sum(t.nbytes for t in self._dense.values() if self.done(dense_key(t.name)) is not None)
+
     def done(self, key: str) -> Any:
         """What is noted about a finished part; None if it is not finished. Keys: record_key, dense_key, own ones."""
         return self._pending[key] if key in self._pending else self._journal.entries.get(key)
@@ -137,6 +147,21 @@ class StoreWriter:
         """Note a finished part: a result that a resumed import need not compute again."""
         with writing(self.partial):
             self._finished(key, value, nbytes)
+
+    def is_safe(self, key: str) -> bool:
+        """Whether a finished part survives a crash."""
+        return key not in self._pending and self._journal.entries.get(key) is not None
+
+    def commit(self) -> None:
+        """Make everything that is finished safe."""
+        if self._pending:
+            self._commit()
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """These parts turned out to be wrong: they are not finished any more, after a crash neither."""
+        wrong = [key for key in keys if self.done(key) is not None]
+        self._pending.update(dict.fromkeys(wrong))
+        self.commit()
 
     def finish(self, description: Description) -> Path:
         """Copy the small files, write the manifest, and put the store in place. Every part must have been written."""
@@ -201,12 +226,7 @@ class StoreWriter:
 
     def _check_space(self) -> None:
         """Refuse to begin what cannot end."""
-        plans: list[FilePlan] = [*self._plans.values(), self._dense_plan]
-        needed = sum(p.nbytes for p in plans) + SPARE
-        for x in self._layers.values():
-            there = (e for e in range(x.experts) if self.done(record_key(x.index, e)) is not None)
-            needed -= sum(self._specs[x.index][e].layout.nbytes for e in there)
-        needed -= sum(t.nbytes for t in self._dense.values() if self.done(dense_key(t.name)) is not None)
+        needed = self.missing_bytes + SPARE
         free = shutil.disk_usage(self.partial).free
         if free < needed:
             raise disk_full(self.partial, needed - free)

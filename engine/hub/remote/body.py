@@ -53,13 +53,14 @@ class Body:
         self.at = 0
         self.retry = Retry(file.name, means.patience, means.control, means.meter)
 
-    def get(self, at: int, stop: int, take: Take) -> None:
+    def get(self, at: int, stop: int, take: Take, check: Callable[[], None] = lambda: None) -> None:
         """Hand bytes at .. stop over as they arrive; more where the hub sends all. Waits while paused.
 
-        Raises UnderhillError, CANCELLED among them.
+        check: called before each request; what it raises ends this. Raises UnderhillError, CANCELLED among them.
         """
         self.at = at
         while self.at < stop:
+            check()
             before = self.at
             try:
                 self._once(min(self.at + CHUNK, stop), take)

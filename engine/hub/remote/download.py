@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
@@ -17,6 +18,7 @@ from engine.hub.remote.outline import Outline
 from engine.hub.remote.retry import Patience
 from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import Room, writing
+from engine.hub.remote.spool import NAME as ARRIVING
 from engine.store.atomic import replace_file
 from engine.store.lock import FileLock
 
@@ -51,8 +53,8 @@ def download(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_name(folder.name + ".lock"), f"A download of {outline.repo}"):
-        _settle(folder, hub.endpoint, outline)
-        missing = [file for file in outline.files if not _is_there(folder, file)]
+        settle(folder, hub.endpoint, outline)
+        missing = [file for file in outline.files if not is_there(folder, file)]
         meter = Meter(outline.download_bytes, len(outline.files))
         for file in outline.files:
             if file not in missing:
@@ -61,7 +63,8 @@ def download(
         disk = Room(folder)
         disk.check(sum(file.size - _part_size(folder, file) for file in missing) + room)
         means = Means(hub, outline.repo, outline.commit, folder, control, meter, disk, patience or Patience())
-        _all(means, missing, report)
+        bring(means, missing, report)
+        _note(folder, hub.endpoint, outline, _verified(folder, outline.files))
     return folder
 
 
@@ -70,13 +73,14 @@ def discard(folder: Path) -> None:
     with FileLock(folder.with_name(folder.name + ".lock"), "This download"), writing(folder):
         for name in _noted(folder):
             _remove(folder, name)
+        shutil.rmtree(folder / ARRIVING, ignore_errors=True)
         (folder / NOTE).unlink(missing_ok=True)
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()
 
 
-def _all(means: Means, files: list[RemoteFile], report: Report | None) -> None:
-    """Fetch them; the first error stops the others."""
+def bring(means: Means, files: list[RemoteFile], report: Report | None) -> None:
+    """Fetch files; the first error stops the others."""
     pool = ThreadPoolExecutor(AT_ONCE, "download")
     futures: list[Future[None]] = []
     try:
@@ -97,7 +101,7 @@ def _all(means: Means, files: list[RemoteFile], report: Report | None) -> None:
         wait(futures, _GOODBYE)
 
 
-def _settle(folder: Path, endpoint: str, outline: Outline) -> None:
+def settle(folder: Path, endpoint: str, outline: Outline) -> None:
     """Remove what an earlier download left and this one has no use for; note what this one is."""
     earlier = _noted(folder)
     for file in outline.files:
@@ -105,14 +109,29 @@ def _settle(folder: Path, endpoint: str, outline: Outline) -> None:
             _remove(folder, file.name)
     for name in earlier:
         _remove(folder, name)
+    _note(folder, endpoint, outline, {})
+
+
+def _note(folder: Path, endpoint: str, outline: Outline, verified: dict[str, object]) -> None:
     note = {
         "repo": outline.repo,
         "commit": outline.commit,
         "endpoint": endpoint,
         "files": [asdict(file) for file in outline.files],
+        "verified": verified,
     }
     with writing(folder):
         replace_file(folder / NOTE, json.dumps(note, indent=1).encode())
+
+
+def _verified(folder: Path, files: tuple[RemoteFile, ...]) -> dict[str, object]:
+    """What origin.verified reads: the files that are whole and had the right SHA-256, as they are now."""
+    found: dict[str, object] = {}
+    for file in files:
+        if file.sha256:
+            stat = (folder / file.name).stat()
+            found[file.name] = {"size": stat.st_size, "mtime_ns": stat.st_mtime_ns, "sha256": file.sha256}
+    return found
 
 
 def _noted(folder: Path) -> dict[str, dict[str, object]]:
@@ -130,7 +149,12 @@ def _remove(folder: Path, name: str) -> None:
             path.unlink(missing_ok=True)
 
 
-def _is_there(folder: Path, file: RemoteFile) -> bool:
+def has_begun(folder: Path, file: RemoteFile) -> bool:
+    """Whether an earlier download has brought some of it."""
+    return any((folder / name).exists() for name in (file.name, file.name + PART))
+
+
+def is_there(folder: Path, file: RemoteFile) -> bool:
     """Whether it is whole: only what is right gets this name, so its size tells."""
     try:
         return (folder / file.name).stat().st_size == file.size

@@ -8,12 +8,12 @@ import os
 from typing import Protocol
 
 from engine.hub.remote import errors
-from engine.hub.remote.body import CHUNK, Body, Means
+from engine.hub.remote.body import Body, Means
 from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import writing
 from engine.store.atomic import sync_directory
 
-__all__ = ["CHUNK", "PART", "Means", "fetch"]
+__all__ = ["PART", "Means", "fetch"]
 
 PART = ".part"
 _BLOCK = 4 << 20  # bytes hashed at once of what is there already

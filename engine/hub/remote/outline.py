@@ -35,7 +35,8 @@ _EXPERT_BIAS = re.compile(r"(^|\.)experts\.\d+\..*\.bias$")
 class Outline:
     """A model that could be fetched and imported.
 
-    files: what a download takes. experts: by MoE layer, how many and of what shape. dense: other weights, by name.
+    files: what a download takes; weights: those of them that hold the weights, entries: what these hold, by name.
+    experts: by MoE layer, how many and of what shape. dense: other weights, by name.
     """
 
     repo: str
@@ -45,6 +46,8 @@ class Outline:
     gated: bool
     config: dict[str, Any] = field(repr=False)
     files: tuple[RemoteFile, ...] = field(repr=False)
+    weights: tuple[RemoteFile, ...] = field(repr=False)
+    entries: Mapping[str, Entry] = field(repr=False)
     experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
     dense: Mapping[str, TensorInfo] = field(repr=False)
 
@@ -89,11 +92,12 @@ def read_outline(hub: Hub, repo: str, revision: str = "main") -> Outline:
     config = _json(hub, found, CONFIG)
     if not isinstance(config.get("model_type"), str):
         raise UnderhillError(Kind.BROKEN_FILE, f"{CONFIG} of {repo} names no model_type.", "Choose another model.")
-    shards = _shards(hub, found)
+    index = _index(hub, found)
+    shards = _shards(found, index)
     with ThreadPoolExecutor(AT_ONCE, "outline") as pool:
         headers = list(pool.map(lambda shard: _header(hub, found, shard), shards))
-    checkpoint = Checkpoint(Path(repo), config, {name: entry for header in headers for name, entry in header.items()})
-    source = unpacked(_without_zeros(checkpoint))
+    entries = _indexed(found, index, dict(zip([shard.name for shard in shards], headers, strict=True)))
+    source = unpacked(Checkpoint(Path(repo), config, without_zeros(entries)))
     plan = find_experts(source)
     return Outline(
         repo,
@@ -103,23 +107,35 @@ def read_outline(hub: Hub, repo: str, revision: str = "main") -> Outline:
         found.gated,
         config,
         _wanted(found, shards),
+        shards,
+        entries,
         _experts(source, plan),
         {name: source.entry(name) for name in plan.dense},
     )
 
 
-def _without_zeros(checkpoint: Checkpoint) -> Checkpoint:
+def without_zeros(entries: Mapping[str, Entry]) -> dict[str, Entry]:
     """Without the biases that some packers give every matrix: that they are zeros is only seen in the weights."""
-    packed = {name.removesuffix(".qweight") for name in checkpoint.entries if name.endswith(".qweight")}
-    entries = {n: e for n, e in checkpoint.entries.items() if not _EXPERT_BIAS.search(n) or n[:-5] not in packed}
-    return Checkpoint(checkpoint.path, checkpoint.config, entries)
+    packed = {name.removesuffix(".qweight") for name in entries if name.endswith(".qweight")}
+    return {n: e for n, e in entries.items() if not _EXPERT_BIAS.search(n) or n[:-5] not in packed}
 
 
-def _shards(hub: Hub, found: Revision) -> tuple[RemoteFile, ...]:
+def _index(hub: Hub, found: Revision) -> dict[str, str]:
+    """The shard of each tensor, where the repository has a list of that."""
+    if INDEX not in found.files:
+        return {}
+    named = _json(hub, found, INDEX).get("weight_map")
+    if not isinstance(named, dict):
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{INDEX} of {found.repo} is damaged.", "Choose another copy of the model."
+        )
+    return {str(name): str(shard) for name, shard in named.items()}
+
+
+def _shards(found: Revision, index: Mapping[str, str]) -> tuple[RemoteFile, ...]:
     """The files that hold the weights; a repository may have the same weights in other files too."""
-    if INDEX in found.files:
-        named = _json(hub, found, INDEX).get("weight_map")
-        names = sorted(set(map(str, named.values()))) if isinstance(named, dict) else []
+    if index:
+        names = sorted(set(index.values()))
     elif "model.safetensors" in found.files:
         names = ["model.safetensors"]
     else:
@@ -132,6 +148,20 @@ def _shards(hub: Hub, found: Revision) -> tuple[RemoteFile, ...]:
                 Kind.MISSING_FILE, f"{found.repo} lacks its file {name}.", "Choose another copy of it."
             )
     return tuple(found.files[name] for name in names)
+
+
+def _indexed(found: Revision, index: Mapping[str, str], headers: Mapping[str, dict[str, Entry]]) -> dict[str, Entry]:
+    """The tensors, where there is an index those that it names, as of a folder."""
+    if not index:
+        return {name: entry for header in headers.values() for name, entry in header.items()}
+    for name, shard in index.items():
+        if name not in headers[shard]:
+            raise UnderhillError(
+                Kind.BROKEN_FILE,
+                f"{shard} of {found.repo} lacks the tensor {name} that {INDEX} promises.",
+                "Choose another copy of the model.",
+            )
+    return {name: headers[shard][name] for name, shard in index.items()}
 
 
 def _wanted(found: Revision, shards: tuple[RemoteFile, ...]) -> tuple[RemoteFile, ...]:

@@ -41,7 +41,7 @@ def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFix
     assert (code, "owner/small-moe  Fits " in out, "apache-2.0" in out) == (0, True, True)
 
     server.faults = [Fault("model.safetensors", cut=20_000_000, times=1)]
-    card = found(capsys, "pull", one["repo"], "--top", "4", "--remove-source")
+    card = found(capsys, "pull", one["repo"], "--top", "4")
     repo = server.repos[one["repo"]]
     assert card["source"] == {"repo": "owner/small-moe", "commit": repo.commit}
     assert not (home() / "downloads" / "owner--small-moe").exists()
@@ -86,15 +86,13 @@ def test_without_words_the_choice_that_is_shipped_is_listed(
     assert not server.requests
 
 
-def test_a_download_is_kept_where_nobody_asked_to_remove_it(
-    server: HubServer, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_download_is_kept_where_somebody_asks_for_it(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.faults = [Fault("model.safetensors", status=403, headers={"X-Error-Code": "GatedRepo"})]
     code, _, err = run(capsys, "pull", "owner/small-moe")
     assert (code, "underhill-cli token" in err) == (1, True)
     assert not library.models()
     server.faults = []
-    found(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4")
+    found(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4", "--keep-source")
     kept = home() / "downloads" / "owner--small-moe"
     assert (kept / "model.safetensors").read_bytes() == (MODEL / "model.safetensors").read_bytes()
     assert [p.name for p in library.models()] == ["mine"]

@@ -205,16 +205,16 @@ def test_cancelled_again_and_again_it_ends_in_the_same_bytes(
 
 
 def test_what_is_done_is_not_done_again(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from engine.hub import importer
+    from engine.hub import encoding
 
     encoded: list[tuple[int, int]] = []
-    original = importer.encode
+    original = encoding.encode
 
     def counting(matrices: Any, spec: Any, layer: int, expert: int) -> Any:
         encoded.append((layer, expert))
         return original(matrices, spec, layer, expert)
 
-    monkeypatch.setattr(importer, "encode", counting)
+    monkeypatch.setattr(encoding, "encode", counting)
 
     def stop_in_the_middle(phrase: str, done: int, total: int) -> None:
         if total and done >= total // 2:
@@ -224,7 +224,7 @@ def test_what_is_done_is_not_done_again(source: Path, tmp_path: Path, monkeypatc
         import_checkpoint(source, tmp_path / "m", progress=stop_in_the_middle)
     import_checkpoint(source, tmp_path / "m")
     assert len(set(encoded)) == 12
-    assert len(encoded) <= 12 + importer.WORKERS
+    assert len(encoded) <= 12 + encoding.WORKERS
 
 
 def test_a_changed_source_starts_over(source: Path, tmp_path: Path) -> None:
@@ -400,9 +400,9 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     del tensors
     script = """
         import sys, re
-        from engine.hub import importer
+        from engine.hub import encoding
         from engine.hub.importer import import_checkpoint
-        importer.WORKERS = 3  # as on two cores
+        encoding.WORKERS = 3  # as on two cores
         def high(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) * 1024
         before = high()
         import_checkpoint(sys.argv[1], sys.argv[2], top=8)

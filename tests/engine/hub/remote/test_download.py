@@ -15,7 +15,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.hub import origin
-from engine.hub.remote import fetch, room
+from engine.hub.remote import body, room
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
 from engine.hub.remote.download import discard, download, folder_of
@@ -67,7 +67,7 @@ def test_what_is_there_is_not_fetched_again(hub: Hub, server: HubServer, folder:
 def test_it_goes_on_at_the_byte_where_it_was_cut(
     hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch, "CHUNK", 10_000)
+    monkeypatch.setattr(body, "CHUNK", 10_000)
     outline = read_outline(hub, "tiny/moe")
     server.sent.clear()
     server.faults = [Fault("safetensors", cut=7_001, times=5)]

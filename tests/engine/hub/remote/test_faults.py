@@ -100,7 +100,7 @@ def test_it_waits_as_long_as_the_hub_asks_and_not_for_hours(hub: Hub, server: Hu
 def test_an_address_lent_by_the_hub_is_asked_for_again(
     hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.hub.remote.fetch.CHUNK", 20_000)
+    monkeypatch.setattr("engine.hub.remote.body.CHUNK", 20_000)
     outline = read_outline(hub, "tiny/moe")
     server.requests.clear()
     download(hub, outline, tmp_path / "a" / "moe", patience=QUICK)
@@ -123,7 +123,7 @@ def test_an_address_lent_by_the_hub_is_asked_for_again(
 def test_an_address_that_is_good_for_one_range_is_not_used_again(
     hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.hub.remote.fetch.CHUNK", 20_000)
+    monkeypatch.setattr("engine.hub.remote.body.CHUNK", 20_000)
     outline = read_outline(hub, "tiny/moe")
     server.requests.clear()
     real = server.fault

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub.remote.fetch import CHUNK
+from engine.hub.remote.body import CHUNK
 from tests.engine.hub.remote import fetching
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import Fault, HubServer
