@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.chats.records import StoredMessage
+from app.chats.records import Queued, StoredMessage, Style
 from app.transcript.notes import duration, rate
 from engine import api
 
@@ -16,10 +16,16 @@ _WINDOW = 2.0  # seconds over which the speed is told
 
 @dataclass
 class Answer:
-    """message: as begun. text and tokens grow. command: id of the Generate, empty until the question is on disk."""
+    """message: as begun. text and tokens grow. command: id of the Generate, empty until the question is on disk.
+
+    turns: the messages it answers. message.content is not empty where an answer goes on from where it had ended.
+    style: how it is answered. waits: another answer has to end first.
+    """
 
     message: StoredMessage
     question: StoredMessage | None
+    turns: list[StoredMessage]
+    style: Style
     command: str = ""
     text: list[str] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
@@ -27,9 +33,16 @@ class Answer:
     news: bool = True  # something to show, or to write to disk
     unsaved: bool = False
     stopped: bool = False
+    waits: bool = False
+    queue: tuple[Queued, ...] = ()  # messages to send once it has ended
     began: float = field(default_factory=time.monotonic)
     reading: api.PromptRead | None = None
     _recent: list[tuple[float, int]] = field(default_factory=list)
+
+    @property
+    def goes_on(self) -> bool:
+        """It is the rest of an answer that had ended before."""
+        return bool(self.message.content)
 
     def take(self, delta: api.TextDelta) -> None:
         """More text and tokens."""
@@ -44,9 +57,13 @@ class Answer:
 
     def status(self) -> str:
         """What to say under the answer now."""
+        if self.stopped:
+            return "Stopping  ·  Esc again leaves it"
         if self.tokens:
             return "  ·  ".join(p for p in (self._speed(), f"{len(self.tokens):,} tokens", "Esc stops") if p)
         waited = duration(time.monotonic() - self.began)
+        if self.waits:
+            return "Waiting for the answer in another chat  ·  Esc stops"
         read = self.reading
         if read is not None and read.total and read.done < read.total:
             reused = f", {read.reused:,} already known" if read.reused else ""
@@ -61,13 +78,29 @@ class Answer:
 
     def so_far(self) -> StoredMessage:
         """The message to write to disk by now."""
-        return dataclasses.replace(self.message, content="".join(self.text), token_ids=tuple(self.tokens))
+        before = self.message
+        return dataclasses.replace(
+            before, content=before.content + "".join(self.text), token_ids=(*before.token_ids, *self.tokens)
+        )
 
     def finished(self, finish: str, stats: api.Stats | None) -> StoredMessage:
         """The message as it is in the end. The engine's own text and tokens win over what was gathered."""
-        message = self.so_far()
-        values: dict[str, Any] = {}
+        message, before = self.so_far(), self.message
+        values: dict[str, Any] = before.stats
         if stats is not None:
-            values = dataclasses.asdict(stats)
-            message = dataclasses.replace(message, content=values.pop("text"), token_ids=tuple(values.pop("token_ids")))
+            values = _together(before.stats, dataclasses.asdict(stats))
+            message = dataclasses.replace(
+                message, content=before.content + values.pop("text"),
+                token_ids=(*before.token_ids, *values.pop("token_ids")),
+            )  # fmt: skip
         return dataclasses.replace(message, state="whole", finish=finish, stats=values)
+
+
+def _together(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """What an answer took in all, where it went on from where it had ended; the wait is that for its first word."""
+    if not before:
+        return now
+    summed = {k: now[k] + before.get(k, 0) for k in ("decode_seconds", "hits", "misses", "bytes_read")}
+    precision = {k: n + before.get("precision", {}).get(k, 0) for k, n in now["precision"].items()}
+    waited = before.get("prompt_seconds", now["prompt_seconds"])
+    return {**now, **summed, "precision": precision, "prompt_seconds": waited}

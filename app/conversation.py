@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.answer import Answer
-from app.chats import trash
+from app.chats import branches, trash
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
-from app.chats.records import Chat, Place, StoredMessage, new_id
+from app.chats.records import Attachment, Chat, Place, Queued, StoredMessage, Style, new_id
 from app.chats.store import ChatStore
 from app.chats.titles import title_from
 from app.link.engine_link import EngineLink
+from app.turns import turns
 from engine import api
 
 SHOW_EVERY = 33  # milliseconds between two paintings of a growing answer
@@ -28,12 +30,14 @@ class Conversation(QObject):
 
     opened = Signal(object, object)  # chat or None, its messages
     added = Signal(object)  # message
+    replaced = Signal(object)  # message: an answer that had ended goes on
     grew = Signal(object, str, str)  # message id, more text, status line
     finished = Signal(object)  # message
     removed = Signal(object)  # message id
     chats_changed = Signal()
     busy_changed = Signal()
-    returned = Signal(str)  # a message that could not be sent: back into the composer
+    queue_changed = Signal(object)  # tuple[Queued, ...] of the open chat
+    returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
     failed = Signal(object)  # api.Failed
     problem = Signal(object)  # Problem
 
@@ -44,8 +48,9 @@ class Conversation(QObject):
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
-        self.sampling: dict[str, Any] = {}
-        self._answers: dict[int, Answer] = {}  # by message id
+        self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
+        self.new_style: Style | None = None  # of a chat that has no message yet
+        self._answers: dict[int, Answer] = {}  # by message id, in the order in which the engine does them
         self._wanted = 0  # the chat asked for last; an older reading that comes late is not shown
         self._show = QTimer(self)
         self._show.setInterval(SHOW_EVERY)
@@ -59,19 +64,19 @@ class Conversation(QObject):
     def new(self) -> None:
         """An empty chat; it comes to be on disk with its first message."""
         self._wanted = 0
-        self.chat, self.messages = None, []
+        self.chat, self.messages, self.new_style = None, [], None
         self.opened.emit(None, [])
-        self.busy_changed.emit()
+        self._tell_busy()
 
     def open(self, chat: Chat, message_id: int = 0) -> None:
         """Read a chat from disk and show it; with a message: the branch that has it, scrolled to it."""
         self._wanted = chat.id
         if message_id:
-            self._keeper.do(partial(_read_at, chat_id=chat.id, message_id=message_id), self._read_done)
+            self._keeper.do(partial(branches.read_at, chat_id=chat.id, message_id=message_id), self._read_done)
         else:
-            self._keeper.do(partial(_read, chat_id=chat.id), self._read_done)
+            self._keeper.do(partial(branches.read, chat_id=chat.id), self._read_done)
 
-    def _read_done(self, found: tuple[Chat, list[StoredMessage]] | None) -> None:
+    def _read_done(self, found: branches.Opened | None) -> None:
         if found is None or found[0].id != self._wanted:
             return
         chat, messages = found
@@ -80,14 +85,9 @@ class Conversation(QObject):
         for answer in self._answers.values():
             answer.pending = ""  # it is in so_far already
         self.opened.emit(chat, self.messages)
-        self.busy_changed.emit()
-
-    def keep_place(self, place: Place | None) -> None:
-        """Keep where the open chat is scrolled to; None: at its end."""
-        if self.chat is not None and self.chat.place != place:
-            chat_id = self.chat.id
-            self.chat = dataclasses.replace(self.chat, place=place)
-            self._keeper.do(lambda store: store.set_place(chat_id, place))
+        self._tell_busy()
+        if chat.queue and not self.busy:  # what they waited for was cut short, or its end was not seen
+            self._return_queue(chat.id, chat.queue)
 
     def rename(self, chat_id: int, title: str) -> None:
         """Set a title by hand."""
@@ -106,12 +106,46 @@ class Conversation(QObject):
         """Undo a deletion."""
         self._keeper.do(lambda store: trash.take_back(store, chat_id), self._tell_chats)
 
+    def branch(self, message_id: int) -> None:
+        """A new chat that begins like this one, up to this message."""
+        if self.chat is not None:
+            self._keeper.do(partial(branches.branch, chat_id=self.chat.id, message_id=message_id), self._branched)
+
+    def _branched(self, chat: Chat | None) -> None:
+        if chat is not None:
+            self.chats_changed.emit()
+            self.open(chat)
+
+    # ---- what is kept of the open chat ------------------------------------------------------------------------
+
     def keep_draft(self, text: str) -> None:
         """Keep what is typed in the open chat."""
         if self.chat is not None and self.chat.draft != text:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, draft=text)
             self._keeper.do(lambda store: store.set_draft(chat_id, text))
+
+    def keep_place(self, place: Place | None) -> None:
+        """Keep where the open chat is scrolled to; None: at its end."""
+        if self.chat is not None and self.chat.place != place:
+            chat_id = self.chat.id
+            self.chat = dataclasses.replace(self.chat, place=place)
+            self._keeper.do(lambda store: store.set_place(chat_id, place))
+
+    @property
+    def style(self) -> Style:
+        """How the open chat is answered."""
+        own = self.chat.style if self.chat is not None else self.new_style
+        return own or Style(sampling=dict(self.sampling))
+
+    def set_style(self, style: Style | None) -> None:
+        """How the open chat is answered from now on; None: as the settings say."""
+        if self.chat is None:
+            self.new_style = style
+            return
+        chat_id = self.chat.id
+        self.chat = dataclasses.replace(self.chat, style=style)
+        self._keeper.do(lambda store: store.set_style(chat_id, style))
 
     # ---- sending ----------------------------------------------------------------------------------------------
 
@@ -125,81 +159,124 @@ class Conversation(QObject):
         """Is an answer on its way in any chat?"""
         return bool(self._answers)
 
-    def send(self, text: str) -> None:
-        """Write the question to disk, then have it answered."""
+    @property
+    def queue(self) -> tuple[Queued, ...]:
+        """Messages of the open chat that wait for its answer to end."""
+        answer = self._running()
+        return answer.queue if answer is not None else ()
+
+    def send(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Write the question to disk, then have it answered; while an answer comes, it waits for the end of that."""
+        answer = self._running()
+        if answer is not None:
+            self.set_queue((*answer.queue, Queued(text, tuple(attachments))))
+            return
         new = self.chat is None
         if self.chat is None:
-            self.chat = Chat(new_id(), title_from(text), updated_at=time.time())
+            title = title_from(text or attachments[0].name)
+            self.chat = Chat(new_id(), title, updated_at=time.time(), style=self.new_style)
             self._wanted = self.chat.id
         parent = self.messages[-1].id if self.messages else None
-        question = StoredMessage(new_id(), self.chat.id, parent, "user", text)
-        self._ask(question, self.messages, self.chat if new else None)
+        question = StoredMessage(new_id(), self.chat.id, parent, "user", text, attachments=tuple(attachments))
+        self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
+
+    def set_queue(self, queue: tuple[Queued, ...]) -> None:
+        """Change which messages wait in the open chat."""
+        answer = self._running()
+        if answer is not None and self.chat is not None:
+            answer.queue = queue
+            self._keeper.do(partial(branches.set_queue, chat_id=self.chat.id, queue=queue))
+            self.queue_changed.emit(queue)
 
     def again(self, message_id: int) -> None:
         """Another answer to the same question; the old one stays as a version."""
         index = self._index(message_id)
-        if index < 0 or self.busy:
+        if index < 0 or self.busy or self.chat is None:
             return
         if self.messages[index].role == "assistant":
-            self._begin(self.messages[:index], None, None, versions=self.messages[index].versions + 1)
+            versions = self.messages[index].versions + 1
+            self._begin(self.chat.id, self.messages[:index], self.style, versions=versions)
         elif index == len(self.messages) - 1:  # the answer never came
-            self._begin(self.messages, None, None)
+            self._begin(self.chat.id, self.messages, self.style)
 
-    def resend(self, message_id: int, text: str) -> None:
+    def resend(self, message_id: int, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """An edited question: a version of the old one, answered anew."""
         index = self._index(message_id)
         if index < 0 or self.busy:
             return
         old = self.messages[index]
         question = StoredMessage(
-            new_id(), old.chat_id, old.parent_id, "user", text, version=old.versions + 1, versions=old.versions + 1
-        )
-        self._ask(question, self.messages[:index], None)
+            new_id(), old.chat_id, old.parent_id, "user", text, version=old.versions + 1, versions=old.versions + 1,
+            attachments=tuple(attachments),
+        )  # fmt: skip
+        self._begin(old.chat_id, [*self.messages[:index], question], self.style, question)
+
+    def go_on(self, message_id: int) -> None:
+        """Have the last answer go on from where it was cut."""
+        if self.busy or not self.messages or self.messages[-1].id != message_id or not self.messages[-1].unfinished:
+            return
+        message = dataclasses.replace(self.messages[-1], state="streaming", finish="")
+        answer = Answer(message, None, self.messages[:-1], self.style)
+        self.messages = [*self.messages[:-1], message]
+        self.replaced.emit(message)
+        self._start(answer, partial(ChatStore.update, m=message), False)
 
     def step(self, message_id: int, by: int) -> None:
         """Show the version before or after."""
         if self.chat is None or self.busy:
             return
-        self._keeper.do(partial(_step, chat_id=self.chat.id, message_id=message_id, by=by), self._read_done)
+        self._keeper.do(partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by), self._read_done)
 
     def stop(self) -> None:
-        """Stop the answer of the open chat."""
+        """Stop the answer of the open chat; what it has said stays. A second time: no longer wait for its end."""
         answer = self._running()
-        if answer is not None:
+        if answer is None:
+            return
+        if answer.stopped:
+            self._end(answer, answer.finished("cancelled", None))
+        else:
             self._stop(answer)
 
-    def _ask(self, question: StoredMessage, before: list[StoredMessage], chat: Chat | None) -> None:
-        self._begin([*before, question], question, chat)
-
     def _begin(
-        self, turns: list[StoredMessage], question: StoredMessage | None, chat: Chat | None, versions: int = 1
-    ) -> None:
-        assert self.chat is not None
-        reply = StoredMessage(new_id(), self.chat.id, turns[-1].id, "assistant", state="streaming", model=self.model,
+        self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
+        chat: Chat | None = None, versions: int = 1,
+    ) -> None:  # fmt: skip
+        """before: what is answered, the question included. chat: to be made, its first question being this one."""
+        reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming", model=self.model,
                               version=versions, versions=versions)  # fmt: skip
-        answer = Answer(reply, question)
-        self._answers[reply.id] = answer
-        if question is not None and self.messages == turns[:-1]:
-            self.added.emit(question)
-        elif self.messages != turns:
-            self.opened.emit(self.chat, turns)
-        self.messages = [*turns, reply]
-        self.added.emit(reply)
-        self.busy_changed.emit()
+        if self.chat is not None and self.chat.id == chat_id:
+            if question is not None and self.messages == before[:-1]:
+                self.added.emit(question)
+            elif self.messages != before:
+                self.opened.emit(self.chat, before)
+            self.messages = [*before, reply]
+            self.added.emit(reply)
+        fresh = (question, reply) if question is not None else (reply,)
+        answer = Answer(reply, question, before, style)
+        self._start(answer, partial(branches.write, chat=chat, messages=fresh), chat is not None)
+
+    def _start(self, answer: Answer, write: Any, new: bool) -> None:
+        self._answers[answer.message.id] = answer
+        self._tell_busy()
         self._show.start()
         self._save.start()
-        fresh = (question, reply) if question is not None else (reply,)
-        self._keeper.do(partial(_write, chat=chat, messages=fresh), partial(self._written, answer, turns),
-                        partial(self._not_written, answer, chat is not None))  # fmt: skip
+        self._keeper.do(write, partial(self._written, answer), partial(self._not_written, answer, new))
 
-    def _written(self, answer: Answer, turns: list[StoredMessage], _: None) -> None:
+    def _written(self, answer: Answer, _: None) -> None:
         """The question is on disk: now the engine may answer it."""
         self.chats_changed.emit()
+        if answer.message.id not in self._answers:
+            return
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
             return
         answer.command = self._link.new_id()
-        self._link.send(api.Generate(answer.command, _turns(turns), dict(self.sampling)), partial(self._heard, answer))
+        messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
+        command = api.Generate(
+            answer.command, turns(messages, answer.style.system), dict(answer.style.sampling), answer.style.stop,
+            answer.goes_on,
+        )  # fmt: skip
+        self._link.send(command, partial(self._heard, answer))
 
     def _not_written(self, answer: Answer, new: bool, problem: Problem) -> None:
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""
@@ -210,12 +287,14 @@ class Conversation(QObject):
         elif shown and self.chat is not None:
             self.open(self.chat)
         if answer.question is not None:
-            self.returned.emit(answer.question.content)
+            self.returned.emit(answer.question.content, answer.question.attachments)
         self.problem.emit(problem)
 
     # ---- what the engine says ---------------------------------------------------------------------------------
 
     def _heard(self, answer: Answer, event: api.Event) -> None:
+        if answer.message.id not in self._answers:  # nobody waits for it any more
+            return
         if isinstance(event, api.TextDelta):
             answer.take(event)
         elif isinstance(event, api.PromptRead):
@@ -226,7 +305,7 @@ class Conversation(QObject):
             finish = stats.finish if stats is not None else "cancelled"
             self._end(answer, answer.finished(finish, stats))
         elif isinstance(event, api.Failed):
-            if answer.tokens:
+            if answer.tokens or answer.goes_on:
                 self._end(answer, answer.finished("failed", None))
             else:
                 self._drop(answer)
@@ -241,7 +320,26 @@ class Conversation(QObject):
             if answer.pending:
                 self.grew.emit(message.id, answer.pending, "")
             self.finished.emit(message)
-        self.busy_changed.emit()
+        if answer.queue:
+            self._go_through_queue(answer, message)
+        self._tell_busy()
+
+    def _go_through_queue(self, answer: Answer, message: StoredMessage) -> None:
+        """The first message that waited is sent; but where the user stopped the answer or it broke off, none is."""
+        chat_id, (first, *rest) = message.chat_id, answer.queue
+        if message.finish in ("cancelled", "failed"):
+            if self.chat is not None and self.chat.id == chat_id:
+                self._return_queue(chat_id, answer.queue)
+            return
+        self._keeper.do(partial(branches.set_queue, chat_id=chat_id, queue=tuple(rest)))
+        question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
+        self._begin(chat_id, [*answer.turns, message, question], answer.style, question)
+        list(self._answers.values())[-1].queue = tuple(rest)
+
+    def _return_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
+        """Messages that were not sent go back into the composer."""
+        self._keeper.do(partial(branches.set_queue, chat_id=chat_id, queue=()))
+        self.returned.emit("\n\n".join(q.text for q in queue if q.text), tuple(a for q in queue for a in q.attachments))
 
     def _drop(self, answer: Answer) -> None:
         """An answer without a word goes from the page."""
@@ -249,7 +347,9 @@ class Conversation(QObject):
         if self._shown(answer):
             self.messages = [m for m in self.messages if m.id != answer.message.id]
             self.removed.emit(answer.message.id)
-        self.busy_changed.emit()
+        if answer.queue and self.chat is not None and self.chat.id == answer.message.chat_id:
+            self._return_queue(self.chat.id, answer.queue)
+        self._tell_busy()
 
     # ---- timers -----------------------------------------------------------------------------------------------
 
@@ -257,7 +357,8 @@ class Conversation(QObject):
     def _show_news(self) -> None:
         if not self._answers:
             self._show.stop()
-        for answer in self._answers.values():
+        for number, answer in enumerate(self._answers.values()):
+            answer.waits = number > 0
             if self._shown(answer) and (answer.news or not answer.tokens):
                 text, answer.pending, answer.news = answer.pending, "", False
                 self.grew.emit(answer.message.id, text, answer.status())
@@ -269,8 +370,7 @@ class Conversation(QObject):
         for answer in self._answers.values():
             if answer.unsaved:
                 answer.unsaved = False
-                message = answer.so_far()
-                self._keeper.do(partial(_update, message=message), None, self.problem.emit)
+                self._keeper.do(partial(ChatStore.update, m=answer.so_far()), None, self.problem.emit)
 
     # ---- small things -----------------------------------------------------------------------------------------
 
@@ -285,53 +385,13 @@ class Conversation(QObject):
         return next((i for i, m in enumerate(self.messages) if m.id == message_id), -1)
 
     def _stop(self, answer: Answer) -> None:
-        answer.stopped = True
+        answer.stopped = answer.news = True
         if answer.command:
             self._link.stop(answer.command)
 
+    def _tell_busy(self) -> None:
+        self.busy_changed.emit()
+        self.queue_changed.emit(self.queue)
+
     def _tell_chats(self, _: None) -> None:
         self.chats_changed.emit()
-
-
-def _turns(messages: list[StoredMessage]) -> tuple[api.Message, ...]:
-    """What the model reads. Roles take turns, as chat templates demand: an answer that never came leaves two questions
-    in a row, which become one."""
-    turns: list[api.Message] = []
-    for m in messages:
-        if m.role == "assistant" and not m.content:
-            continue
-        if turns and m.role == turns[-1].role:
-            turns[-1] = api.Message(m.role, f"{turns[-1].content}\n\n{m.content}")
-        else:
-            turns.append(api.Message(m.role, m.content, m.token_ids))
-    return tuple(turns)
-
-
-def _read(store: ChatStore, chat_id: int) -> tuple[Chat, list[StoredMessage]] | None:
-    chat = store.chat(chat_id)
-    return None if chat is None else (chat, store.path(chat_id))
-
-
-def _read_at(store: ChatStore, chat_id: int, message_id: int) -> tuple[Chat, list[StoredMessage]] | None:
-    store.select(chat_id, message_id)
-    found = _read(store, chat_id)
-    return found and (dataclasses.replace(found[0], place=Place(message_id, 0)), found[1])
-
-
-def _write(store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...]) -> None:
-    if chat is not None:
-        store.create(chat, *messages)
-    else:
-        store.add(*messages)
-
-
-def _update(store: ChatStore, message: StoredMessage) -> None:
-    store.update(message)
-
-
-def _step(store: ChatStore, chat_id: int, message_id: int, by: int) -> tuple[Chat, list[StoredMessage]] | None:
-    versions = store.versions(message_id)
-    at = versions.index(message_id) + by
-    if 0 <= at < len(versions):
-        store.select(chat_id, versions[at])
-    return _read(store, chat_id)

@@ -24,6 +24,7 @@ class Preferences:
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64
     chat: int = 0  # the chat that was open
+    draft: str = ""  # what is typed in a new chat
     closed_folders: list[int] = field(default_factory=list)  # ids
 
 

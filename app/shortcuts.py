@@ -17,14 +17,15 @@ class Shortcut:
 
 SHORTCUTS = (
     Shortcut("Chats", "New chat", "Ctrl+N", "new_chat"),
-    Shortcut("Chats", "Search chats", "Ctrl+K", "focus_search"),
+    Shortcut("Chats", "Search all messages", "Ctrl+K", "focus_search"),
     Shortcut("Chats", "Take back the last deletion", "Ctrl+Z", "undo"),
     Shortcut("Chats", "Rename the chosen chat", "F2"),
     Shortcut("Chats", "Delete the chosen chat", "Del"),
     Shortcut("Answers", "Send the message", "Return"),
     Shortcut("Answers", "New line", "Shift+Return"),
-    Shortcut("Answers", "Stop the answer, or leave off editing", "Esc", "escape"),
+    Shortcut("Answers", "Stop the answer (again: no longer wait for it), or leave off editing", "Esc", "escape"),
     Shortcut("Answers", "Answer the last question again", "Ctrl+R", "again_last"),
+    Shortcut("Answers", "Have a cut answer go on", "Ctrl+Shift+R", "go_on_last"),
     Shortcut("Answers", "Edit the last message (in an empty message box)", "Up"),
     Shortcut("Answers", "Copy the last answer", "Ctrl+Shift+C", "copy_last"),
     Shortcut("Window", "Choose a model", "Ctrl+M", "choose_model"),

@@ -25,7 +25,7 @@ from app.chat_desk import ChatDesk
 from app.chats import trash
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
-from app.chats.records import Chat, StoredMessage
+from app.chats.records import Attachment, Chat, StoredMessage
 from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.model_desk import ModelDesk
@@ -141,17 +141,22 @@ class MainWindow(QMainWindow):
         c.grew.connect(self.transcript.extend)
         c.finished.connect(self.transcript.finish)
         c.removed.connect(self.transcript.remove)
+        c.replaced.connect(self.transcript.replace)
+        c.queue_changed.connect(self.composer.set_queue)
         c.busy_changed.connect(self._busy_changed)
         c.returned.connect(self._returned)
         c.failed.connect(self._answer_failed)
         c.problem.connect(self.show_problem)
         self.composer.sent.connect(self._send)
         self.composer.stopped.connect(c.stop)
-        self.composer.draft.connect(c.keep_draft)
+        self.composer.draft.connect(self._keep_draft)
+        self.composer.queue_changed.connect(c.set_queue)
         self.composer.recall.connect(self._edit_last)
         self.transcript.again.connect(c.again)
         self.transcript.edit.connect(self._edit)
         self.transcript.step.connect(c.step)
+        self.transcript.go_on.connect(self._go_on)
+        self.transcript.branch.connect(self._branch)
         self.welcome.asked.connect(self._send)
         self.sidebar.new.connect(self.new_chat)
         self.sidebar.opened.connect(self._open)
@@ -165,6 +170,7 @@ class MainWindow(QMainWindow):
         slots: dict[str, Callable[[], object]] = {
             "new_chat": self.new_chat, "focus_search": self._focus_search, "undo": self._undo,
             "escape": self._escape, "again_last": self._again_last, "copy_last": self._copy_last,
+            "go_on_last": self._go_on_last,
             "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
             "toggle_live": self.header.live.toggle, "next_pane": self._next_pane,
             "open_settings": self.desk.open_settings, "show_shortcuts": self.show_shortcuts,
@@ -240,7 +246,8 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.transcript if messages else self.welcome)
         if chat is not None and chat.place is not None:
             self.transcript.go_to(chat.place)
-        self.composer.set_text(chat.draft if chat is not None else "")
+        self.composer.set_text(chat.draft if chat is not None else self._preferences.draft)
+        self.composer.set_attachments(())
         self.sidebar.mark(chat.id if chat is not None else 0)
         self.setWindowTitle(f"{chat.title} – Underhill" if chat is not None and chat.title else "Underhill")
         self._remember(chat)
@@ -251,6 +258,15 @@ class MainWindow(QMainWindow):
         self.transcript.add(message)
         self._scrolled.start()
         self._remember(self.conversation.chat)
+
+    @Slot(str)
+    def _keep_draft(self, text: str) -> None:
+        """What is typed stays with its chat; before there is one, with the window."""
+        if self.conversation.chat is not None:
+            self.conversation.keep_draft(text)
+        elif text != self._preferences.draft:
+            self._preferences.draft = text
+            self.save_preferences()
 
     @Slot()
     def _keep_place(self) -> None:
@@ -264,13 +280,28 @@ class MainWindow(QMainWindow):
             self._preferences.chat = now
             self.save_preferences()
 
-    @Slot(str)
-    def _send(self, text: str) -> None:
+    @Slot(str, object)
+    def _send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
         if self._editing:
             message, self._editing = self._editing, 0
-            self.conversation.resend(message, text)
+            self.conversation.resend(message, text, attachments)
         else:
-            self.conversation.send(text)
+            self.conversation.send(text, attachments)
+
+    @Slot(object)
+    def _go_on(self, message_id: int) -> None:
+        if self.models.state == models.READY:
+            self.conversation.go_on(message_id)
+
+    @Slot(object)
+    def _branch(self, message_id: int) -> None:
+        self.leave()
+        self.conversation.branch(message_id)
+
+    @Slot()
+    def _go_on_last(self) -> None:
+        if self.conversation.messages:
+            self._go_on(self.conversation.messages[-1].id)
 
     @Slot(object)
     def _edit(self, message_id: int) -> None:
@@ -279,6 +310,7 @@ class MainWindow(QMainWindow):
         if message is not None and not self.conversation.busy:
             self._editing = message_id
             self.composer.set_text(message.content)
+            self.composer.set_attachments(message.attachments)
             self.composer.edit.setFocus()
             self.banners.show_banner(
                 "info", "You are editing an earlier message.",
@@ -302,9 +334,10 @@ class MainWindow(QMainWindow):
         if last is not None:
             self.transcript.copy_message(last.id)
 
-    @Slot(str)
-    def _returned(self, text: str) -> None:
-        self.composer.set_text(text)
+    @Slot(str, object)
+    def _returned(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        self.composer.put_back(text)
+        self.composer.set_attachments((*attachments, *self.composer.attachments))
 
     # ---- the window itself ------------------------------------------------------------------------------------
 
@@ -328,6 +361,7 @@ class MainWindow(QMainWindow):
         elif self._editing:
             self._editing = 0
             self.composer.set_text("")
+            self.composer.set_attachments(())
         self.composer.edit.setFocus()
 
     @Slot()

@@ -56,6 +56,22 @@ class Folder:
 
 
 @dataclass(frozen=True)
+class Attachment:
+    """A text that goes with a message. name: of the file it came from. text: what the model reads of it."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A message that waits for the answer before it to end."""
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True)
 class Chat:
     """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
 
@@ -72,14 +88,7 @@ class Chat:
     folder_id: int | None = None
     place: Place | None = None
     style: Style | None = None
-
-
-@dataclass(frozen=True)
-class Attachment:
-    """A text that goes with a message. name: of the file it came from. text: what the model reads of it."""
-
-    name: str
-    text: str
+    queue: tuple[Queued, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,3 +113,9 @@ class StoredMessage:
     version: int = 1
     versions: int = 1
     attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def unfinished(self) -> bool:
+        """An answer that could go on from where it ended."""
+        ended = self.state == "cut" or self.finish in ("length", "cancelled", "failed")
+        return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended

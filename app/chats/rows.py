@@ -6,23 +6,26 @@ import dataclasses
 import json
 from typing import Any
 
-from app.chats.records import Attachment, Chat, Place, StoredMessage, Style, pack_tokens, unpack_tokens
+from app.chats.records import Attachment, Chat, Place, Queued, StoredMessage, Style, pack_tokens, unpack_tokens
 
-CHAT = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style"
+CHAT = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue"
 MESSAGE = "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments"
 
 
 def chat_of(row: tuple[Any, ...]) -> Chat:
     """A chat from the columns CHAT."""
-    i, title, by_hand, at, draft, leaf, pinned, folder, place, style = row
-    return Chat(i, title, bool(by_hand), at, draft, leaf, bool(pinned), folder, place_of(place), style_of(style))
+    i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue = row
+    return Chat(
+        i, title, bool(by_hand), at, draft, leaf, bool(pinned), folder, place_of(place), style_of(style),
+        queue_of(queue),
+    )  # fmt: skip
 
 
 def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:
     """A message from the columns MESSAGE. siblings: ids of its versions, the oldest first."""
     i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached = row
     facts = json.loads(stats) if stats != "{}" else {}
-    files = tuple(Attachment(a["name"], a["text"]) for a in json.loads(attached)) if attached != "[]" else ()
+    files = attachments_of(json.loads(attached)) if attached != "[]" else ()
     return StoredMessage(
         i, chat, parent, role, content, unpack_tokens(tokens), state, finish, facts, model, created,
         siblings.index(i) + 1, len(siblings), files,
@@ -40,6 +43,21 @@ def row_of(m: StoredMessage) -> tuple[Any, ...]:
 def attachments_text(files: tuple[Attachment, ...]) -> str:
     """Attachments as JSON."""
     return json.dumps([dataclasses.asdict(a) for a in files])
+
+
+def attachments_of(found: list[dict[str, str]]) -> tuple[Attachment, ...]:
+    """Attachments from JSON that has been read."""
+    return tuple(Attachment(a["name"], a["text"]) for a in found)
+
+
+def queue_text(queue: tuple[Queued, ...]) -> str:
+    """Waiting messages as JSON."""
+    return json.dumps([dataclasses.asdict(q) for q in queue])
+
+
+def queue_of(text: str) -> tuple[Queued, ...]:
+    """The inverse of queue_text."""
+    return tuple(Queued(q["text"], attachments_of(q["attachments"])) for q in json.loads(text))
 
 
 def place_text(place: Place | None) -> str:

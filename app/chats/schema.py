@@ -72,6 +72,9 @@ STEPS: tuple[tuple[str, ...], ...] = (
         END
         """,
     ),
+    (  # messages that wait for an answer to end
+        "ALTER TABLE chats ADD COLUMN queue TEXT NOT NULL DEFAULT '[]'",
+    ),
 )
 
 

@@ -133,20 +133,20 @@ class ChatStore:
         )
         self.db.execute("DELETE FROM messages WHERE id = ?", (message_id,))
 
-    def path(self, chat_id: int) -> list[StoredMessage]:
-        """The open branch of a chat, from its first message to its last."""
+    def path(self, chat_id: int, last: int | None = None) -> list[StoredMessage]:
+        """The open branch of a chat, from its first message to its last; with `last`: what leads to that message."""
         found = {
             r[0]: r
             for r in self.db.execute(
                 f"""
                 WITH RECURSIVE branch(id) AS (
-                    SELECT leaf_id FROM chats WHERE id = ?
+                    SELECT COALESCE(?, (SELECT leaf_id FROM chats WHERE id = ?))
                     UNION ALL
                     SELECT m.parent_id FROM messages m JOIN branch b ON m.id = b.id WHERE m.parent_id IS NOT NULL
                 )
                 SELECT {rows.MESSAGE} FROM messages WHERE id IN (SELECT id FROM branch)
                 """,
-                (chat_id,),
+                (last, chat_id),
             )
         }
         siblings: dict[int | None, list[int]] = {}

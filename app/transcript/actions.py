@@ -16,6 +16,8 @@ class MessageActions(QFrame):
     copy = Signal(object)
     again = Signal(object)
     edit = Signal(object)
+    go_on = Signal(object)
+    branch = Signal(object)
     step = Signal(object, int)  # to the version before (-1) or after (+1)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -32,13 +34,18 @@ class MessageActions(QFrame):
         self._copy = IconButton(theme, "copy", "Copy message", self, "Ctrl+Shift+C", size=15)
         self._edit = IconButton(theme, "edit", "Edit and send again", self, size=15)
         self._again = IconButton(theme, "refresh", "Answer again", self, "Ctrl+R", size=15)
-        for widget in (self._before, self._which, self._after, self._copy, self._edit, self._again):
+        self._go_on = IconButton(theme, "go-on", "Go on from where it was cut", self, "Ctrl+Shift+R", size=15)
+        self._branch = IconButton(theme, "branch", "New chat from here", self, size=15)
+        for widget in (self._before, self._which, self._after, self._go_on, self._copy, self._edit, self._again,
+                       self._branch):  # fmt: skip
             row.addWidget(widget)
         self._before.clicked.connect(self._step_back)
         self._after.clicked.connect(self._step_on)
         self._copy.clicked.connect(self._copied)
         self._edit.clicked.connect(self._edited)
         self._again.clicked.connect(self._repeated)
+        self._go_on.clicked.connect(self._continued)
+        self._branch.clicked.connect(self._branched)
         self.hide()
 
     def show_for(self, message: StoredMessage, last: bool) -> None:
@@ -53,6 +60,7 @@ class MessageActions(QFrame):
         self._which.setText(f"{message.version}/{message.versions}")
         self._edit.setVisible(message.role == "user")
         self._again.setVisible(message.role == "assistant" or last)
+        self._go_on.setVisible(message.unfinished and last)
         self.adjustSize()
         self.show()
 
@@ -74,6 +82,16 @@ class MessageActions(QFrame):
     def _repeated(self) -> None:
         if self._message is not None:
             self.again.emit(self._message.id)
+
+    @Slot()
+    def _continued(self) -> None:
+        if self._message is not None:
+            self.go_on.emit(self._message.id)
+
+    @Slot()
+    def _branched(self) -> None:
+        if self._message is not None:
+            self.branch.emit(self._message.id)
 
     @Slot()
     def _step_back(self) -> None:

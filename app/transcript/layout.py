@@ -55,6 +55,13 @@ class Layout:
         self.items[index].guess(self.column)
         self._stack(index)
 
+    def replace(self, item: MessageItem, index: int) -> None:
+        """Another item in the place of message `index`."""
+        self.items[index].release()
+        item.guess(self.column)
+        self.items[index] = item
+        self._stack(index)
+
     def remove(self, index: int) -> None:
         """A message goes."""
         gone = self.items.pop(index)

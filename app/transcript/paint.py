@@ -61,7 +61,7 @@ def paint_message(
         line = item.status if item.streaming else notes.summary(item.message)
         painter.setFont(fonts.text(0.86))
         painter.setPen(QColor(palette.muted))
-        room = QRectF(0, item.height - FOOT + 3, column - (0 if item.streaming else 90), FOOT - 8)
+        room = QRectF(0, item.height - FOOT + 3, column - (0 if item.streaming else 120), FOOT - 8)
         metrics = QFontMetricsF(painter.font())
         painter.drawText(room, _LEFT, metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()))
 

@@ -73,6 +73,8 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.again.connect(self.again)
         self._actions.edit.connect(self.edit)
         self._actions.step.connect(self.step)
+        self._actions.go_on.connect(self.go_on)
+        self._actions.branch.connect(self.branch)
         self._latest = IconButton(theme, "chevron-down", "Go to the end", self, "End")
         self._latest.setObjectName("latest")
         self._latest.setFixedSize(32, 32)
@@ -120,6 +122,15 @@ class TranscriptView(QAbstractScrollArea):
         if index >= 0:
             self.items[index].finish(message)
             self._grown(index)
+
+    def replace(self, message: StoredMessage) -> None:
+        """A message as it is now, in the place of what it was."""
+        index = self.index(message.id)
+        if index >= 0:
+            self.selection.clear()
+            self._follow = self._follow or index == len(self.items) - 1
+            self.layout_.replace(MessageItem(message), index)
+            self.arrange()
 
     def remove(self, message_id: int) -> None:
         """Take a message away."""
@@ -345,6 +356,10 @@ class TranscriptView(QAbstractScrollArea):
             menu.addAction("Edit and send again", self._edit_current)
         elif not self.items[self._current].streaming:
             menu.addAction("Answer again", self._again_current)
+        if message.unfinished and self._current == len(self.items) - 1:
+            menu.addAction("Go on from here", lambda: self.go_on.emit(message.id))
+        if not self.items[self._current].streaming:
+            menu.addAction("New chat from here", lambda: self.branch.emit(message.id))
         menu.popup(event.globalPos())
 
     # ---- copying ----------------------------------------------------------------------------------------------

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
 
+from app.chats.records import Attachment, Queued
 from app.theme.theme import Theme
+from app.widgets.chips import Chip, Chips
 from app.widgets.icon_button import IconButton
 
 _TALLEST = 220  # pixels; more text scrolls
@@ -14,18 +18,26 @@ _DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
 
 
 class Composer(QFrame):
-    """sent: the text to send. stopped: the answer is to end. draft: what is typed, after a short rest."""
+    """sent: the text to send and its attachments. stopped: the answer is to end. draft: what is typed, after a rest."""
 
-    sent = Signal(str)
+    sent = Signal(str, object)
     stopped = Signal()
     draft = Signal(str)
     recall = Signal()  # Up in an empty composer: the last question, to be edited
+    queue_changed = Signal(object)  # tuple[Queued, ...]: the user took one out
+    changed = Signal()  # text or attachments
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("composer")
         self._busy = False
         self._ready = False
+        self._placeholder = ""
+        self.queue: tuple[Queued, ...] = ()
+        self.attachments: tuple[Attachment, ...] = ()
+        self.waiting = Chips(theme, "Messages that wait", "Take out", self)
+        self.waiting.pressed.connect(self._take_back)
+        self.waiting.removed.connect(self._take_out)
         self.edit = QPlainTextEdit(self)
         self.edit.setObjectName("draft")
         self.edit.setAccessibleName("Message")
@@ -41,11 +53,15 @@ class Composer(QFrame):
         self.button.set_icon("send")
         self.button.setFixedSize(36, 36)
         self.button.clicked.connect(self._pressed)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 8, 8)
+        row = QHBoxLayout()
         row.setSpacing(8)
         row.addWidget(self.edit, 1)
         row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(16, 8, 8, 8)
+        self.column.setSpacing(6)
+        self.column.addWidget(self.waiting)
+        self.column.addLayout(row)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_DRAFT_AFTER)
@@ -62,20 +78,39 @@ class Composer(QFrame):
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
+    def put_back(self, text: str) -> None:
+        """What was not sent, before what has been typed since."""
+        self.set_text("\n\n".join(t for t in (text, self.text()) if t))
+        self.keep()
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """What goes with the message."""
+        self.attachments = tuple(attachments)
+        self._changed()
+
     def set_busy(self, busy: bool) -> None:
-        """While an answer comes the button stops it."""
+        """While an answer comes the button stops it, and what is sent waits."""
         if busy != self._busy:
             self._busy = busy
             self.button.set_icon("stop" if busy else "send")
             self.button.set_label("Stop" if busy else "Send", "Esc" if busy else "Enter")
+            self._show_placeholder()
         self._enable()
 
     def set_ready(self, ready: bool, placeholder: str) -> None:
         """Is there a model that can answer? placeholder: what the empty composer says."""
         self._ready = ready
-        self.edit.setPlaceholderText(placeholder)
-        self.edit.viewport().update()  # Qt paints a placeholder anew only when it comes or goes
+        self._placeholder = placeholder
+        self._show_placeholder()
         self._enable()
+
+    def set_queue(self, queue: tuple[Queued, ...]) -> None:
+        """Show which messages wait for the answer to end."""
+        self.queue = queue
+        self.waiting.fill([
+            Chip(q.text or ", ".join(a.name for a in q.attachments),
+                 "Sent when this answer has ended. Press to change it.", "send") for q in queue
+        ])  # fmt: skip
 
     @Slot()
     def keep(self) -> None:
@@ -94,7 +129,10 @@ class Composer(QFrame):
                 self._send()
                 return True
             if event.key() == Qt.Key.Key_Up and not self.text():
-                self.recall.emit()
+                if self.queue:
+                    self._take_back(len(self.queue) - 1)
+                else:
+                    self.recall.emit()
                 return True
         return super().eventFilter(watched, event)
 
@@ -106,20 +144,42 @@ class Composer(QFrame):
             self._send()
 
     def _send(self) -> None:
-        text = self.text().strip()
-        if text and self._ready and not self._busy:
+        text, attachments = self.text().strip(), self.attachments
+        if (text or attachments) and self._ready:
+            self.attachments = ()
             self.edit.clear()
             self.keep()
-            self.sent.emit(text)
+            self.sent.emit(text, attachments)
+            self._changed()
+
+    @Slot(int)
+    def _take_back(self, number: int) -> None:
+        """A message that waits comes back to be changed."""
+        queued = self.queue[number]
+        self._take_out(number)
+        self.put_back(queued.text)
+        self.set_attachments((*queued.attachments, *self.attachments))
+        self.edit.setFocus()
+
+    @Slot(int)
+    def _take_out(self, number: int) -> None:
+        self.queue_changed.emit(self.queue[:number] + self.queue[number + 1 :])
 
     @Slot()
     def _changed(self) -> None:
         self._fit()
         self._enable()
         self._rest.start()
+        self.changed.emit()
+
+    def _show_placeholder(self) -> None:
+        text = "Write the next message: it is sent when this answer has ended" if self._busy else self._placeholder
+        self.edit.setPlaceholderText(text)
+        self.edit.viewport().update()  # Qt paints a placeholder anew only when it comes or goes
 
     def _enable(self) -> None:
-        self.button.setEnabled(self._busy or (self._ready and bool(self.text().strip())))
+        some = bool(self.text().strip()) or bool(self.attachments)
+        self.button.setEnabled(self._busy or (self._ready and some))
 
     def _fit(self) -> None:
         line = self.edit.fontMetrics().lineSpacing()

@@ -1,0 +1,43 @@
+"""From stored messages to what the model reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.chats.records import Attachment, StoredMessage
+from engine import api
+
+
+def turns(messages: Sequence[StoredMessage], system: str = "") -> tuple[api.Message, ...]:
+    """What the model reads. Roles take turns, as chat templates demand: an answer that never came leaves two questions
+    in a row, which become one.
+    """
+    read = [api.Message("system", system)] if system else []
+    for group in groups(messages):
+        content = "\n\n".join(said(m.content, m.attachments) for m in group)
+        read.append(api.Message(group[0].role, content, group[0].token_ids if len(group) == 1 else ()))
+    return tuple(read)
+
+
+def groups(messages: Sequence[StoredMessage]) -> list[list[StoredMessage]]:
+    """The messages of each turn."""
+    found: list[list[StoredMessage]] = []
+    for m in messages:
+        if m.role == "assistant" and not m.content:
+            continue
+        if found and m.role == found[-1][0].role:
+            found[-1].append(m)
+        else:
+            found.append([m])
+    return found
+
+
+def said(content: str, attachments: Sequence[Attachment]) -> str:
+    """A message with what is attached to it: each in a fence that nothing in it can close."""
+    parts = []
+    for a in attachments:
+        fence = "```"
+        while fence in a.text:
+            fence += "`"
+        parts.append(f"{a.name}:\n{fence}\n{a.text}\n{fence}")
+    return "\n\n".join([*parts, content] if content else parts)

@@ -1,0 +1,83 @@
+"""Small things in a row, each with a name to press and a cross to take it away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
+
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.widgets.flow import FlowLayout
+from app.widgets.icon_button import IconButton
+
+_LONGEST = 44  # characters
+
+
+@dataclass(frozen=True)
+class Chip:
+    """text: shown. tooltip: all of it. icon: a name, or ''."""
+
+    text: str
+    tooltip: str = ""
+    icon: str = ""
+
+
+class Chips(QWidget):
+    """Signals bear the number of the chip. Hidden while there is none."""
+
+    pressed = Signal(int)
+    removed = Signal(int)
+
+    def __init__(self, theme: Theme, name: str, remove: str, parent: QWidget | None = None) -> None:
+        """name: of all of them, for screen readers. remove: what the cross does, such as 'Remove'."""
+        super().__init__(parent)
+        self.setAccessibleName(name)
+        self._theme = theme
+        self._remove = remove
+        self._flow = FlowLayout(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.chips: tuple[Chip, ...] = ()
+        self.hide()
+
+    def fill(self, chips: Sequence[Chip]) -> None:
+        """Show these."""
+        if tuple(chips) == self.chips:
+            return
+        self.chips = tuple(chips)
+        while (item := self._flow.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.hide()
+                widget.deleteLater()
+        for number, chip in enumerate(chips):
+            self._flow.addWidget(self._made(number, chip))
+        self.setVisible(bool(chips))
+        self.updateGeometry()
+
+    def _made(self, number: int, chip: Chip) -> QFrame:
+        frame = QFrame(self)
+        frame.setObjectName("chip")
+        text = " ".join(chip.text.split())
+        button = QPushButton(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…", frame)
+        button.setObjectName("chip")
+        button.setToolTip(chip.tooltip)
+        button.setAccessibleName(f"{text}. {chip.tooltip}".strip())
+        if chip.icon:
+            button.setIcon(icon(chip.icon, self._theme.palette.muted))
+        button.clicked.connect(partial(self.pressed.emit, number))
+        cross = IconButton(self._theme, "close", f"{self._remove} {text}", frame, size=12)
+        cross.setObjectName("cross")
+        cross.clicked.connect(partial(self.removed.emit, number))
+        row = QHBoxLayout(frame)
+        row.setContentsMargins(4, 1, 2, 1)
+        row.setSpacing(0)
+        row.addWidget(button)
+        row.addWidget(cross, 0, Qt.AlignmentFlag.AlignVCenter)
+        frame.show()
+        return frame

@@ -1,0 +1,43 @@
+"""Branches and what waits in a chat, as they are kept."""
+
+from __future__ import annotations
+
+from app.chats import branches
+from app.chats.records import Attachment, Queued, StoredMessage, new_id
+from app.chats.store import ChatStore
+from tests.app.chats.conftest import talk
+
+
+def test_a_branch_is_a_copy_up_to_a_message(store: ChatStore) -> None:
+    chat, first, answer, second, _ = talk(store, "one", "Q1", "A1", "Q2", "A2")
+    other = StoredMessage(new_id(), chat, first, "assistant", "another", attachments=(Attachment("a.txt", "text"),))
+    store.add(other)
+    made = branches.branch(store, chat, answer)
+    assert made is not None
+    assert [(m.content, m.chat_id, m.versions) for m in store.path(made.id)] == [
+        ("Q1", made.id, 1), ("A1", made.id, 1),
+    ]  # fmt: skip
+    assert [m.content for m in store.path(chat)] == ["Q1", "another"]  # the old one is as it was
+    again = branches.branch(store, chat, other.id)
+    assert again is not None
+    assert store.path(again.id)[1].attachments == (Attachment("a.txt", "text"),)
+    assert second
+
+
+def test_a_message_on_another_branch_is_opened_with_its_branch(store: ChatStore) -> None:
+    chat, first, answer, *_ = talk(store, "one", "Q1", "A1", "Q2")
+    store.add(StoredMessage(new_id(), chat, first, "assistant", "another"))
+    found = branches.read_at(store, chat, answer)
+    assert found is not None
+    assert [m.content for m in found[1]] == ["Q1", "A1", "Q2"]
+    assert found[0].place is not None
+    assert found[0].place.message_id == answer
+
+
+def test_what_waits_is_kept(store: ChatStore) -> None:
+    chat, *_ = talk(store, "one", "Q1")
+    queue = (Queued("next"), Queued("", (Attachment("a.txt", "text"),)))
+    branches.set_queue(store, chat, queue)
+    found = store.chat(chat)
+    assert found is not None
+    assert found.queue == queue
