@@ -23,6 +23,7 @@ class Preferences:
     live_open: bool = True
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64
+    docks: str = ""  # QMainWindow.saveState in base64
     chat: int = 0  # the chat that was open
     draft: str = ""  # what is typed in a new chat
     closed_folders: list[int] = field(default_factory=list)  # ids

@@ -11,7 +11,6 @@ from pathlib import Path
 from PySide6.QtCore import QByteArray, Qt, QTimer, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
-    QDockWidget,
     QHBoxLayout,
     QMainWindow,
     QSplitter,
@@ -30,7 +29,7 @@ from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.model_desk import ModelDesk
 from app.models import Models
-from app.panels.live import LivePanel
+from app.panels.docks import Docks
 from app.preferences import Preferences
 from app.shortcuts import SHORTCUTS
 from app.theme.icons import icon
@@ -119,14 +118,7 @@ class MainWindow(QMainWindow):
         self.splitter.setStretchFactor(1, 1)
         self.splitter.setSizes([248, 1000])
         self.setCentralWidget(self.splitter)
-        self.live = LivePanel(self._theme)
-        self.dock = QDockWidget("Live", self)
-        self.dock.setObjectName("live-dock")
-        self.dock.setTitleBarWidget(QWidget(self.dock))
-        self.dock.setWidget(self.live)
-        self.dock.setFeatures(QDockWidget.DockWidgetFeature.DockWidgetClosable)
-        self.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
-        self.resizeDocks([self.dock], [320], Qt.Orientation.Horizontal)
+        self.live = Docks(self, self._theme)
         self.setTabOrder(self.sidebar.list, self.header.sidebar)
         self.setTabOrder(self.header.settings, self.transcript)
         self.setTabOrder(self.transcript, self.composer.edit)
@@ -165,6 +157,7 @@ class MainWindow(QMainWindow):
         self.header.live.toggled.connect(self._show_live)
         self.header.shortcuts_wanted.connect(self.show_shortcuts)
         self.header.about_wanted.connect(self.show_about)
+        self.live.closed.connect(partial(self.header.live.setChecked, False))
 
     def _shortcuts(self) -> None:
         slots: dict[str, Callable[[], object]] = {
@@ -186,8 +179,10 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
         self.header.sidebar.setChecked(p.sidebar_open)
         self._show_sidebar(p.sidebar_open)
-        self.header.live.setChecked(p.live_open)
+        if p.docks:
+            self.restoreState(QByteArray.fromBase64(p.docks.encode()))
         self._show_live(p.live_open)
+        self.header.live.setChecked(self.live.shown)
         self.conversation.sampling = dict(p.sampling)
         self._keeper.do(lambda store: trash.empty(store, now=time.time()))
         self.chats.refresh()
@@ -406,12 +401,14 @@ class MainWindow(QMainWindow):
 
     @Slot(bool)
     def _show_live(self, shown: bool) -> None:
-        self.dock.setVisible(shown)
+        if shown != self.live.shown:
+            self.live.show_all(shown)
         self._preferences.live_open = shown
 
     def save_preferences(self) -> None:
         """Have what is remembered written, off this thread."""
         self._preferences.geometry = bytes(self.saveGeometry().toBase64().data()).decode()
+        self._preferences.docks = bytes(self.saveState().toBase64().data()).decode()
         now = copy.deepcopy(self._preferences)
         path = self._path
         self._keeper.do(lambda store: preferences.save(now, path), None, self._not_saved)

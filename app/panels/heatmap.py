@@ -1,52 +1,69 @@
-"""Layers down, experts across: how often each was used in this answer, or at which precision it is in memory."""
+"""Layers down, experts across: a picture of all experts, to point at, to click, or to walk with the arrow keys."""
 
 from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QHelpEvent, QImage, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from app.panels.pictures import USES, describe, draw
 from app.theme import fonts
 from app.theme.theme import Theme
-from app.theme.tokens import TIER_NAMES, Palette
 from engine import api
 
-USES, RESIDENCY = "uses", "residency"
-_GUTTER = 26.0  # for the layer numbers
-_STEPS = 64
+_STEPS = {
+    Qt.Key.Key_Left: (0, -1), Qt.Key.Key_Right: (0, 1), Qt.Key.Key_Up: (-1, 0), Qt.Key.Key_Down: (1, 0),
+    Qt.Key.Key_Home: (0, -100_000), Qt.Key.Key_End: (0, 100_000), Qt.Key.Key_PageUp: (-100_000, 0),
+    Qt.Key.Key_PageDown: (100_000, 0),
+}  # fmt: skip
 
 
 class Heatmap(QWidget):
-    """Paints one pixel per expert into an image and scales that up; the image is made only for new data."""
+    """Paints one pixel per expert into an image and scales that up; the image is made only for new data.
+
+    chosen: (row, expert) was clicked, or Enter pressed on it. pointed: the arrow keys went to (row, expert).
+    """
+
+    chosen = Signal(int, int)
+    pointed = Signal(int, int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._data: api.Telemetry | None = None
         self._image: QImage | None = None
+        self._cursor = (0, 0)
+        self._marked: tuple[int, int] | None = None
         self.meaning = USES
         self.setAccessibleName("Heatmap of layers and experts")
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(120)
         theme.changed.connect(self._redraw)
 
     def set_meaning(self, meaning: str) -> None:
-        """USES or RESIDENCY."""
+        """One of MEANINGS."""
         self.meaning = meaning
         self._redraw()
 
     def show_data(self, data: api.Telemetry | None) -> None:
-        """Another snapshot."""
+        """Another snapshot; one without the maps, for nobody looked, is shown as nothing."""
+        data = data if data is not None and data.activations and data.activations[0] else None
         rows = len(data.layer_names) if data is not None else 0
-        if rows != (len(self._data.layer_names) if self._data is not None else 0):
-            self.setFixedHeight(min(360, max(120, rows * 14)))
+        self.setMinimumHeight(min(360, max(120, rows * 9)))
         self._data = data
         self._redraw()
 
+    def mark(self, row: int, expert: int) -> None:
+        """Frame this expert; -1: none."""
+        self._marked = (row, expert) if row >= 0 else None
+        self.update()
+
     def sizeHint(self) -> QSize:
-        return QSize(280, 160)
+        rows = len(self._data.layer_names) if self._data is not None else 12
+        return QSize(280, max(120, min(360, rows * 14)))
 
     @Slot()
     def _redraw(self) -> None:
@@ -54,13 +71,20 @@ class Heatmap(QWidget):
         self.update()
 
     def _grid(self) -> QRectF:
-        return QRectF(self.rect()).adjusted(_GUTTER, 0, 0, 0)
+        gutter = self.fontMetrics().horizontalAdvance("000") + 4.0  # for the layer numbers
+        return QRectF(self.rect()).adjusted(gutter, 1, -1, -1)
+
+    def _cell(self, row: int, expert: int) -> QRectF:
+        assert self._data is not None
+        grid, rows, columns = self._grid(), len(self._data.activations), len(self._data.activations[row])
+        wide, high = grid.width() / columns, grid.height() / rows
+        return QRectF(grid.left() + expert * wide, grid.top() + row * high, wide, high)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         p = self._theme.palette
         data = self._data
-        if data is None or not data.activations or not data.activations[0]:
+        if data is None:
             painter.setPen(QColor(p.muted))
             painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Waiting for a model")
             return
@@ -82,12 +106,26 @@ class Heatmap(QWidget):
                 painter.drawLine(QPointF(x, grid.top()), QPointF(x, grid.bottom()))
         painter.setPen(QColor(p.muted))
         painter.setFont(fonts.text(0.74))
-        every = max(1, math.ceil(14 / step_y))
-        for row in range(0, rows, every):
-            line = QRectF(0, grid.top() + row * step_y, _GUTTER - 6, max(step_y, 12))
+        line = painter.fontMetrics().height()
+        for row in range(0, rows, max(1, math.ceil(line / step_y))):
+            where = QRectF(0, grid.top() + row * step_y + (min(step_y, line) - line) / 2, grid.left() - 6, line)
             painter.drawText(
-                line, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(data.layer_names[row])
+                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(data.layer_names[row])
             )
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._marked is not None:
+            self._frame(painter, self._cell(*self._within(*self._marked)), p.text)
+        if self.hasFocus():
+            self._frame(painter, self._cell(*self._within(*self._cursor)), p.accent)
+
+    def _frame(self, painter: QPainter, cell: QRectF, colour: str) -> None:
+        """Two lines, so that it is seen on every colour."""
+        around = cell.adjusted(-2, -2, 2, 2)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(self._theme.palette.surface), 3.5))
+        painter.drawRect(around)
+        painter.setPen(QPen(QColor(colour), 1.6))
+        painter.drawRect(around)
 
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent):
@@ -96,58 +134,48 @@ class Heatmap(QWidget):
             return True
         return super().event(event)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        at = self._at(event.position())
+        if at is not None and event.button() == Qt.MouseButton.LeftButton:
+            self._cursor = at
+            self.chosen.emit(*at)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self._data is None:
+            super().keyPressEvent(event)
+        elif event.key() in _STEPS:
+            down, right = _STEPS[Qt.Key(event.key())]
+            self._cursor = self._within(self._cursor[0] + down, self._cursor[1] + right)
+            self.setAccessibleDescription(describe(self._data, *self._cursor).replace("\n", ", "))
+            self.pointed.emit(*self._cursor)
+            self.update()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.chosen.emit(*self._within(*self._cursor))
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
     def describe(self, point: QPointF) -> str:
         """What is known of the expert at a point; empty beside the grid."""
+        at = self._at(point)
+        return describe(self._data, *at) if at is not None and self._data is not None else ""
+
+    def _within(self, row: int, expert: int) -> tuple[int, int]:
+        assert self._data is not None
+        row = min(len(self._data.activations) - 1, max(0, row))
+        return row, min(len(self._data.activations[row]) - 1, max(0, expert))
+
+    def _at(self, point: QPointF) -> tuple[int, int] | None:
         data, grid = self._data, self._grid()
-        if data is None or not data.activations or not grid.contains(point):
-            return ""
-        row = min(len(data.activations) - 1, int((point.y() - grid.top()) / grid.height() * len(data.activations)))
-        experts = len(data.activations[row])
-        expert = min(experts - 1, int((point.x() - grid.left()) / grid.width() * experts))
-        uses, held = data.activations[row][expert], data.residency[row][expert]
-        times = "not used" if not uses else "used once" if uses == 1 else f"used {uses:,} times"
-        where = f"in memory at {held} bits" if held else "on disk"
-        return f"Layer {data.layer_names[row]}, expert {expert}\n{times} in this answer\n{where}"
-
-
-def draw(data: api.Telemetry, meaning: str, palette: Palette) -> QImage:
-    """One pixel per expert, colours from a table."""
-    table = data.activations if meaning == USES else data.residency
-    rows, columns = len(table), max(len(row) for row in table)
-    if meaning == USES:
-        most = max(1, max(max(row) for row in table))
-        level = [round(math.sqrt(n / most) * (_STEPS - 1)) for n in range(most + 1)] if most <= 4096 else []
-        colours = ramp(palette.heat, _STEPS)
-        lines = (bytes(level[n] if level else round(math.sqrt(n / most) * (_STEPS - 1)) for n in row) for row in table)
-    else:
-        tiers = (0, 2, 4, 8, 16, 32)
-        colours = [QColor(palette.tiers[str(t)]).rgb() for t in tiers]
-        code = {t: i for i, t in enumerate(tiers)}
-        lines = (bytes(code[t] for t in row) for row in table)
-    stride = (columns + 3) // 4 * 4
-    pixels = b"".join(line.ljust(stride, b"\0") for line in lines)
-    image = QImage(pixels, columns, rows, stride, QImage.Format.Format_Indexed8)
-    image.setColorTable(colours)
-    return image.convertToFormat(QImage.Format.Format_RGB32)  # a copy: the bytes may go
-
-
-def ramp(stops: tuple[str, ...], steps: int) -> list[int]:
-    """`steps` colours from the first stop to the last."""
-    made = []
-    ends = [QColor(s) for s in stops]
-    for step in range(steps):
-        place = step / (steps - 1) * (len(ends) - 1)
-        i = min(int(place), len(ends) - 2)
-        f = place - i
-        a, b = ends[i], ends[i + 1]
-        mixed = [round(x + (y - x) * f) for x, y in zip(a.getRgb()[:3], b.getRgb()[:3])]  # type: ignore[index]
-        made.append(QColor(*mixed).rgb())
-    return made
-
-
-def legend(meaning: str, palette: Palette, held: set[int]) -> list[tuple[str, str]]:
-    """(colour, words) for the line under the map. held: tiers that occur."""
-    if meaning == USES:
-        return [(palette.heat[0], "never"), (palette.heat[2], "now and then"), (palette.heat[-1], "often")]
-    wanted = sorted(held | {0})
-    return [(palette.tiers[str(t)], TIER_NAMES[str(t)]) for t in wanted]
+        if data is None or not grid.contains(point):
+            return None
+        row = int((point.y() - grid.top()) / grid.height() * len(data.activations))
+        row = min(len(data.activations) - 1, row)
+        return self._within(row, int((point.x() - grid.left()) / grid.width() * len(data.activations[row])))

@@ -1,24 +1,39 @@
-"""The last half minute of telemetry, as rates and shares from one snapshot to the next."""
+"""The last half minute of telemetry, as rates and counts from one snapshot to the next."""
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from engine import api
 
 LENGTH = 150  # snapshots: half a minute at five a second
-ORDER = ("32", "16", "8", "4", "2", "skipped")  # precision, the finest first
+PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
+FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
+
+Counts = Mapping[str, int]
+_NOTHING = api.Telemetry("", (), (), (), 0, 0, 0, {}, 0, 0.0, 0.0, 0, 0, 0, False, "")
 
 
 @dataclass(frozen=True)
 class Sample:
-    """One step in time. hit_rate and mix are None where no expert was used since the step before."""
+    """One step in time. fates: experts asked for that were kept in memory, that had been read ahead, that were on their
+    way but came late, and that had to be fetched. ran: uses by precision.
+    """
 
     tokens_per_second: float
+    prompt_tokens_per_second: float
     disk_bytes_per_second: float
-    hit_rate: float | None  # 0..1
-    mix: dict[str, float] | None  # share of expert uses at each precision, sums to 1
+    waiting: float  # 0..1
+    fates: Counts
+    ran: Counts
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of experts that were there when they were asked for; None where none was."""
+        asked = sum(self.fates.values())
+        return (self.fates["kept"] + self.fates["ahead"]) / asked if asked else None
 
 
 class History:
@@ -35,16 +50,20 @@ class History:
         if before is None or now.hits < before.hits or now.tokens < before.tokens:
             self.samples.clear()
             before = None
-        hits = now.hits - (before.hits if before else 0)
-        uses = hits + now.misses - (before.misses if before else 0)
-        ran = {k: now.precision.get(k, 0) - (before.precision.get(k, 0) if before else 0) for k in ORDER}
-        total = sum(ran.values())
+        then = before or _NOTHING
+        ahead, late = _more(now.foreseen, then.foreseen), _more(now.foreseen_late, then.foreseen_late)
+        hits, misses = now.hits - then.hits, _more(now.misses, then.misses)
+        ahead, late = min(ahead, hits), min(late, misses)
+        fates = {"kept": hits - ahead, "ahead": ahead, "late": late, "missed": misses - late}
+        ran = {k: _more(now.precision.get(k, 0), then.precision.get(k, 0)) for k in PRECISION}
         self.samples.append(
             Sample(
                 now.tokens_per_second,
+                now.prompt_tokens_per_second if now.generating and not now.tokens_per_second else 0.0,
                 now.disk_bytes_per_second,
-                hits / uses if uses > 0 else None,
-                {k: n / total for k, n in ran.items()} if total > 0 else None,
+                now.waiting,
+                fates,
+                ran,
             )
         )
 
@@ -53,8 +72,22 @@ class History:
         self.samples.clear()
         self.last = None
 
-    def overall_hit_rate(self) -> float | None:
-        """Hits among all uses since the model was loaded."""
-        if self.last is None or self.last.hits + self.last.misses == 0:
-            return None
-        return self.last.hits / (self.last.hits + self.last.misses)
+
+def shares(counts: Counts) -> dict[str, float] | None:
+    """Each as a part of all; None where there is nothing."""
+    total = sum(counts.values())
+    return {k: n / total for k, n in counts.items()} if total > 0 else None
+
+
+def together(counts: Iterable[Counts]) -> dict[str, float] | None:
+    """The shares of all steps taken together."""
+    total: dict[str, int] = {}
+    for step in counts:
+        for key, n in step.items():
+            total[key] = total.get(key, 0) + n
+    return shares(total)
+
+
+def _more(now: int, before: int) -> int:
+    """What a counter grew by; one that fell began anew."""
+    return now - before if now >= before else now

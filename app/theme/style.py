@@ -108,6 +108,8 @@ QFrame#toast QPushButton:focus {{ background: {p.muted}; }}
 QFrame#actions {{ background: transparent; border: 0; }}
 QFrame#live {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
 QDockWidget {{ border: 0; }}
+QFrame#dock-title {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
+QFrame#inspector {{ border: 0; border-top: 1px solid {p.border}; }}
 QMainWindow::separator {{ background: {p.border}; width: 1px; height: 1px; }}
 QListWidget#pages {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border};
   outline: 0; padding: 8px; }}

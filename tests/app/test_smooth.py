@@ -15,7 +15,7 @@ from tests.app.smoothness import Watchdog
 def test_streaming_leaves_the_window_alive(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     """The bound is wide, for machines that are busy with other things; docs/benchmarks has the figures."""
     underhill = launch(rate=200.0, script=lambda messages: LONG_ANSWER * 20)
-    assert underhill.window.dock.isVisible()
+    assert underhill.window.live.shown
     underhill.conversation.send("go")
     qtbot.waitUntil(lambda: len(underhill.conversation.messages) == 2)
     dog = Watchdog()

@@ -316,9 +316,9 @@ def test_shortcuts(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     window = underhill.window
     control = Qt.KeyboardModifier.ControlModifier
-    shown = window.dock.isVisible()
+    shown = window.live.shown
     qtbot.keyClick(window, Qt.Key.Key_L, control)
-    assert window.dock.isVisible() is not shown
+    assert window.live.shown is not shown
     qtbot.keyClick(window, Qt.Key.Key_B, control)
     assert not window.sidebar.isVisible()
     qtbot.keyClick(window, Qt.Key.Key_K, control)

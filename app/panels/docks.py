@@ -1,0 +1,168 @@
+"""The live panels as docks of the window: take telemetry, and paint it while it can be seen."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.panels.experts import Experts
+from app.panels.figures import Figures
+from app.panels.history import History
+from app.theme import fonts
+from app.theme.theme import Theme
+from app.widgets.icon_button import IconButton
+from engine import api
+
+
+class Docks(QObject):
+    """Gathers what costs nothing always; looks closer, and paints, only what can be seen.
+
+    looking: api.Look, what the engine shall tell of from now on. closed: the user closed the last of them.
+    """
+
+    looking = Signal(object)
+    closed = Signal()
+
+    def __init__(self, window: QMainWindow, theme: Theme) -> None:
+        super().__init__(window)
+        self.history = History()
+        self.painted = 0  # snapshots shown so far
+        self._theme = theme
+        self._look = api.Look()
+        self._soon = QTimer(self, singleShot=True)
+        self._soon.timeout.connect(self._seen_again)
+        self.figures, self.experts = Figures(theme), Experts(theme)
+        self.docks = tuple(
+            _dock(window, theme, title, name, inside)
+            for title, name, inside in (
+                ("Live", "live-dock", self.figures),
+                ("Experts", "experts-dock", self.experts),
+            )
+        )
+        for dock in self.docks:
+            dock.installEventFilter(self)
+            window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        window.resizeDocks([*self.docks], [330, 330], Qt.Orientation.Horizontal)
+        window.resizeDocks([*self.docks], [3, 2], Qt.Orientation.Vertical)
+        self.experts.inspecting.connect(self._look_again)
+        theme.changed.connect(self.repaint)
+        self.repaint()
+
+    @property
+    def shown(self) -> bool:
+        """Whether any of them is open."""
+        return any(not dock.isHidden() for dock in self.docks)
+
+    def show_all(self, shown: bool) -> None:
+        """Open or close all."""
+        for dock in self.docks:
+            dock.setVisible(shown)
+
+    @Slot(object)
+    def take(self, telemetry: api.Telemetry) -> None:
+        """A snapshot came."""
+        self.history.add(telemetry)
+        self.repaint()
+
+    @Slot()
+    def forget(self) -> None:
+        """Another model: begin anew."""
+        self.history.clear()
+        self.repaint()
+
+    def show_meaning(self, meaning: str) -> None:
+        """Switch the heatmap to one of MEANINGS."""
+        self.experts.show_meaning(meaning)
+
+    @Slot()
+    def repaint(self) -> None:
+        """Show what is known now, where it can be seen."""
+        seen = False
+        if _visible(self.figures):
+            self.figures.show_history(self.history)
+            seen = True
+        if _visible(self.experts):
+            self.experts.show_data(self.history.last)
+            seen = True
+        self.painted += seen
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
+            self._soon.start()  # what is inside comes and goes after the dock
+        if event.type() == QEvent.Type.Close and isinstance(watched, QDockWidget):
+            watched.hide()
+            if not self.shown:
+                self.closed.emit()
+        return False
+
+    @Slot()
+    def _seen_again(self) -> None:
+        self._look_again()
+        self.repaint()
+
+    @Slot()
+    def _look_again(self) -> None:
+        """Ask for what can be seen now."""
+        shown = _visible(self.experts)
+        look = api.Look(shown, self.experts.inspected if shown else None)
+        if look != self._look:
+            self._look = look
+            self.looking.emit(look)
+
+
+def _visible(widget: QWidget) -> bool:
+    return widget.isVisible() and not widget.window().isMinimized()
+
+
+def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWidget) -> QDockWidget:
+    dock = QDockWidget(title, window)
+    dock.setObjectName(name)
+    dock.setTitleBarWidget(_TitleBar(theme, title, dock))
+    panel = QFrame(dock)
+    panel.setObjectName("live")
+    panel.setAccessibleName(f"{title} panel")
+    panel.setMinimumWidth(250)
+    scroll = QScrollArea(panel)
+    scroll.setWidgetResizable(True)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    inside.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    scroll.setWidget(inside)
+    scroll.viewport().setAutoFillBackground(False)
+    inside.setAutoFillBackground(False)
+    column = QVBoxLayout(panel)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addWidget(scroll)
+    dock.setWidget(panel)
+    return dock
+
+
+class _TitleBar(QFrame):
+    """What a dock is called, and its two buttons; it can be dragged by it."""
+
+    def __init__(self, theme: Theme, title: str, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        self.setObjectName("dock-title")
+        label = QLabel(title, self)
+        label.setFont(fonts.text(0.88, label.font().Weight.DemiBold))
+        label.setObjectName("muted")
+        apart = IconButton(theme, "apart", f"{title}: a window of its own, or back", self, size=14)
+        apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        close = IconButton(theme, "close", f"Close {title}", self, size=14)
+        close.clicked.connect(dock.close)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 3, 8, 3)
+        row.setSpacing(2)
+        row.addWidget(label, 1)
+        row.addWidget(apart)
+        row.addWidget(close)

@@ -1,0 +1,149 @@
+"""The panel of figures: why this speed, how fast, what memory holds, who was there, and how precisely it ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from app.panels.charts import Chart, Kind, Line, Stack, swatches
+from app.panels.history import PRECISION, Counts, History, Sample, shares, together
+from app.panels.memory import MemoryBar, legend_label
+from app.theme import fonts
+from app.theme.theme import Theme
+from app.theme.tokens import TIER_NAMES, Palette
+from app.transcript.notes import rate
+from app.widgets.format import size
+
+
+def _of_tier(tier: str) -> Callable[[Palette], str]:
+    return lambda palette: palette.tiers[tier]
+
+
+MIX = tuple(Kind(tier, TIER_NAMES[tier], _of_tier(tier)) for tier in PRECISION)
+FATES = (
+    Kind("kept", "in memory", _of_tier("8")),
+    Kind("ahead", "read ahead in time", _of_tier("16")),
+    Kind("late", "read ahead, but late", _of_tier("4")),
+    Kind("missed", "fetched on demand", _of_tier("2")),
+)
+
+
+class Figures(QWidget):
+    """Shows a History; paints when told to."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.why = QLabel("Nothing is running.", self)
+        self.why.setWordWrap(True)
+        self.why.setMinimumHeight(2 * self.why.fontMetrics().lineSpacing() + 2)
+        self.why.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self.why.setAccessibleName("Why this speed")
+        self.speed, self.prompt, self.disk, self.waiting = (_figure(self) for _ in range(4))
+        self._speed_line = Line(theme, "Tokens per second over the last half minute", lambda v: f"{rate(v)} tokens/s")
+        self._prompt_line = Line(theme, "Prompt tokens per second over the last half minute",
+                                 lambda v: f"{rate(v)} tokens/s")  # fmt: skip
+        self._disk_line = Line(theme, "Disk reads over the last half minute", lambda v: f"{size(v)}/s")
+        self._waiting_line = Line(theme, "Share of the time spent waiting for the disk, over the last half minute",
+                                  lambda v: f"{100 * v:.0f} %", 1.0)  # fmt: skip
+        self.memory_text = legend_label(self)
+        self.memory = MemoryBar(theme, self)
+        self._fates = Stack(theme, "Cache hits and misses over the last half minute", FATES)
+        self.fates_legend = legend_label(self)
+        self._mix = Stack(theme, "Precision of expert uses over the last half minute", MIX)
+        self.mix_legend = legend_label(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 16, 14)
+        column.setSpacing(6)
+        column.addWidget(_heading("Why this speed", self))
+        column.addWidget(self.why)
+        tiles = QGridLayout()
+        tiles.setHorizontalSpacing(18)
+        tiles.setVerticalSpacing(2)
+        _tile(tiles, 0, 0, "Tokens per second", self.speed, self._speed_line)
+        _tile(tiles, 0, 1, "Reading the prompt", self.prompt, self._prompt_line)
+        _tile(tiles, 3, 0, "Read from disk", self.disk, self._disk_line)
+        _tile(tiles, 3, 1, "Waiting for the disk", self.waiting, self._waiting_line)
+        tiles.setColumnStretch(0, 1)
+        tiles.setColumnStretch(1, 1)
+        column.addLayout(tiles)
+        for title, widgets in (
+            ("Memory", (self.memory_text, self.memory)),
+            ("Experts asked for", (self._fates, self.fates_legend)),
+            ("Precision", (self._mix, self.mix_legend)),
+        ):
+            column.addSpacing(6)
+            column.addWidget(_heading(title, self))
+            for widget in widgets:
+                column.addWidget(widget)
+        column.addStretch(1)
+
+    def show_history(self, history: History) -> None:
+        """All of it anew."""
+        now, samples = history.last, list(history.samples)
+        self._speed_line.show_values([s.tokens_per_second for s in samples])
+        self._prompt_line.show_values([s.prompt_tokens_per_second for s in samples])
+        self._disk_line.show_values([s.disk_bytes_per_second for s in samples])
+        self._waiting_line.show_values([s.waiting for s in samples])
+        self._show_stack(self._fates, self.fates_legend, FATES, samples, lambda s: s.fates)
+        self._show_stack(self._mix, self.mix_legend, MIX, samples, lambda s: s.ran)
+        if now is None:
+            for label in (self.speed, self.prompt, self.disk, self.waiting):
+                label.setText("–")
+            self.why.setText("Nothing is running.")
+            self.memory_text.setText("")
+            self.memory.show_use(None)
+            return
+        self.why.setText(now.why or ("Answering." if now.generating else "Nothing is running."))
+        self.speed.setText(rate(now.tokens_per_second) if now.generating and now.tokens_per_second else "–")
+        self.prompt.setText(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
+        self.disk.setText(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
+        self.waiting.setText(f"{100 * now.waiting:.0f} %" if now.generating else "–")
+        ceiling = f" of {size(now.memory.ceiling)} that it may take" if now.memory is not None else ""
+        self.memory_text.setText(f"Underhill takes {size(now.rss)}{ceiling}.")
+        self.memory.show_use(now.memory)
+
+    def _show_stack(
+        self, chart: Stack, legend: QLabel, kinds: tuple[Kind, ...], samples: list[Sample],
+        counts: Callable[[Sample], Counts],
+    ) -> None:  # fmt: skip
+        chart.show_shares([shares(counts(s)) for s in samples])
+        found = together(counts(s) for s in samples)
+        palette = self._theme.palette
+        legend.setText(
+            swatches([(k.colour(palette), f"{k.words} {_percent(found[k.key])}") for k in kinds if found.get(k.key)])
+            if found is not None
+            else "No expert was asked for yet."
+        )
+
+
+def _percent(share: float) -> str:
+    """Of something that occurs: never 0 %, and 100 % only for all."""
+    if share < 0.01:
+        return "under 1 %"
+    return f"{min(99.0, 100 * share):.0f} %" if share < 1 else "100 %"
+
+
+def _heading(text: str, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    label.setFont(fonts.text(1.0, label.font().Weight.DemiBold))
+    return label
+
+
+def _figure(parent: QWidget) -> QLabel:
+    label = QLabel("–", parent)
+    label.setFont(fonts.text(1.4, label.font().Weight.DemiBold))
+    return label
+
+
+def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: QLabel, chart: Chart) -> None:
+    label = QLabel(name)
+    label.setObjectName("muted")
+    label.setFont(fonts.text(0.88))
+    label.setWordWrap(True)
+    figure.setAccessibleName(name)
+    grid.addWidget(label, row, column)
+    grid.addWidget(figure, row + 1, column)
+    grid.addWidget(chart, row + 2, column, Qt.AlignmentFlag.AlignTop)

@@ -1,0 +1,96 @@
+"""Where the bytes under the memory ceiling go: one bar, for the live panel and for the settings."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.panels.charts import Kind, Parts, swatches
+from app.theme import fonts
+from app.theme.theme import Theme
+from app.widgets.format import size
+from engine import api
+
+KINDS = (
+    Kind("program", "Underhill itself", lambda p: p.muted),
+    Kind("dense", "other weights", lambda p: p.tiers["32"]),
+    Kind("context", "context", lambda p: p.tiers["16"]),
+    Kind("buffers", "for computing", lambda p: p.tiers["skipped"]),
+    Kind("cached", "experts", lambda p: p.tiers["8"]),
+    Kind("room", "room for experts", lambda p: p.tiers["4"]),
+    Kind("spare", "not needed", lambda p: p.tiers["0"]),
+)
+DEVICE = (
+    Kind("cached", "experts", lambda p: p.tiers["8"]),
+    Kind("room", "room for experts", lambda p: p.tiers["4"]),
+)
+
+
+class MemoryBar(QWidget):
+    """The bar, its legend, and a second bar where experts lie in graphics memory too."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._use: api.MemoryUse | None = None
+        self._bar = Parts(theme, "Where the memory under the ceiling goes", KINDS, self)
+        self._legend = legend_label(self)
+        self._device = Parts(theme, "Experts in graphics memory", DEVICE, self)
+        self._device_text = legend_label(self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        for widget in (self._bar, self._legend, self._device, self._device_text):
+            column.addWidget(widget)
+        theme.changed.connect(self._retell)
+        self.show_use(None)
+
+    @property
+    def legend(self) -> str:
+        """The words under the bar."""
+        return self._legend.text()
+
+    def show_use(self, use: api.MemoryUse | None) -> None:
+        """None: nothing is known."""
+        self._use = use
+        self._retell()
+
+    def _retell(self) -> None:
+        use, palette = self._use, self._theme.palette
+        self._device.setVisible(use is not None and use.device > 0)
+        self._device_text.setVisible(use is not None and use.device > 0)
+        if use is None:
+            self._bar.show_parts({}, 0, size)
+            self._legend.setText("Known once a model is open.")
+            return
+        parts = parts_of(use)
+        self._bar.show_parts(parts, use.ceiling, size)
+        self._legend.setText(
+            swatches([(k.colour(palette), f"{k.words} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
+        )
+        self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
+        self._device_text.setText(f"Graphics memory: {size(use.device_cached)} of {size(use.device)} of experts")
+
+
+def parts_of(use: api.MemoryUse) -> dict[str, int]:
+    """Bytes by KINDS; they add up to the ceiling."""
+    cached = min(use.cached, use.cache)
+    return {
+        "program": use.program,
+        "dense": use.dense,
+        "context": use.context,
+        "buffers": use.buffers,
+        "cached": cached,
+        "room": use.cache - cached,
+        "spare": use.spare,
+    }
+
+
+def legend_label(parent: QWidget) -> QLabel:
+    """A label for the words under a chart."""
+    label = QLabel(parent)
+    label.setObjectName("muted")
+    label.setFont(fonts.text(0.84))
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.RichText)
+    return label

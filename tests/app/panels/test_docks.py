@@ -1,0 +1,92 @@
+"""The docks: right figures, no painting and no close look while they are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QMainWindow
+from pytestqt.qtbot import QtBot
+
+from app.panels.docks import Docks
+from app.panels.memory import MemoryBar, parts_of
+from app.theme.theme import Theme
+from engine import api
+from tests.app.panels.samples import BASE, MEMORY
+
+
+@pytest.fixture
+def looks() -> list[api.Look]:
+    """What the engine was asked to tell."""
+    return []
+
+
+@pytest.fixture
+def docks(qtbot: QtBot, theme: Theme, looks: list[api.Look]) -> Iterator[Docks]:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    window.resize(900, 700)
+    made = Docks(window, theme)
+    made.looking.connect(looks.append)
+    window.show()
+    yield made
+    window.close()
+
+
+def test_figures(docks: Docks) -> None:
+    docks.take(replace(BASE, waiting=0.4, prompt_tokens_per_second=95.0))
+    figures = docks.figures
+    assert figures.why.text() == "Waiting for the disk."
+    assert figures.speed.text() == "12.0"
+    assert figures.prompt.text() == "95.0/s"
+    assert figures.disk.text() == "2.0 MB/s"
+    assert figures.waiting.text() == "40 %"
+    assert "75" in figures.mix_legend.text()
+    assert "50" in figures.fates_legend.text()
+    docks.take(replace(BASE, generating=False, prompt_tokens_per_second=95.0))
+    assert (figures.speed.text(), figures.prompt.text()) == ("–", "95.0/s")
+
+
+def test_the_parts_of_memory_add_up_to_the_ceiling(qtbot: QtBot, theme: Theme) -> None:
+    assert sum(parts_of(MEMORY).values()) == MEMORY.ceiling
+    bar = MemoryBar(theme)
+    qtbot.addWidget(bar)
+    bar.show_use(MEMORY)
+    assert "room&nbsp;for&nbsp;experts&nbsp;300&nbsp;B" in bar.legend
+    bar.show_use(replace(MEMORY, device=1_000_000, device_cached=400_000))
+    assert bar._device_text.text() == "Graphics memory: 400 kB of 1.0 MB of experts"
+
+
+def test_hidden_they_gather_but_neither_paint_nor_look(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:
+    qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
+    docks.take(BASE)
+    docks.show_all(False)
+    qtbot.waitUntil(lambda: looks == [api.Look(maps=True), api.Look()])
+    painted = docks.painted
+    for number in range(10):
+        docks.take(replace(BASE, hits=11 + number, activations=(), residency=()))
+    assert docks.painted == painted
+    assert len(docks.history.samples) == 11
+    docks.show_all(True)
+    qtbot.waitUntil(lambda: docks.painted > painted and len(looks) == 3)
+
+
+def test_only_who_sees_the_experts_asks_for_them(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:
+    qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
+    docks.take(BASE)
+    docks.experts.heatmap.chosen.emit(1, 0)
+    assert looks[-1] == api.Look(maps=True, expert=(3, 0))
+    docks.docks[1].close()
+    qtbot.waitUntil(lambda: looks[-1] == api.Look())
+    assert docks.shown  # the figures are still there
+    with qtbot.waitSignal(docks.closed):
+        docks.docks[0].close()
+
+
+def test_charts_say_what_is_under_the_mouse(docks: Docks) -> None:
+    docks.take(BASE)
+    figures = docks.figures
+    assert figures._speed_line.describe(figures._speed_line.width()) == "12.0 tokens/s"
+    assert "8-bit 75 %" in figures._mix.describe(figures._mix.width())
+    assert figures._speed_line.describe(0) == ""
