@@ -84,12 +84,14 @@ class Generate(Command):
     """Answer a chat with the loaded model. sampling: names of settings.SAMPLING. Done.result: Stats.
 
     continue_last: the last message is an assistant turn that goes on where it was cut.
+    thinking: on or off, for a model whose template has that switch (ModelCard.thinking); None: as the template does.
     """
 
     messages: tuple[Message, ...]
     sampling: dict[str, Any] = field(default_factory=dict)
     stop: tuple[str, ...] = ()
     continue_last: bool = False
+    thinking: bool | None = None
 
 
 @dataclass(frozen=True)

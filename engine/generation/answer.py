@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from engine.generation import thoughts
 from engine.generation.chat import ChatFormat, Prompt
 from engine.generation.context import Context
-from engine.generation.detokenize import Detokenizer, StopTexts
+from engine.generation.detokenize import StopTexts
 from engine.generation.sampling import Sampler, Sampling
 
 
@@ -39,6 +40,7 @@ class Answer:
     reused: int = 0
     prompt_seconds: float = 0.0
     decode_seconds: float = 0.0
+    thinking_seconds: float = 0.0
 
 
 def answer(
@@ -57,7 +59,7 @@ def answer(
     token_done: called after every token decoded. prompt_done: called once between reading and decoding.
     """
     result = Answer()
-    shown = Detokenizer(chat.tokenizer, prompt.ids[-8:])
+    shown = thoughts.reader(chat.tokenizer, chat.channels, prompt.ids[-8:], prompt.thinking)
     stops = StopTexts(stop_texts)
     start = time.perf_counter()
     result.reused = context.reuse(prompt.ids)
@@ -98,6 +100,7 @@ def answer(
         logits = context.step(token)
         result.decode_seconds = time.perf_counter() - start
         token_done()
+    result.thinking_seconds = shown.seconds
     tail = "" if stops.hit else stops.add(shown.flush()) + stops.flush()
     if tail or waiting:
         result.text += tail

@@ -13,17 +13,22 @@ from jinja2 import TemplateSyntaxError
 
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message
+from engine.generation.thoughts import Channels, for_template, opens_thought
 
 _SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a content spells, see _disarmed
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Tokens to feed. history: how many of them come before the generation prompt. dropped: turns left out."""
+    """Tokens to feed. history: how many of them come before the generation prompt. dropped: turns left out.
+
+    thinking: the answer begins inside a thought, which the template has opened.
+    """
 
     ids: tuple[int, ...]
     history: int
     dropped: int = 0
+    thinking: bool = False
 
 
 class ChatFormat:
@@ -53,6 +58,7 @@ class ChatFormat:
         self.stop_ids = frozenset(self._stop_ids(directory))
         self.has_template = bool(getattr(self._hf, "chat_template", None))
         self._control = tuple(t.content for t in self.tokenizer.get_added_tokens_decoder().values() if t.special)
+        self.channels = Channels(self.tokenizer)
         self.thinking = self.has_template and "enable_thinking" in str(self._hf.chat_template)
 
     def _stop_ids(self, directory: Path) -> set[int]:
@@ -80,20 +86,23 @@ class ChatFormat:
         """Ids to the text a person sees."""
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=True))
 
-    def prompt(self, messages: Sequence[Message], *, continue_last: bool = False) -> Prompt:
-        """Render the chat with the model's template and encode it.
+    def prompt(
+        self, messages: Sequence[Message], *, continue_last: bool = False, thinking: bool | None = None
+    ) -> Prompt:
+        """Render the chat with the model's template and encode it. thinking: as in `fit`.
 
         An assistant turn that carries its token ids keeps them (encoding its text again may split it differently,
         and then nothing after it could be reused), wherever the template leaves its text untouched.
         """
         messages = [self._disarmed(m) for m in messages]
-        with_prompt = self._render(messages, not continue_last, continue_last)
-        ids = self._encode_pieces(messages, with_prompt, continue_last)
+        with_prompt = self._render(messages, not continue_last, continue_last, thinking)
+        ids = self._encode_pieces(messages, with_prompt, continue_last, thinking)
         if continue_last:
             return Prompt(tuple(ids), len(ids))
-        bare = self._render(messages, False, False)
+        bare = self._render(messages, False, False, thinking)
         tail = with_prompt[len(bare) :] if with_prompt.startswith(bare) else ""
-        return Prompt(tuple(ids), len(ids) - len(self.encode(tail)) if tail else len(ids))
+        history = len(ids) - len(self.encode(tail)) if tail else len(ids)
+        return Prompt(tuple(ids), history, thinking=opens_thought(with_prompt))
 
     def _disarmed(self, message: Message) -> Message:
         """The message, the control tokens that its text spells replaced by marks; they must not act as tokens.
@@ -120,8 +129,15 @@ class ChatFormat:
                     self.tokenizer.encode_special_tokens = False
         return ids
 
-    def _render(self, messages: Sequence[Message], generation_prompt: bool, continue_last: bool) -> str:
-        turns = [{"role": m.role, "content": m.content} for m in messages]
+    def _render(
+        self, messages: Sequence[Message], generation_prompt: bool, continue_last: bool, thinking: bool | None
+    ) -> str:
+        template = str(self._hf.chat_template) if self.has_template else ""
+        turns = [
+            {"role": m.role, "content": for_template(m.content, template) if m.role == "assistant" else m.content}
+            for m in messages
+        ]
+        switch = {"enable_thinking": thinking} if self.thinking and thinking is not None else {}
         if not self.has_template:  # a base model: plain text, turn after turn
             return "\n\n".join(t["content"] for t in turns)
         try:
@@ -131,6 +147,7 @@ class ChatFormat:
                     tokenize=False,
                     add_generation_prompt=generation_prompt,
                     continue_final_message=continue_last,
+                    **switch,
                 )
             )
         except TemplateSyntaxError as e:
@@ -142,7 +159,9 @@ class ChatFormat:
                 Kind.BAD_REQUEST, f"This model's chat template refuses the chat: {e}", "Try without the system prompt."
             ) from e
 
-    def _encode_pieces(self, messages: Sequence[Message], text: str, continue_last: bool) -> list[int]:
+    def _encode_pieces(
+        self, messages: Sequence[Message], text: str, continue_last: bool, thinking: bool | None
+    ) -> list[int]:
         """Encode rendered `text`, putting in the pieces whose tokens are already decided.
 
         Rendered again with marks in place of those contents; where filling the marks does not give `text` back, the
@@ -152,7 +171,7 @@ class ChatFormat:
         if pieces:
             marks = {i: f"\x02{i}\x03" for i in pieces}
             marked = [Message(m.role, marks.get(i, m.content)) for i, m in enumerate(messages)]
-            skeleton = self._render(marked, not continue_last, continue_last)
+            skeleton = self._render(marked, not continue_last, continue_last, thinking)
             once = all(skeleton.count(mark) == 1 for mark in marks.values())
             filled = skeleton
             for i, mark in marks.items():
@@ -189,15 +208,22 @@ def _stated_ends(path: Path) -> set[int]:
 
 
 def fit(
-    chat: ChatFormat, messages: Sequence[Message], context: int, reserve: int, *, continue_last: bool = False
+    chat: ChatFormat,
+    messages: Sequence[Message],
+    context: int,
+    reserve: int,
+    *,
+    continue_last: bool = False,
+    thinking: bool | None = None,
 ) -> Prompt:
     """The prompt, with the oldest turns dropped until `reserve` tokens of `context` are left for the answer.
 
+    thinking: on or off, where the template has that switch; None leaves it to the template.
     System prompt and last message always stay. Once something must go, turns go until another quarter of the context
     is free, and the next turns extend the same prompt until that is used up. Raises UnderhillError(CONTEXT_FULL).
     """
     reserve = max(1, min(reserve, context // 4))
-    prompt = chat.prompt(messages, continue_last=continue_last)
+    prompt = chat.prompt(messages, continue_last=continue_last, thinking=thinking)
     if len(prompt.ids) + reserve <= context:
         return prompt
     system = [m for m in messages[:1] if m.role == "system"]
@@ -208,7 +234,7 @@ def fit(
     room = context - reserve - sum(sizes[: len(system)])
     dropped = _first_kept(turns, sizes[len(system) :], starts, room, room - context // 4)
     for dropped in [i for i in starts if i >= dropped] or [last]:  # sizes are estimates: at most a few rounds
-        prompt = chat.prompt([*system, *turns[dropped:]], continue_last=continue_last)
+        prompt = chat.prompt([*system, *turns[dropped:]], continue_last=continue_last, thinking=thinking)
         if len(prompt.ids) + reserve <= context:
             break
     if len(prompt.ids) + 1 > context:
@@ -217,7 +243,7 @@ def fit(
             f"This message takes {len(prompt.ids):,} tokens, and the model sees {context:,} at a time.",
             "Shorten it, or raise the context length in the settings if the model allows.",
         )
-    return Prompt(prompt.ids, prompt.history, dropped)
+    return Prompt(prompt.ids, prompt.history, dropped, prompt.thinking)
 
 
 def _sizes(chat: ChatFormat, messages: Sequence[Message], total: int) -> list[int]:

@@ -22,6 +22,8 @@ class Stats:
     """What an answer took. Times in seconds, bytes in bytes.
 
     precision: expert uses by what they ran at: keys '32', '16', '8', '4', '2', 'skipped'.
+    text: where the model thought first, "<think>", the thought, "</think>" and then the answer; thinking_seconds: how
+    long it thought.
     finish: 'stop' (the model ended), 'length' (max_tokens), 'context' (no room left), 'stop_text', 'cancelled'.
     """
 
@@ -38,6 +40,7 @@ class Stats:
     bytes_read: int
     precision: dict[str, int]
     peak_rss: int
+    thinking_seconds: float = 0.0
 
     @property
     def decode_tokens_per_second(self) -> float:

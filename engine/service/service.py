@@ -190,7 +190,12 @@ class Service:
         sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
         follower = _Follower(command.id, self._emit, cancelled, self._between_tokens)
         stats = session.generate(
-            command.messages, sampling, command.stop, follower, continue_last=command.continue_last
+            command.messages,
+            sampling,
+            command.stop,
+            follower,
+            continue_last=command.continue_last,
+            thinking=command.thinking,
         )
         if stats.finish == "cancelled":
             raise CancelledWork(stats)

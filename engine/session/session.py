@@ -214,15 +214,23 @@ class Session:
         listener: Listener,
         *,
         continue_last: bool = False,
+        thinking: bool | None = None,
     ) -> Stats:
-        """Answer a chat. What it has in common with the last one is not read again.
+        """Answer a chat. What it has in common with the last one is not read again. thinking: as in chat.fit.
 
         Raises UnderhillError: CONTEXT_FULL when the last message alone is too long; BROKEN_FILE or DISK_ERROR when an
         expert cannot be read, after which the session stays usable.
         """
         if not messages:
             raise UnderhillError(Kind.BAD_REQUEST, "There is nothing to answer.", "Write a message first.")
-        prompt = fit(self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last)
+        prompt = fit(
+            self.chat,
+            messages,
+            self.context.limit,
+            sampling.max_tokens,
+            continue_last=continue_last,
+            thinking=thinking,
+        )
         listener.turns_dropped(prompt.dropped)
         before = self.counters()
         self.speed_check.answering()
@@ -265,6 +273,7 @@ class Session:
             bytes_read=after.bytes_read - before.bytes_read,
             precision={key: n - before.precision.get(key, 0) for key, n in after.precision.items()},
             peak_rss=probe.peak_rss(),
+            thinking_seconds=result.thinking_seconds,
         )
 
     def logits(self, ids: Sequence[int], *, one_by_one: bool) -> Tensor:
