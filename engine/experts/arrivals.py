@@ -149,9 +149,11 @@ class Arrivals:
         failure: UnderhillError | None = None
         for coming in ended:
             lease: Lease | None = None
-            try:
+            error = coming.request.error
+            if error is None:
                 lease = self._placed(coming, coming.key in awaited)
-            except UnderhillError as error:
+            else:  # not raised without need: its traceback would keep alive what every caller holds, contexts too
+                self._cache.abandon(coming.arrival)
                 if error.kind is not Kind.CANCELLED:
                     if coming.key in awaited:
                         failure = failure or error
@@ -168,9 +170,6 @@ class Arrivals:
 
     def _placed(self, coming: Coming, awaited: bool) -> Lease | None:
         """A lease, if somebody awaits it."""
-        if coming.request.error is not None:
-            self._cache.abandon(coming.arrival)
-            raise coming.request.error
         self._telemetry.read(coming.request.nbytes, coming.request.seconds)
         self._telemetry.repaired += coming.request.urgency is Urgency.REPAIR  # unless it was taken over
         if awaited:

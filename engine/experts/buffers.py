@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 
@@ -11,15 +12,21 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.kernels.memory import Arena
 
+_numbers = itertools.count()
+
 
 class Block:
-    """Memory as it came from the system, and what of it nobody uses, by its first byte and by its end."""
+    """Memory as it came from the system, and what of it nobody uses, by its first byte and by its end.
 
-    __slots__ = ("ends", "nbytes", "starts", "tensor", "view")
+    number: the later it came, the higher.
+    """
+
+    __slots__ = ("ends", "nbytes", "number", "starts", "tensor", "view")
 
     def __init__(self, tensor: Tensor, view: memoryview | None) -> None:
         self.tensor, self.view = tensor, view
         self.nbytes: int = tensor.numel()
+        self.number = next(_numbers)
         self.starts: dict[int, Buffer] = {}
         self.ends: dict[int, Buffer] = {}
 

@@ -195,6 +195,24 @@ class ExpertCache:
             self.least, self._pool.capacity = least, capacity
             self._settle()
 
+    def lend(self, capacity: int) -> None:
+        """Change the ceiling at once, for a while: whose memory came last leaves first, whatever the policy says.
+
+        What was cut last lies together, so that whole huge pages go back to the system. Where one goes here and one
+        there, their neighbours are left small pages, which the disk reads into at half the rate (docs/offloading.md).
+        """
+        with self.lock:
+            pool = self._pool
+            pool.capacity = max(capacity, self.least)
+            pool.shrink(pool.capacity)
+            if pool.total > pool.capacity:
+                newest = sorted((e for e in self._entries.values() if e.held), key=_newest, reverse=True)
+                for entry in newest:
+                    if pool.total <= pool.capacity:
+                        break
+                    self.drop(entry.key)
+            self._settle()
+
     def pin(self, keys: Iterable[ExpertKey]) -> list[Entry]:
         """Leases of experts that are there, for whoever runs them as they are: to be given back by `unpin` at once."""
         with self.lock:
@@ -315,6 +333,10 @@ class ExpertCache:
         pool.shrink(pool.capacity)
         while pool.total > pool.capacity and self._evict():  # of blocks in part in use nothing could go
             continue
+
+
+def _newest(entry: Entry) -> int:
+    return max(buffer.block.number for buffer in entry.held.values())
 
 
 def _check(capacity: int, least: int) -> None:

@@ -38,6 +38,8 @@ GivenListener = Callable[[int, Tensor], None]
 PassListener = Callable[[Sequence[int], int], None]
 READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
 
+SMALL_ROOM = 1 << 20  # bytes of a room for what experts give that is kept behind a prompt
+
 
 class ExpertRuntime:
     """The ExpertBackend over a store: cache, loader and kernels. One thread runs the model.
@@ -227,6 +229,8 @@ class ExpertRuntime:
 
     def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
         """These tokens are about to go through the layers, the first at `position`; 0 begins a new sequence."""
+        if len(token_ids) == 1 and self._room is not None and self._room.nbytes > SMALL_ROOM:
+            self._room = None
         if position == 0:
             self.cache.begin_sequence()
         if self.pass_listener is not None:
@@ -279,6 +283,11 @@ class ExpertRuntime:
         """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small."""
         self.arrivals.make_way()
         self.cache.levels[level].set_capacity(nbytes)
+
+    def lend(self, nbytes: int) -> None:
+        """As set_capacity for the cache in memory, where a prompt takes from it or gives back to it."""
+        self.arrivals.make_way()
+        self.cache.levels[-1].lend(nbytes)
 
     def snapshot(self) -> Snapshot:
         """The counters and what is resident."""

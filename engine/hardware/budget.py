@@ -7,9 +7,10 @@ from engine.hardware.machine import GB, Memory
 MARGIN = 2 * GB  # left to the rest of the computer
 # Left within a control group's limit, where it is the group that limits: nobody else lives there, but the kernel
 # charges page tables, its own structures and files being read to it as well.
-GROUP_MARGIN = 48_000_000
-# What no other figure here names: thread stacks, first calls of libraries, sampling, text, what the allocator keeps.
-BASE = 80_000_000
+GROUP_MARGIN, GROUP_PART = 32_000_000, 100
+# What no other figure here names: modules that come with the first model, thread stacks, first calls of libraries,
+# text, what the allocator keeps (measured: 33 MB, and some 40 after a prompt, see docs/offloading.md).
+BASE = 56_000_000
 # Experts lie in slabs of huge pages: one page begun in every slab of 128 (engine/kernels/memory.py), and one more.
 HUGE, PAGES_PER_SLAB = 2 << 20, 128
 ENTRY = 10_000  # of the interpreter's memory for an expert that is resident, in three parts (measured: 8 to 10 kB)
@@ -24,7 +25,7 @@ def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[str]) -> in
     safe = free - min(MARGIN, free // 4)
     if memory.group_free is not None:
         inside = min(memory.group_free + in_use, memory.limit)
-        safe = min(safe, inside - max(GROUP_MARGIN, inside // 50))
+        safe = min(safe, inside - max(GROUP_MARGIN, inside // GROUP_PART))
     if asked_gb is None:
         why.append(
             f"{size(memory.available)} of memory are free; Underhill may use {size(safe)} in all "

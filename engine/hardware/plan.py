@@ -15,6 +15,7 @@ SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
 SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
 CHUNKS = (512, 256, 128, 64, 32)  # tokens of a prompt that are computed at once
+FEW = 8  # tokens at once that nothing is put aside for
 WORKING_SHARE = 8  # larger chunks than the smallest take at most this part of what the experts could have
 
 
@@ -37,9 +38,10 @@ class Plan:
     """What will be done. Bytes, tokens; speed: expected decode tokens per second, (near-uniform routing, usual reuse).
     first_token: seconds until an answer begins (see Expectation), from worse to better.
 
-    cache_bytes: of expert records; smallest_cache: below which it must not be. chunk: tokens of a prompt computed at
-    once. workspace: reserved for computing. ceiling: of the whole process. least: the lowest one that would do. spare:
-    under the ceiling, and of no use for experts.
+    cache_bytes: of expert records; smallest_cache: below which it must not be. lent: of cache_bytes, what the cache
+    gives back while a whole chunk of a prompt is computed. chunk: tokens of a prompt computed at once. workspace:
+    reserved for computing a token. ceiling: of the whole process. least: the lowest one that would do. spare: under the
+    ceiling, and of no use for experts or prompts.
     """
 
     mode: str  # 'cpu' until a device pool is planned for
@@ -47,6 +49,7 @@ class Plan:
     dense: str
     cache_bytes: int
     smallest_cache: int
+    lent: int
     context: int
     chunk: int
     workspace: int
@@ -93,12 +96,14 @@ def make_plan(
     if least > most:
         raise _too_little(model, least, most, asked=settings["memory_gb"] is not None)
     chunk = _chunk(model, most - fixed - rows - for_experts)
-    workspace = _workspace(model, chunk)
-    room = most - fixed - workspace
-    context = _context(wanted, tokens, room - for_experts, per_token, why)
-    room -= max(context * per_token, rows)
+    in_prompts = most - fixed - _workspace(model, chunk)
+    context = _context(wanted, tokens, in_prompts - for_experts, per_token, why)
+    in_prompts -= max(context * per_token, rows)
+    workspace = _workspace(model, FEW)
+    room = in_prompts + (chunk - FEW) * model.token_bytes
     cache = _cache(model, tier, cache_within(room, *entries), smallest, settings["cache_fraction"], why)
-    spare = room - held_by(cache, *entries)
+    lent = cache - min(cache, max(smallest, cache_within(in_prompts, *entries)))
+    spare = max(0, in_prompts - held_by(cache, *entries))
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
     expectation = expected(machine, model, tier, dense, cache, dial_of(settings), chunk)
     why.append(_pace(model, expectation, tier, cache))
@@ -109,6 +114,7 @@ def make_plan(
         dense,
         cache,
         smallest,
+        lent,
         context,
         chunk,
         workspace,

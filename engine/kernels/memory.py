@@ -53,6 +53,13 @@ def keep_heap_small() -> None:
             libc.mallopt(M_TRIM_THRESHOLD, OWN_MAPPING)
 
 
+def trim_heap() -> None:
+    """Give the holes of the heap back to the system: what a prompt left there, 13 MB of a large model's (1.4 ms)."""
+    if LINUX:
+        with contextlib.suppress(AttributeError, OSError):  # there is no malloc_trim but in glibc
+            ctypes.CDLL(None).malloc_trim(0)
+
+
 class Arena:
     """Page-aligned tensors cut one behind the other from huge slabs: for those too small to fill huge pages alone.
 

@@ -5,30 +5,52 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from engine.hardware import control_groups, pressure
 from engine.hardware.budget import size
+from engine.hardware.plan import FEW
 from engine.hardware.pressure import Pressure, Reading
+from engine.kernels.memory import trim_heap
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a plan gives an expert cache. Bytes. planned: its capacity; smallest: below which it must not be.
+
+    lent: of these, what it gives back while `chunk` tokens are computed at once; token_bytes: less of it for each less.
+    """
+
+    planned: int
+    smallest: int
+    lent: int = 0
+    chunk: int = 0
+    token_bytes: int = 0
+
+    def lent_to(self, tokens: int) -> int:
+        """What it gives back while so many tokens are computed at once."""
+        return 0 if tokens <= FEW else max(0, self.lent - max(0, self.chunk - tokens) * self.token_bytes)
 
 
 class Room:
-    """The capacity of an expert cache: what is planned, or less while the system runs short of memory.
+    """The capacity of an expert cache: what is planned, or less while a prompt or the system needs the memory.
 
-    apply: told of every new capacity, on whatever thread changes it. said: told in a sentence when the system had a
-    part in it. Thread-safe.
+    apply: told of every new capacity, on whatever thread changes it; lend: the same, where it is for a prompt. said:
+    told in a sentence when the system had a part in it. Thread-safe.
     """
 
     def __init__(
         self,
-        planned: int,
-        smallest: int,
+        share: Share,
         held: Callable[[], int],
         apply: Callable[[int], None],
+        lend: Callable[[int], None],
         said: Callable[[str], None],
     ) -> None:
-        self._planned, self._smallest = planned, smallest
-        self._held, self._apply, self._said = held, apply, said
+        self._share = share
+        self._held, self._apply, self._lend, self._said = held, apply, lend, said
         self._state = Pressure()
+        self._lent = 0
         self._lock = threading.Lock()
 
     @property
@@ -37,32 +59,48 @@ class Room:
         limit = self._state.limit
         if limit is None:
             return ""
+        planned = size(self._share.planned)
         return (
-            f"This computer is short of memory, so {size(limit)} of experts are kept instead of {size(self._planned)}; "
+            f"This computer is short of memory, so {size(limit)} of experts are kept instead of {planned}; "
             "answers are slower until there is more."
         )
 
-    def plan(self, planned: int, smallest: int, apply: Callable[[int], None]) -> None:
+    def plan(self, share: Share, apply: Callable[[int], None]) -> None:
         """A new plan is in force. apply: makes it so, given the capacity."""
         with self._lock:
-            apply(self._allowed(planned))
-            self._planned, self._smallest = planned, smallest
+            apply(self._less_lent(self._allowed(share.planned), share.smallest))
+            self._share = share
+
+    def computing(self, tokens: int) -> None:
+        """So many tokens go through the layers at once now. What a prompt was lent comes back with the first token."""
+        lent = self._share.lent_to(tokens)
+        if lent == self._lent or (tokens > FEW and lent < self._lent):  # the chunks of a prompt use the same memory
+            return
+        if not lent:
+            trim_heap()
+        with self._lock:
+            self._lent = lent
+            self._lend(self._less_lent(self._allowed(self._share.planned), self._share.smallest))
 
     def see(self, seen: Reading, now: float) -> None:
         """Follow what the system says."""
+        planned, smallest = self._share.planned, self._share.smallest
         with self._lock:
-            before = self._allowed(self._planned)
-            self._state = pressure.decide(self._state, seen, self._held(), self._planned, self._smallest, now)
-            after = self._allowed(self._planned)
+            before = self._allowed(planned)
+            self._state = pressure.decide(self._state, seen, self._held(), planned, smallest, now)
+            after = self._allowed(planned)
             if after != before:
-                self._apply(after)
+                self._apply(self._less_lent(after, smallest))
         if after < before:
             self._said(self.sentence)
-        elif after > before and after == self._planned:
+        elif after > before and after == planned:
             self._said(f"There is memory again: {size(after)} of experts are kept, as planned.")
 
     def _allowed(self, planned: int) -> int:
         return planned if self._state.limit is None else min(planned, self._state.limit)
+
+    def _less_lent(self, allowed: int, smallest: int) -> int:
+        return max(smallest, allowed - self._lent)
 
 
 class PressureWatch:

@@ -37,7 +37,7 @@ from engine.models.spec import DecoderSpec
 from engine.session import calibration, foresight
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
 from engine.session.policy_weights import weights_of
-from engine.session.pressure import PressureWatch, Room
+from engine.session.pressure import PressureWatch, Room, Share
 from engine.session.snapshot import Watcher
 from engine.session.spare_time import SpareTime
 from engine.session.speed_check import SpeedCheck
@@ -100,7 +100,7 @@ class Session:
             report("Loading the model", 0, 0)
             self.decoder = self._decoder(spec)
             model = Threaded(self.decoder, threads)
-            self.context = Context(model, self.plan.context, self.plan.chunk, self.runtime.begin_pass)
+            self.context = Context(model, self.plan.context, self.plan.chunk, self._begin_pass)
             self._read_ahead()
         except BaseException:
             self.runtime.close()
@@ -108,10 +108,10 @@ class Session:
         self._watcher = Watcher(self, native=native)
         self.told: Callable[[str], None] = lambda notice: None
         self._room = Room(
-            self.plan.cache_bytes,
-            self.plan.smallest_cache,
+            self._share(self.plan),
             lambda: self.runtime.cache.nbytes,
             self.runtime.set_capacity,
+            self.runtime.lend,
             lambda notice: self.told(notice),
         )
         self._pressure = PressureWatch(self._room)
@@ -323,9 +323,7 @@ class Session:
         plan = self._new_plan(wanted)
         ahead = self._ahead()
         self.context.bound(plan.context, plan.chunk)
-        self._room.plan(
-            plan.cache_bytes, plan.smallest_cache, lambda capacity: self.runtime.set_tier(plan.tier, capacity)
-        )
+        self._room.plan(self._share(plan), lambda capacity: self.runtime.set_tier(plan.tier, capacity))
         if self.settings["remember_routing"] and not wanted["remember_routing"]:
             self.warm.forget()
         self.settings, self.plan = wanted, plan
@@ -336,6 +334,13 @@ class Session:
         if self._ahead() != ahead:
             self._read_ahead()
         return dict(self.settings)
+
+    def _share(self, plan: planning.Plan) -> Share:
+        return Share(plan.cache_bytes, plan.smallest_cache, plan.lent, plan.chunk, self.facts.token_bytes)
+
+    def _begin_pass(self, ids: Sequence[int], position: int) -> None:
+        self._room.computing(len(ids))
+        self.runtime.begin_pass(ids, position)
 
     def _spare_memory(self) -> None:
         """Where little is spare a prompt must leave no holes in the heap, which makes it slower by up to a fifth."""
@@ -348,7 +353,8 @@ class Session:
         """
         held = self._held()
         others = probe.rss() - held
-        in_use = max(0, min(others, max(self._base, others - self.plan.workspace)))
+        computing = self.plan.workspace + self.plan.chunk * self.facts.token_bytes
+        in_use = max(0, min(others, max(self._base, others - computing)))
         machine = dataclasses.replace(self.machine, memory=probe.memory().plus(held + others - in_use))
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
         opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -150,3 +152,31 @@ def test_a_failed_one_that_was_taken_over_fails_the_answer(opened: Open, kernel:
         stepped(runtime, 0, *routing)
     source.failing.clear()
     assert torch.equal(stepped(runtime, 0, *routing), stepped(opened(source, 12, kernel), 0, *routing))
+
+
+def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(opened: Open) -> None:
+    """A context of gigabytes, say: an error that was raised remembers its callers, whoever remembers the error."""
+
+    class Context:
+        pass
+
+    source = MemorySource(SPEC)
+    source.gate.clear()
+    runtime = opened(source, 4)
+    seen: list[weakref.ref[Context]] = []
+
+    def cancel() -> None:
+        context = Context()
+        seen.append(weakref.ref(context))
+        assert runtime.arrivals.expect(ExpertKey(0, 0), 8)
+        assert runtime.arrivals.expect(ExpertKey(0, 1), 8)
+        runtime.arrivals.cancel(ExpertKey(0, 1))
+        later(source)
+        runtime.arrivals.make_way()
+
+    gc.disable()
+    try:
+        cancel()
+        assert seen[0]() is None
+    finally:
+        gc.enable()

@@ -149,6 +149,26 @@ CacheMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=4
 TestCacheMachine = CacheMachine.TestCase
 
 
+def test_what_is_lent_is_the_memory_that_came_last_but_for_what_is_in_use() -> None:
+    """Whole pages go back to the system then; the policy would have let the first go."""
+    cache = make_cache(8 * WHOLE)
+    for key in KEYS[:8]:
+        load(cache, key, 8).release()
+    lease = cache.lookup(KEYS[7], 8)
+    assert lease is not None
+    cache.lend(4 * WHOLE)
+    assert cache.nbytes == cache.capacity == 4 * WHOLE
+    assert set(cache.residency()) == {*KEYS[:3], KEYS[7]}
+    lease.release()
+    cache.lend(8 * WHOLE)
+    assert set(cache.residency()) == {*KEYS[:3], KEYS[7]}
+    for key in KEYS[8:]:
+        load(cache, key, 8).release()
+    assert len(cache.residency()) == 8
+    cache.lend(0)
+    assert cache.capacity == WHOLE == cache.nbytes
+
+
 def test_raising_the_tier_keeps_the_bytes_that_are_there() -> None:
     cache = make_cache(2 * WHOLE)
     lease = load(cache, KEYS[0], 2)

@@ -13,7 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import GROUP_MARGIN, held_by
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import GB, Machine, Memory
-from engine.hardware.plan import CHUNKS, SMALLEST_CONTEXT, Opened, Plan, make_plan
+from engine.hardware.plan import CHUNKS, FEW, SMALLEST_CONTEXT, Opened, Plan, make_plan
 from engine.settings import ENGINE, validated
 
 DEFAULTS = validated({}, ENGINE)
@@ -142,7 +142,20 @@ def test_prompts_are_read_in_smaller_pieces_where_memory_is_short() -> None:
     plans = [make_plan(laptop(64), model, with_settings(memory_gb=gb, dense="int8")) for gb in (1.9, 2.2, 16.0)]
     assert [plan.chunk for plan in plans] == sorted(plan.chunk for plan in plans)
     assert plans[0].chunk < plans[-1].chunk == CHUNKS[0]
-    assert all(p.workspace - thirty_b().working_bytes > p.chunk * thirty_b().token_bytes for p in plans)
+
+
+@pytest.mark.parametrize("gb", [1.9, 2.2, 3.0, 16.0, 48.0])
+def test_between_prompts_experts_have_the_memory_that_a_chunk_takes(gb: float) -> None:
+    model = dataclasses.replace(thirty_b(), opening_bytes={})
+    plan = make_plan(laptop(64), model, with_settings(memory_gb=gb, dense="int8", tier="4"))
+    entries = min(model.record_bytes.values()), model.experts * model.moe_layers
+    beside = total(plan, model) - held_by(plan.cache_bytes, *entries)
+    in_prompts = beside + plan.chunk * model.token_bytes + held_by(plan.cache_bytes - plan.lent, *entries)
+    assert in_prompts <= plan.ceiling + FEW * model.token_bytes
+    assert plan.smallest_cache <= plan.cache_bytes - plan.lent
+    assert (plan.lent > 0) == (plan.cache_bytes < model.expert_bytes[4])
+    if plan.lent:
+        assert total(plan, model) > 0.99 * plan.ceiling
 
 
 def test_an_open_model_keeps_its_other_weights_and_the_tokens_in_use_when_the_ceiling_falls() -> None:
