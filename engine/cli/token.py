@@ -8,9 +8,8 @@ import json
 import sys
 
 from engine.cli.hub import connected
-from engine.errors import Kind, UnderhillError
 from engine.hub.remote import tokens
-from engine.hub.remote.client import Hub
+from engine.hub.remote.accounts import accept
 
 
 def run(args: argparse.Namespace) -> int:
@@ -20,11 +19,7 @@ def run(args: argparse.Namespace) -> int:
             said = "It is forgotten." if tokens.forget(hub.endpoint) else "There was none."
             print(json.dumps({"endpoint": hub.endpoint, "kept": False}) if args.json else said)
             return 0
-        token = (getpass.getpass(f"Token for {hub.endpoint}: ") if sys.stdin.isatty() else sys.stdin.readline()).strip()
-        if not token:
-            raise UnderhillError(Kind.BAD_REQUEST, "No token was given.", "Paste it, or give it on standard input.")
-        with Hub(hub.endpoint, hub.proxy, hub.offline, tokens.Token(token)) as tried:
-            name = tried.account()
-        tokens.keep(hub.endpoint, token)
+        token = getpass.getpass(f"Token for {hub.endpoint}: ") if sys.stdin.isatty() else sys.stdin.readline()
+        name = accept(hub, token)
     print(json.dumps({"endpoint": hub.endpoint, "kept": True, "account": name}) if args.json else f"Kept for {name}.")
     return 0

@@ -134,6 +134,27 @@ def forget(folder: Path | str) -> None:
     seen.forget(path)
 
 
+def choose(text: str) -> None:
+    """Make the folders those of the setting `model_folders`, in its order: new ones are added, the others forgotten.
+
+    Raises UnderhillError: BAD_REQUEST, with everything as it was, where one is no whole path; what `add` raises.
+    """
+    lines = [line for line in map(str.strip, text.split("\n")) if line]
+    wanted = [own() if line == OWN else Path(line).expanduser() for line in lines]
+    relative = next((p for p in wanted if not p.is_absolute()), None)
+    if relative is not None:
+        raise UnderhillError(
+            Kind.BAD_REQUEST, f"The model folder {str(relative)!r} is no whole path.", "Begin with the disk's root."
+        )
+    for path in wanted:
+        if path not in paths():
+            add(path)
+    for path in paths():
+        if path not in (*wanted, own()):
+            forget(path)
+    set_order(tuple(dict.fromkeys((*wanted, own()))))
+
+
 def set_order(folders: Sequence[Path]) -> None:
     """Keep the folders, in this order."""
     text = "\n".join(OWN if p == own() else str(p) for p in folders)

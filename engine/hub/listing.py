@@ -11,7 +11,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub import folders, seen, transfer, trash, unfinished
 from engine.hub.card import CLASH, MISSING, MOVING, OLD_FORMAT, UNFINISHED, UNUSABLE, ModelCard
 from engine.hub.cards import describe
-from engine.hub.home import BUILTIN, COPY, RESERVED
+from engine.hub.home import BUILTIN, COPY, RESERVED, home
 from engine.hub.shown import ModelFolder
 from engine.store import manifest as manifests
 from engine.store import problems
@@ -70,7 +70,9 @@ def _folder(path: Path, first: bool) -> ModelFolder:
         return ModelFolder(str(path), False, first, own, False, problem=folders.not_there(path).sentence)
     room = folders.room(path)
     models = sum(trash.size(p) for p in _directories(path))
-    return ModelFolder(str(path), True, first, own, room.writable, room.free, room.total, models, trash.nbytes(path))
+    fetched = trash.size(home() / "downloads") if own else 0
+    deleted = trash.nbytes(path)
+    return ModelFolder(str(path), True, first, own, room.writable, room.free, room.total, models, deleted, fetched)
 
 
 def _directories(folder: Path) -> list[Path]:

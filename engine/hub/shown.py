@@ -24,6 +24,7 @@ class ModelFolder:
     total: int = 0
     models: int = 0
     deleted: int = 0  # bytes that emptying its trash would free
+    downloads: int = 0  # bytes of downloads, kept or unfinished; they lie beside the own folder
     problem: str = ""
 
 
@@ -121,3 +122,62 @@ class ModelDetails:
     experts_per_token: int
     stores: tuple[tuple[int, int], ...]
     fits: tuple[tuple[int, Fit], ...]
+
+
+# Transfer.state
+QUEUED = "queued"
+RUNNING = "running"
+PAUSED = "paused"  # by the user, because Underhill went offline, or because it was closed; `problem` says why, if known
+FAILED = "failed"
+FINISHED = "finished"
+CANCELLED = "cancelled"  # gone from the list with this word
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """A model on its way from a hub into the library. state: one of the above.
+
+    revision: a commit, once it has been looked at. name: in the library. top: bits that are stored. text: what goes on,
+    in a few words; a sentence where something is in the way for now. done, total: bytes of what goes on (total 0: not
+    known yet); rate: bytes a second; left: seconds to go of it, None where nothing moves.
+    kind (an errors.Kind), problem, action: what went wrong and what to do, of one that failed or paused by itself.
+    """
+
+    id: str
+    repo: str
+    revision: str
+    name: str
+    top: int
+    endpoint: str
+    keep_source: bool = False
+    state: str = QUEUED
+    text: str = ""
+    done: int = 0
+    total: int = 0
+    rate: float = 0.0
+    left: float | None = None
+    kind: str = ""
+    problem: str = ""
+    action: str = ""
+
+
+@dataclass(frozen=True)
+class SearchPage:
+    """Some of what a search found. page: from 0; pages: how many there are; found: models on all of them."""
+
+    models: tuple[HubModel, ...]
+    page: int
+    pages: int
+    found: int
+
+
+@dataclass(frozen=True)
+class TokenState:
+    """Of a hub. source: where its token is: 'keyring', 'HF_TOKEN' (which goes before) or '' where there is none.
+
+    note: why none can be kept or looked for, in a sentence.
+    """
+
+    endpoint: str
+    source: str
+    note: str = ""

@@ -23,6 +23,7 @@ LONG = (
 )  # fmt: skip
 QUICK = (
     api.Pause, api.Resume, api.RestoreModel, api.ListDeleted, api.ListFolders, api.AddFolder, api.ForgetFolder,
+    api.ReadSettings, api.KeepSettings,
 )  # fmt: skip
 POLL = 0.1  # seconds between looks for the end of a pause
 TIDY = 3600.0  # seconds between two times that the library is tidied unasked
@@ -85,9 +86,11 @@ class Librarian:
             rested = command.target in self._resting
             self._resting.discard(command.target)
             return rested
-        from engine.hub import folders, library, listing, trash
+        from engine.hub import folders, kept, library, listing, trash
 
         match command:
+            case api.ReadSettings():
+                return kept.read()
             case api.RestoreModel():
                 return library.card(trash.restore(command.name, command.new_name))
             case api.ListDeleted():

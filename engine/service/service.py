@@ -14,6 +14,8 @@ from engine import api, settings
 from engine.errors import Kind, UnderhillError
 from engine.service.lane import CancelledWork, EngineClosed, Lane
 from engine.service.librarian import LONG, QUICK, Librarian
+from engine.service.shop import ASKING, Shop
+from engine.service.transfers import TRANSFERS, Transfers
 
 if TYPE_CHECKING:
     from engine.pool.pool import Pool
@@ -41,21 +43,30 @@ class Service:
         self._model = Lane("model", self._on_model, self._emit, idle=self._rest, pulse=PULSE)
         self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = Lane("library", self._librarian.do, self._emit, idle=self._librarian.tidy, pulse=PULSE)
+        self._shop = Shop(self._emit)
+        self._transfers = Transfers(self._emit, self._shop.hub)
+        self._hub = Lane("hub", self._shop.do, self._emit)
+        self._catalogue = Lane("catalogue", self._shop.catalogue, self._emit)
         self._control = Lane("control", self._on_control, self._emit, idle=self._pulse, pulse=PULSE)
 
     # ---- api.Engine -------------------------------------------------------------------------------------------
 
     def send(self, command: api.Command) -> None:
         """Queue a command on the thread that serves it."""
-        if isinstance(command, (api.Stop, api.Watch, api.ListModels, api.Shutdown, *QUICK)):
+        if isinstance(command, (api.Stop, api.Watch, api.ListModels, api.Shutdown, *QUICK, *TRANSFERS)):
             self._control.put(command)
             return
         if isinstance(command, LONG):
             self._library.put(command)
             return
+        if isinstance(command, ASKING):
+            self._hub.put(command)
+            return
         match command:
             case api.LoadModel() | api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
                 self._model.put(command)
+            case api.ListCatalogue():
+                self._catalogue.put(command)
             case api.ProbeComputer():  # on the thread of the model, which would compute and read meanwhile
                 self._model.put(command)
             case _:
@@ -76,20 +87,41 @@ class Service:
     def _on_control(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         match command:
             case api.Stop():
-                return self._model.cancel(command.target) or self._library.cancel(command.target)
+                lanes = (self._model, self._library, self._hub, self._catalogue)
+                return any(lane.cancel(command.target) for lane in lanes)
             case api.Watch():
                 self._look = command.look
             case api.ListModels():
                 return self._list()
             case api.Shutdown():
-                for lane in (self._library, self._model):
+                self._shop.go_offline()
+                lanes = (self._hub, self._catalogue, self._library, self._model)
+                for lane in lanes:
                     lane.close()
+                self._transfers.close()
+                for lane in lanes:
                     lane.join()
                 self._release()
                 self._control.close()  # this thread: it ends once the Done of this command is out
+            case api.KeepSettings():
+                return self._keep(command.settings)
+            case _ if isinstance(command, TRANSFERS):
+                return self._transfers.answer(command)
             case _:
                 return self._librarian.answer(command)
         return None
+
+    def _keep(self, changes: dict[str, Any]) -> dict[str, settings.Value]:
+        from engine.hub import folders, kept
+
+        settings.validated(changes, settings.SHARED)
+        if "model_folders" in changes:
+            folders.choose(str(changes["model_folders"]))
+        now = kept.change({name: value for name, value in changes.items() if name != "model_folders"})
+        if now["offline"]:
+            self._shop.go_offline()
+            self._transfers.go_offline()
+        return now
 
     def _list(self) -> tuple[api.ModelCard, ...]:
         session = self._session

@@ -20,11 +20,15 @@ class Token:
     note: str = ""
 
 
+def given() -> str:
+    """What the environment says; ''."""
+    return os.environ.get(VARIABLE, "").strip()
+
+
 def read(endpoint: str) -> Token:
     """The token for this hub and no other; HF_TOKEN goes before the keyring."""
-    given = os.environ.get(VARIABLE, "").strip()
-    if given:
-        return Token(given)
+    if value := given():
+        return Token(value)
     import keyring  # it looks for the system's services, which takes a moment
     from keyring.errors import KeyringError
 

@@ -1,4 +1,4 @@
-"""What the window and the engine say to each other: commands in, events out. The one module app/ imports.
+"""What the window and the engine say to each other: commands in, events out. All that app/ imports of the engine.
 
 Every command gets exactly one terminal event bearing its id: Done, Cancelled or Failed. Other events of a command
 (Progress, PromptRead, TextDelta) come before it. Telemetry comes on its own, at most five times a second.
@@ -12,33 +12,57 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine import settings
+from engine.api.base import Command, Event
+from engine.api.hub import (
+    AskToken,
+    CancelTransfer,
+    DescribeModel,
+    ForgetToken,
+    KeepSettings,
+    KeepToken,
+    ListCatalogue,
+    Listed,
+    ListTransfers,
+    PauseTransfer,
+    PullModel,
+    ReadSettings,
+    ResumeTransfer,
+    SearchModels,
+    TransferChanged,
+)
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats
 from engine.hardware.computer import Computer
+from engine.hardware.fit import Fit
 from engine.hub.card import ModelCard
 from engine.hub.dials import in_words as dial_in_words
-from engine.hub.shown import AdoptedModel, DeletedModel, FoundModel, ModelFolder
+from engine.hub.shown import (
+    AdoptedModel,
+    DeletedModel,
+    FoundModel,
+    HubModel,
+    ModelDetails,
+    ModelFolder,
+    SearchPage,
+    TokenState,
+    Transfer,
+)
 
 __all__ = [
-    "AddFolder", "AdoptModels", "AdoptedModel", "Cancelled", "Command", "Computer", "ContinueImport", "DeleteModel",
-    "DeletedModel", "Done", "EmptyTrash", "Engine", "Event", "ExpertFacts", "Failed", "FindModels", "ForgetFolder",
-    "FoundModel", "Generate", "ImportModel", "Kind", "ListDeleted", "ListFolders", "ListModels", "LoadModel", "Look",
-    "MemoryUse", "Message",
-    "ModelCard", "ModelChanged", "ModelFolder", "MoveModel", "Pause", "PlanChanged", "ProbeComputer", "Progress",
-    "PromptRead", "RestoreModel", "Resume", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta",
-    "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport", "Watch", "dial_in_words",
-    "settings", "start",
+    "AddFolder", "AdoptModels", "AdoptedModel", "AskToken", "CancelTransfer", "Cancelled", "Command", "Computer",
+    "ContinueImport", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash", "Engine", "Event",
+    "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel", "Generate", "HubModel",
+    "ImportModel", "KeepSettings", "KeepToken", "Kind", "ListCatalogue", "ListDeleted", "ListFolders", "ListModels",
+    "ListTransfers", "Listed", "LoadModel", "Look", "MemoryUse", "Message", "ModelCard", "ModelChanged",
+    "ModelDetails", "ModelFolder", "MoveModel", "Pause", "PauseTransfer", "PlanChanged", "ProbeComputer", "Progress",
+    "PromptRead", "PullModel", "ReadSettings", "RestoreModel", "Resume", "ResumeTransfer", "SearchModels",
+    "SearchPage", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenState", "Transfer",
+    "TransferChanged", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport", "Watch",
+    "dial_in_words", "settings", "start",
 ]  # fmt: skip
 
 
 # ---- commands --------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Command:
-    """id: unique, chosen by the sender."""
-
-    id: str
 
 
 @dataclass(frozen=True)
@@ -238,13 +262,6 @@ class Shutdown(Command):
 
 
 # ---- events ----------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Event:
-    """id: that of the command it belongs to; empty for Telemetry, PlanChanged and ModelChanged."""
-
-    id: str
 
 
 @dataclass(frozen=True)

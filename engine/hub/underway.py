@@ -1,0 +1,46 @@
+"""Which models are on their way from a hub: kept in Underhill's data folder, so that a killed app knows it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+
+from engine.hub.home import home
+from engine.hub.shown import FAILED, PAUSED, Transfer
+from engine.store.atomic import replace_file
+
+_TYPES = {"str": str, "int": int, "bool": bool}
+_KEPT = {f.name: _TYPES[str(f.type)] for f in fields(Transfer) if f.type in _TYPES}
+
+
+def file() -> Path:
+    """Where they are kept. It need not exist."""
+    return home() / "transfers.json"
+
+
+def read() -> tuple[Transfer, ...]:
+    """Those that had not come to their end, none of them moving now. What is damaged is left out: pulling such a model
+    again finds what has arrived."""
+    try:
+        found = json.loads(file().read_bytes())
+        rows = found if isinstance(found, list) else []
+    except (OSError, ValueError, RecursionError):
+        return ()
+    transfers = []
+    for row in rows:
+        with suppress(TypeError, KeyError, AttributeError):
+            known = Transfer(**{key: value for key, value in row.items() if key in _KEPT})
+            if all(type(getattr(known, name)) is kind for name, kind in _KEPT.items()):
+                transfers.append(known if known.state == FAILED else replace(known, state=PAUSED, text=""))
+    return tuple(transfers)
+
+
+def keep(transfers: Iterable[Transfer]) -> None:
+    """Remember these and no others; where nothing can be written, they are not known again after the next start."""
+    rows = [{key: value for key, value in asdict(one).items() if key in _KEPT} for one in transfers]
+    with suppress(OSError):
+        file().parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file(), json.dumps(rows, indent=1).encode())

@@ -1,0 +1,97 @@
+"""What the service asks a hub, one thing after the other: searches, a model in detail, the token; never weights."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from engine import api
+from engine.service.lane import CancelledWork
+
+if TYPE_CHECKING:
+    from engine.hub.remote.client import Hub
+
+ASKING = (api.SearchModels, api.DescribeModel, api.AskToken, api.KeepToken, api.ForgetToken)
+PER_PAGE = 20  # models
+
+
+class Shop:
+    """emit: where events go."""
+
+    def __init__(self, emit: Callable[[api.Event], None]) -> None:
+        self._emit = emit
+        self._lock = threading.Lock()
+        self._open: set[Hub] = set()
+        self._last: tuple[tuple[str, str], tuple[api.HubModel, ...]] | None = None  # hub and words, what was found
+
+    def do(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+        """One of ASKING, on the thread for those."""
+        from engine.hub.remote import accounts, tokens
+        from engine.session import offers
+        from engine.session.pills import Pills
+
+        with self.hub() as hub:
+            match command:
+                case api.SearchModels():
+                    return self._search(hub, command, cancelled)
+                case api.DescribeModel():
+                    return offers.details(hub, command.repo, command.revision, Pills(command.settings))
+                case api.AskToken():
+                    return accounts.state(hub)
+                case api.KeepToken():
+                    return accounts.accept(hub, command.token)
+                case api.ForgetToken():
+                    return tokens.forget(hub.endpoint)
+        raise TypeError(f"not a question for a hub: {command!r}")
+
+    @staticmethod
+    def catalogue(command: api.Command, cancelled: Callable[[], bool]) -> tuple[api.HubModel, ...]:
+        """Of ListCatalogue, on a thread of its own: no hub is asked, so none is waited for."""
+        from engine.session import offers
+        from engine.session.pills import Pills
+
+        assert isinstance(command, api.ListCatalogue)
+        return offers.of_catalogue(Pills(command.settings))
+
+    @contextmanager
+    def hub(self, endpoint: str = "") -> Iterator[Hub]:
+        """The hub of the settings, or another with their proxy. It goes offline as soon as the settings say so."""
+        from engine.hub import kept
+        from engine.hub.remote.client import connect
+
+        chosen = kept.hub()
+        with connect(chosen | {"endpoint": endpoint} if endpoint else chosen) as hub:
+            with self._lock:
+                self._open.add(hub)
+            try:
+                yield hub
+            finally:
+                with self._lock:
+                    self._open.discard(hub)
+
+    def go_offline(self) -> None:
+        """From now on nothing is sent by hubs that are in use."""
+        with self._lock:
+            for hub in self._open:
+                hub.offline = True
+
+    def _search(self, hub: Hub, command: api.SearchModels, cancelled: Callable[[], bool]) -> api.SearchPage:
+        from engine.session import offers
+        from engine.session.pills import Pills
+
+        asked = hub.endpoint, command.words.strip()
+        if command.page <= 0 or self._last is None or self._last[0] != asked:
+            self._last = asked, offers.listed(hub, asked[1])
+        if cancelled():
+            raise CancelledWork()
+        found = self._last[1]
+        pages = -(-len(found) // PER_PAGE)
+        page = max(0, min(command.page, pages - 1))
+        models = found[page * PER_PAGE : (page + 1) * PER_PAGE]
+        self._emit(api.Listed(command.id, api.SearchPage(models, page, pages, len(found))))
+        judged = offers.judged(hub, models, Pills(command.settings))
+        if cancelled():
+            raise CancelledWork()
+        return api.SearchPage(judged, page, pages, len(found))

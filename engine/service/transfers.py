@@ -1,0 +1,200 @@
+"""Models on their way from a hub into the library: some at once, the others in a queue, all of them kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from engine import api
+from engine.errors import Kind, UnderhillError
+from engine.hub import underway
+from engine.hub.shown import CANCELLED, FAILED, FINISHED, PAUSED, QUEUED, RUNNING, Transfer
+from engine.service.journey import Journey
+
+if TYPE_CHECKING:
+    from engine.hub.remote.client import Hub
+
+AT_ONCE = 2
+KEEP = 5.0  # seconds after which it is kept anew how far those are that run
+TRANSFERS = (api.PullModel, api.ListTransfers, api.PauseTransfer, api.ResumeTransfer, api.CancelTransfer)
+
+
+class Transfers:
+    """Every method may be called from any thread, and none of them waits for a network.
+
+    emit: where events go. connect: the hub at an address, '' for that of the settings.
+    """
+
+    def __init__(
+        self, emit: Callable[[api.Event], None], connect: Callable[[str], AbstractContextManager[Hub]]
+    ) -> None:
+        self._emit, self._connect = emit, connect
+        self._lock = threading.RLock()
+        self._all: dict[str, Transfer] | None = None  # by id, in the order in which they came
+        self._journeys: dict[str, Journey] = {}  # of those that run, or rest half-way
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+        self._kept = 0.0
+
+    def answer(self, command: api.Command) -> Any:
+        """One of TRANSFERS."""
+        with self._lock:
+            match command:
+                case api.PullModel():
+                    return self._begin(command)
+                case api.PauseTransfer():
+                    return self._pause(self._named(command.transfer))
+                case api.ResumeTransfer():
+                    return self._resume(self._named(command.transfer))
+                case api.CancelTransfer():
+                    return self._cancel(self._named(command.transfer), command.keep)
+            return tuple(self._known().values())
+
+    def go_offline(self) -> None:
+        """Halt what would need the network; what is being imported already goes on."""
+        with self._lock:
+            for journey in self._journeys.values():
+                journey.go_offline()
+
+    def close(self) -> None:
+        """Halt everything, so that it can go on after the next start."""
+        with self._lock:
+            self._closed = True
+            for journey in self._journeys.values():
+                journey.stop()
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join()
+
+    # ---- what is asked, under the lock
+
+    def _begin(self, command: api.PullModel) -> Transfer:
+        from engine.hub import kept, library
+        from engine.hub.home import checked_name
+        from engine.hub.remote.client import checked, connect
+
+        repo = checked(command.repo)
+        name = checked_name(command.name or repo.rpartition("/")[2])
+        hub = connect(kept.hub())
+        if hub.offline:
+            from engine.hub.remote.errors import offline
+
+            raise offline()
+        if command.top not in (4, 8, 16):
+            raise UnderhillError(Kind.BAD_REQUEST, f"{command.top} bits cannot be stored.", "Choose 4, 8 or 16.")
+        for other in self._known().values():
+            if other.state != FINISHED and (other.repo == repo or other.name == name):
+                raise UnderhillError(
+                    Kind.BUSY, f"{other.repo} is among the downloads already.", "Go on with that one, or cancel it."
+                )
+        if library.location(name).exists():
+            raise library.taken(name)
+        new = Transfer(
+            uuid.uuid4().hex[:12], repo, command.revision, name, command.top, hub.endpoint, command.keep_source
+        )
+        self._change(new)
+        self._schedule()
+        return self._known()[new.id]
+
+    def _pause(self, transfer: Transfer) -> Transfer:
+        if transfer.state in (QUEUED, RUNNING):
+            if journey := self._journeys.get(transfer.id):
+                journey.pause()
+            transfer = self._change(replace(transfer, state=PAUSED, rate=0.0, left=None))
+            self._schedule()
+        return transfer
+
+    def _resume(self, transfer: Transfer) -> Transfer:
+        if transfer.state in (PAUSED, FAILED):
+            self._change(replace(transfer, state=QUEUED, kind="", problem="", action="", text=""))
+            self._schedule()
+        return self._known()[transfer.id]
+
+    def _cancel(self, transfer: Transfer, keep: bool) -> Transfer:
+        known = self._known()
+        del known[transfer.id]
+        gone = self._change(replace(transfer, state=CANCELLED, rate=0.0, left=None), listed=False)
+        journey = self._journeys.pop(transfer.id, None)
+        if journey is not None:
+            journey.cancel(keep)
+        elif not keep and transfer.state != FINISHED:
+            rest = Journey(transfer, self._connect, self._told, self._ended)
+            self._start(rest.remove)
+        self._schedule()
+        return gone
+
+    def _named(self, transfer: str) -> Transfer:
+        found = self._known().get(transfer)
+        if found is None:
+            raise UnderhillError(Kind.BAD_REQUEST, "This download is not in the list any more.")
+        return found
+
+    def _known(self) -> dict[str, Transfer]:
+        if self._all is None:
+            self._all = {transfer.id: transfer for transfer in underway.read()}
+        return self._all
+
+    def _change(self, now: Transfer, *, listed: bool = True) -> Transfer:
+        """Another state: listed, kept and told."""
+        if listed:
+            self._known()[now.id] = now
+        self._keep()
+        self._emit(api.TransferChanged("", now))
+        return now
+
+    def _keep(self) -> None:
+        self._kept = time.monotonic()
+        underway.keep(one for one in self._known().values() if one.state != FINISHED)
+
+    # ---- who may run
+
+    def _schedule(self) -> None:
+        """Start as many as may run at once, in the order in which they came."""
+        for transfer in list(self._known().values()):
+            running = sum(one.state == RUNNING for one in self._known().values())
+            if self._closed or running >= AT_ONCE:
+                return
+            if transfer.state == QUEUED:
+                self._change(replace(transfer, state=RUNNING))
+                if resting := self._journeys.get(transfer.id):
+                    resting.resume()
+                    continue
+                journey = Journey(transfer, self._connect, self._told, self._ended)
+                self._journeys[transfer.id] = journey
+                self._start(journey.run)
+
+    def _start(self, work: Callable[[], None]) -> None:
+        self._threads = [thread for thread in self._threads if thread.is_alive()]
+        thread = threading.Thread(target=work, name="underhill-transfer", daemon=True)
+        self._threads.append(thread)
+        thread.start()
+
+    # ---- what journeys tell, on their own threads
+
+    def _told(self, journey: Journey, changes: dict[str, Any]) -> None:
+        """It is further."""
+        with self._lock:
+            now = self._known().get(journey.id)
+            if now is None or now.state != RUNNING or self._journeys.get(journey.id) is not journey:
+                return
+            later = self._known()[now.id] = replace(now, **changes)
+            if later.revision != now.revision or time.monotonic() - self._kept >= KEEP:
+                self._keep()
+            self._emit(api.TransferChanged("", later))
+
+    def _ended(self, journey: Journey, changes: dict[str, Any]) -> None:
+        """It is over, or stopped."""
+        with self._lock:
+            if self._journeys.get(journey.id) is not journey:  # cancelled
+                return
+            del self._journeys[journey.id]
+            now = replace(self._known()[journey.id], rate=0.0, left=None, **changes)
+            if self._closed and now.state != FINISHED:
+                now = replace(now, state=PAUSED, kind="", problem="", action="")
+            self._change(now)
+            self._schedule()

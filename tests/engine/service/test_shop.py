@@ -1,0 +1,163 @@
+"""A hub through the engine's commands: searches, details, settings that are kept and the token that is never shown."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import keyring
+import pytest
+
+from engine import api
+from engine.hub import kept
+from engine.hub.home import home
+from engine.service import shop
+from tests.engine.hub.remote.test_tokens import Memory
+from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.service.test_service import TERMINAL, Desk, desk
+from tests.hubserver import Fault, HubServer
+
+__all__ = ["desk", "server"]
+
+
+@pytest.fixture
+def server(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: Path) -> Iterator[HubServer]:
+    """A hub that the settings name, with the built-in model and a tiny one."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    with HubServer() as running:
+        running.add("owner/small-moe", root / "resources" / "builtin" / "model", downloads=10)
+        running.add("owner/tiny-moe", write_checkpoint(tmp_path / "served"), downloads=5)
+        kept.change({"endpoint": running.url})
+        yield running
+
+
+def failed(desk: Desk, kind: type[api.Command], *values: Any, **fields: Any) -> api.Failed:
+    event = desk.wait(desk.send(kind, *values, **fields))
+    assert isinstance(event, api.Failed), event
+    return event
+
+
+def test_a_search_is_listed_first_and_judged_then(server: HubServer, desk: Desk, monkeypatch: Any) -> None:
+    monkeypatch.setattr(shop, "PER_PAGE", 1)
+    command = desk.send(api.SearchModels, " moe ")
+    page = desk.wait(command).result  # type: ignore[attr-defined]
+    listed, done = desk.of(command)
+    assert isinstance(listed, api.Listed)
+    assert [m.repo for m in listed.page.models] == [m.repo for m in page.models] == ["owner/small-moe"]
+    assert (listed.page.models[0].fit, page.models[0].fit.pill) == (None, "fits")
+    assert (page.page, page.pages, page.found) == (0, 2, 2)
+    asked = sum("/api/models" in r.path for r in server.requests)
+    second = desk.result(api.SearchModels, "moe", 1)
+    assert ([m.repo for m in second.models], second.page) == (["owner/tiny-moe"], 1)
+    assert sum("/api/models" in r.path for r in server.requests) == asked  # of the same search
+    assert desk.result(api.SearchModels, "moe", 7).page == 1
+    nothing = desk.result(api.SearchModels, "no such thing")
+    assert (nothing.models, nothing.page, nothing.pages) == ((), 0, 0)
+    assert isinstance(done, TERMINAL)
+
+
+def test_what_fits_follows_the_settings_of_the_engine(server: HubServer, desk: Desk) -> None:
+    found = desk.result(api.SearchModels, "small", settings={"memory_gb": 0.25})
+    assert found.models[0].fit.pill == "too_big"
+    assert failed(desk, api.SearchModels, "small", settings={"memory_gb": "much"}).kind is api.Kind.BAD_REQUEST
+
+
+def test_the_catalogue_needs_no_hub_and_waits_for_none(server: HubServer, desk: Desk) -> None:
+    server.faults = [Fault("/api/models", stall=3)]
+    slow = desk.send(api.SearchModels, "moe")
+    models = desk.result(api.ListCatalogue)
+    assert all(m.fit is not None and m.about for m in models)
+    assert not any(e.id == slow and isinstance(e, TERMINAL) for e in desk.events)
+    kept.change({"offline": True})
+    assert len(desk.result(api.ListCatalogue)) == len(models)
+
+
+def test_a_model_in_detail_and_one_that_cannot_be_opened(server: HubServer, desk: Desk) -> None:
+    told = desk.result(api.DescribeModel, "owner/small-moe")
+    assert isinstance(told, api.ModelDetails)
+    assert told.model.fit.pill == "fits"
+    assert ("model.safetensors" in dict(told.files), told.experts > 1) == (True, True)
+    config = server.repos["owner/tiny-moe"].folder / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"model_type": "llama"}))
+    assert failed(desk, api.DescribeModel, "owner/tiny-moe").kind is api.Kind.UNSUPPORTED_MODEL
+    assert failed(desk, api.DescribeModel, "owner/nothing").kind is api.Kind.NOT_FOUND
+    assert failed(desk, api.DescribeModel, "../x").kind is api.Kind.BAD_REQUEST
+
+
+def test_the_offline_switch_is_honoured_at_once_and_kept(server: HubServer, desk: Desk) -> None:
+    server.faults = [Fault("/api/models", stall=0.5, times=1)]
+    searching = desk.send(api.SearchModels, "moe")
+    while not server.requests:
+        pass
+    assert desk.result(api.KeepSettings, {"offline": True})["offline"] is True
+    event = desk.wait(searching)
+    assert isinstance(event, api.Done)  # what was asked before has its answer, and nothing more is sent for it
+    assert len(server.requests) == 1
+    assert [m.fit for m in event.result.models] == [None, None]
+    assert failed(desk, api.SearchModels, "moe").kind is api.Kind.OFFLINE
+    assert failed(desk, api.DescribeModel, "owner/small-moe").kind is api.Kind.OFFLINE
+    assert failed(desk, api.PullModel, "owner/small-moe").kind is api.Kind.OFFLINE
+    assert len(server.requests) == 1
+    assert json.loads((home() / "settings.json").read_text())["offline"] is True
+    assert desk.result(api.KeepSettings, {"offline": False}) == desk.result(api.ReadSettings)
+    assert desk.result(api.SearchModels, "moe").models[0].fit is not None
+
+
+def test_settings_of_hub_and_library_are_checked_and_kept(
+    server: HubServer, mine: Path, tmp_path: Path, desk: Desk
+) -> None:
+    for wrong in ({"offline": "perhaps"}, {"nothing": 1}, {"model_folders": "relative"}):
+        assert failed(desk, api.KeepSettings, wrong).kind is api.Kind.BAD_REQUEST
+    disk = tmp_path / "disk"
+    now = desk.result(api.KeepSettings, {"model_folders": f"{disk}\ndefault", "import_battery": 0})
+    assert (now["import_battery"], now["endpoint"]) == (0, server.url)
+    assert [(f.path, f.first) for f in desk.result(api.ListFolders)] == [(str(disk), True), (str(mine), False)]
+    desk.result(api.KeepSettings, {"model_folders": ""})
+    assert [f.path for f in desk.result(api.ListFolders)] == [str(mine)]
+    desk.result(api.KeepSettings, {"endpoint": "nonsense"})
+    assert failed(desk, api.SearchModels, "moe").kind is api.Kind.BAD_REQUEST
+
+
+@pytest.fixture
+def memory() -> Iterator[Memory]:
+    before = keyring.get_keyring()
+    keyring.set_keyring(own := Memory())
+    yield own
+    keyring.set_keyring(before)
+
+
+def test_a_token_is_tried_kept_and_forgotten_and_never_shown(server: HubServer, desk: Desk, memory: Memory) -> None:
+    server.tokens = {"hf_right"}
+    assert desk.result(api.AskToken) == api.TokenState(server.url, "")
+    refused = failed(desk, api.KeepToken, "hf_wrong")
+    assert (refused.kind, memory.kept) == (api.Kind.NO_ACCESS, {})
+    assert desk.result(api.KeepToken, " hf_right\n") == "somebody"
+    assert desk.result(api.AskToken) == api.TokenState(server.url, "keyring")
+    assert desk.result(api.ForgetToken) is True
+    assert desk.result(api.ForgetToken) is False
+    assert failed(desk, api.KeepToken, " ").kind is api.Kind.BAD_REQUEST
+    assert failed(desk, api.KeepToken, "two words").kind is api.Kind.BAD_REQUEST
+    assert not any(token in repr(desk.events) for token in ("hf_right", "hf_wrong"))
+    assert "hf_right" not in repr(pickle.loads(pickle.dumps(api.KeepToken("1", "hf_right"))))
+    assert not [f for f in home().rglob("*") if f.is_file() and b"hf_right" in f.read_bytes()]
+
+
+def test_where_no_keyring_works_that_is_said(server: HubServer, desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from keyring.backends import fail
+
+    before = keyring.get_keyring()
+    keyring.set_keyring(fail.Keyring())
+    try:
+        server.tokens = {"hf_right"}
+        event = failed(desk, api.KeepToken, "hf_right")
+        assert (event.kind, "HF_TOKEN" in event.action) == (api.Kind.DISK_ERROR, True)
+        assert "No keyring works" in desk.result(api.AskToken).note
+        monkeypatch.setenv("HF_TOKEN", "hf_right")
+        assert desk.result(api.AskToken) == api.TokenState(server.url, "HF_TOKEN")
+    finally:
+        keyring.set_keyring(before)

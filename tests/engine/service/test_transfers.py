@@ -1,0 +1,228 @@
+"""Models on their way through the engine's commands: queued, halted, cut off, killed, gone on with, given up."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import api
+from engine.hub import folders, library, underway
+from engine.hub.home import home
+from engine.hub.remote import body, retry
+from engine.service import transfers
+from tests.engine.hub.tiny_checkpoint import write_checkpoint
+from tests.engine.service.test_service import Desk, desk
+from tests.engine.service.test_shop import failed, server
+from tests.hubserver import Fault, HubServer
+
+__all__ = ["desk", "server"]
+
+SHARD = "model.safetensors"
+SLOW = 4_000_000  # bytes a second
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small steps, and no patience."""
+    monkeypatch.setattr(body, "CHUNK", 1 << 20)
+    monkeypatch.setattr(retry.Patience.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
+
+
+def changes(desk: Desk, transfer: str) -> list[api.Transfer]:
+    """All that was told of one."""
+    return [e.transfer for e in desk.events if isinstance(e, api.TransferChanged) and e.transfer.id == transfer]
+
+
+def until(desk: Desk, transfer: str, wanted: Callable[[api.Transfer], bool]) -> api.Transfer:
+    event: Any = desk.first(
+        lambda e: isinstance(e, api.TransferChanged) and e.transfer.id == transfer and wanted(e.transfer)
+    )
+    return event.transfer  # type: ignore[no-any-return]
+
+
+def state(desk: Desk, transfer: str, *wanted: str) -> api.Transfer:
+    return until(desk, transfer, lambda t: t.state in wanted)
+
+
+def moving(t: api.Transfer) -> bool:
+    return t.state == "running" and 0 < t.done < t.total
+
+
+def sent(server: HubServer) -> int:
+    return server.sent.get(SHARD, 0)
+
+
+def test_from_the_hub_into_the_library(server: HubServer, desk: Desk) -> None:
+    server.faults = [Fault(SHARD, rate=20_000_000)]
+    begun = desk.result(api.PullModel, "owner/small-moe", "mine", 4)
+    assert (begun.repo, begun.name, begun.top, begun.endpoint) == ("owner/small-moe", "mine", 4, server.url)
+    ended = state(desk, begun.id, "finished", "failed")
+    assert (ended.state, ended.problem) == ("finished", "")
+    told = changes(desk, begun.id)
+    assert [t.state for t in told][:2] == ["queued", "running"]
+    assert any(moving(t) and t.rate > 0 for t in told)
+    assert all(t.revision == server.repos["owner/small-moe"].commit for t in told[-3:])
+    (card,) = [card for card in desk.result(api.ListModels) if card.name == "mine"]
+    assert (card.tiers, card.source, card.fit is not None) == ((2, 4), "owner/small-moe", True)
+    (model,) = desk.result(api.SearchModels, "small").models
+    assert model.here == "mine"
+    assert [t.state for t in desk.result(api.ListTransfers)] == ["finished"]
+    assert underway.read() == ()
+    assert failed(desk, api.PullModel, "owner/small-moe", "mine").kind is api.Kind.BAD_REQUEST
+    desk.result(api.CancelTransfer, begun.id)
+    assert desk.result(api.ListTransfers) == ()
+    assert "mine" in {card.name for card in desk.result(api.ListModels)}
+    assert failed(desk, api.ResumeTransfer, begun.id).kind is api.Kind.BAD_REQUEST
+
+
+def test_halted_and_gone_on_with_nothing_comes_twice(server: HubServer, desk: Desk) -> None:
+    server.faults = [Fault(SHARD, rate=SLOW)]
+    begun = desk.result(api.PullModel, "owner/small-moe", "mine", 4)
+    until(desk, begun.id, moving)
+    assert desk.result(api.PauseTransfer, begun.id).state == "paused"
+    time.sleep(0.3)  # what the server had handed to the network already
+    before = sent(server)
+    time.sleep(0.3)
+    assert sent(server) == before
+    assert changes(desk, begun.id)[-1].state == "paused"
+    assert [t.state for t in underway.read()] == ["paused"]
+    server.faults = []
+    desk.result(api.ResumeTransfer, begun.id)
+    assert state(desk, begun.id, "finished", "failed").state == "finished"
+    size = (server.repos["owner/small-moe"].folder / SHARD).stat().st_size
+    assert size <= sent(server) <= size + body.CHUNK
+
+
+def test_two_at_once_and_the_others_in_the_order_in_which_they_came(
+    server: HubServer, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfers, "AT_ONCE", 1)
+    server.faults = [Fault(SHARD, rate=SLOW)]
+    first = desk.result(api.PullModel, "owner/small-moe", "one", 4)
+    server.add("owner/third-moe", write_checkpoint(tmp_path / "third"))
+    second = desk.result(api.PullModel, "owner/tiny-moe", "two")
+    third = desk.result(api.PullModel, "owner/third-moe", "three")
+    assert [t.state for t in desk.result(api.ListTransfers)] == ["running", "queued", "queued"]
+    for busy in (("owner/tiny-moe", "other"), ("owner/else", "two")):
+        assert failed(desk, api.PullModel, *busy).kind is api.Kind.BUSY
+    until(desk, first.id, moving)
+    desk.result(api.PauseTransfer, first.id)  # which makes room for the next
+    for other in (second, third):
+        state(desk, other.id, "finished", "failed")
+    order = [e.transfer.id for e in desk.events if isinstance(e, api.TransferChanged) and e.transfer.state == "running"]
+    assert list(dict.fromkeys(order)) == [first.id, second.id, third.id]
+    server.faults = []
+    desk.result(api.ResumeTransfer, first.id)
+    assert state(desk, first.id, "finished", "failed").state == "finished"
+
+
+def test_what_goes_wrong_is_said_and_can_be_tried_again(server: HubServer, desk: Desk) -> None:
+    server.faults = [Fault(SHARD, cut=3_000_000, times=1), Fault(SHARD, status=503)]
+    begun = desk.result(api.PullModel, "owner/small-moe", "mine", 4)
+    broken = state(desk, begun.id, "failed", "finished")
+    assert (broken.state, broken.kind) == ("failed", "server_error")
+    assert broken.problem
+    assert broken.action
+    assert "mine" not in {card.name for card in desk.result(api.ListModels) if card.usable}
+    assert [t.problem for t in underway.read()] == [broken.problem]
+    server.faults = []
+    again = desk.result(api.ResumeTransfer, begun.id)
+    assert (again.state, again.problem) == ("running", "")
+    assert state(desk, begun.id, "finished").problem == ""
+    gated = server.repos["owner/tiny-moe"]
+    gated.gated = "auto"
+    refused = desk.result(api.PullModel, "owner/tiny-moe")
+    assert state(desk, refused.id, "failed").kind == "no_access"
+    assert desk.result(api.CancelTransfer, refused.id).state == "cancelled"
+
+
+@pytest.mark.parametrize("paused", [False, True])
+def test_given_up_nothing_is_left_of_it(server: HubServer, desk: Desk, paused: bool) -> None:
+    server.faults = [Fault(SHARD, rate=SLOW)]
+    begun = desk.result(api.PullModel, "owner/small-moe", "mine", 4)
+    until(desk, begun.id, moving)
+    if paused:
+        desk.result(api.PauseTransfer, begun.id)
+    assert desk.result(api.CancelTransfer, begun.id).state == "cancelled"
+    assert desk.result(api.ListTransfers) == ()
+    assert underway.read() == ()
+    wait_for(lambda: not left())
+    assert {card.name for card in desk.result(api.ListModels)} == {"builtin", "m"}
+
+
+def left() -> list[Path]:
+    """What there is of downloads and of unfinished models."""
+    places = (home() / "downloads", folders.own())
+    return [p for place in places for p in place.rglob("*") if "mine" in str(p) or "small-moe" in p.name]
+
+
+def wait_for(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_going_offline_halts_what_is_on_its_way(server: HubServer, desk: Desk) -> None:
+    server.faults = [Fault(SHARD, rate=SLOW)]
+    begun = desk.result(api.PullModel, "owner/small-moe", "mine", 4)
+    until(desk, begun.id, moving)
+    desk.result(api.KeepSettings, {"offline": True})
+    halted = state(desk, begun.id, "paused", "failed")
+    assert (halted.state, halted.kind) == ("paused", "offline")
+    before = len(server.requests)
+    desk.result(api.ResumeTransfer, begun.id)
+    until(desk, begun.id, lambda t: t.kind == "offline" and t is not halted)
+    assert len(server.requests) == before
+    server.faults = []
+    desk.result(api.KeepSettings, {"offline": False})
+    desk.result(api.ResumeTransfer, begun.id)
+    state(desk, begun.id, "finished")
+
+
+def test_closed_or_killed_it_is_known_again_and_goes_on(server: HubServer, desk: Desk) -> None:
+    server.faults = [Fault(SHARD, rate=SLOW)]
+    begun = desk.result(api.PullModel, "owner/small-moe", "mine", 4)
+    until(desk, begun.id, lambda t: moving(t) and t.done > 2_000_000)
+    at_kill = (home() / "transfers.json").read_bytes()
+    desk.engine.close()
+    arrived = sent(server)
+    assert json.loads((home() / "transfers.json").read_bytes())[0]["state"] == "paused"
+    (home() / "transfers.json").write_bytes(at_kill)  # as a killed process leaves it
+    assert b'"running"' in at_kill
+    server.faults = []
+    second = Desk()
+    try:
+        (known,) = second.result(api.ListTransfers)
+        assert (known.id, known.state, known.name, known.top) == (begun.id, "paused", "mine", 4)
+        assert sent(server) == arrived  # nothing moves unasked
+        second.result(api.ResumeTransfer, begun.id)
+        assert state(second, begun.id, "finished", "failed").state == "finished"
+    finally:
+        second.engine.close()
+    assert sent(server) - arrived < (server.repos["owner/small-moe"].folder / SHARD).stat().st_size - 1_000_000
+    assert library.location("mine").is_dir()
+
+
+@pytest.mark.parametrize("content", ["{", "{}", '[1, {"id": "x"}, {"id": 3, "repo": []}]', '[{"unknown": 1}]'])
+def test_a_damaged_list_is_an_empty_one(mine: Path, content: str) -> None:
+    underway.file().write_text(content)
+    assert underway.read() == ()
+
+
+def test_names_and_bits_that_cannot_be_are_refused_at_once(server: HubServer, desk: Desk) -> None:
+    for wrong in (("../x",), ("owner/small-moe", "a/b"), ("owner/small-moe", "", 5), ("owner/small-moe", "m")):
+        assert failed(desk, api.PullModel, *wrong).kind is api.Kind.BAD_REQUEST
+    assert desk.result(api.ListTransfers) == ()
+
+
+def test_downloads_count_in_what_folders_take(server: HubServer, desk: Desk) -> None:
+    begun = desk.result(api.PullModel, "owner/small-moe", "kept", 4, keep_source=True)
+    assert state(desk, begun.id, "finished", "failed").problem == ""
+    (folder,) = desk.result(api.ListFolders)
+    assert folder.downloads > (server.repos["owner/small-moe"].folder / SHARD).stat().st_size
