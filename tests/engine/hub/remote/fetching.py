@@ -1,4 +1,4 @@
-"""A download in a process of its own, to be killed."""
+"""A download, or an import of what arrives, in a process of its own, to be killed."""
 
 from __future__ import annotations
 
@@ -16,6 +16,23 @@ def pull(endpoint: str, repo: str, folder: Path) -> None:
     huggingface_hub.constants.HF_HUB_OFFLINE = False
     with connect({"endpoint": endpoint}) as hub:
         download(hub, read_outline(hub, repo), folder)
+
+
+def stream(endpoint: str, repo: str, folder: Path, store: Path, chunk: int) -> None:
+    """Import a model while it arrives, in chunks of this size; of its headers nothing is read but themselves."""
+    import huggingface_hub.constants
+
+    from engine.hub.importer import import_checkpoint
+    from engine.hub.remote import body, outline, streaming
+    from engine.hub.remote.client import connect
+
+    huggingface_hub.constants.HF_HUB_OFFLINE = False
+    body.CHUNK = chunk
+    outline.FIRST_LOOK = 1024
+    with connect({"endpoint": endpoint}) as hub:
+        found = outline.read_outline(hub, repo)
+        with streaming.opened(hub, found, folder, True) as incoming:
+            import_checkpoint(incoming, store, 4)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
