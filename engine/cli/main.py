@@ -136,6 +136,11 @@ def _pull(p: argparse.ArgumentParser) -> None:
     p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the model's)")
     p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
     p.add_argument(
+        "--gguf", metavar="NAME", default="",
+        help="which of a repository's GGUF models, by part of its name: Q4_K_M (default: safetensors where there are "
+        "some, else what suits --top)",
+    )  # fmt: skip
+    p.add_argument(
         "--keep-source", action="store_true", help="download all files first, and keep them beside the model"
     )
     _settings(p, settings.HUB)

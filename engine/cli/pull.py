@@ -35,10 +35,10 @@ def run(args: argparse.Namespace) -> int:
             bar.report(phrase, done, total)
 
     with connected(args) as hub:
-        outline = look(hub, args.repo, args.revision)
+        outline = look(hub, args.repo, args.revision, args.gguf, args.top)
         say(
             f"{outline.repo}: {outline.parameters / 1e9:.1f} B parameters, "
-            f"{outline.active_parameters / 1e9:.1f} B used per token. {gb(outline.download_bytes)} to download, then "
+            f"{outline.active_parameters / 1e9:.1f} B used per token. {gb(outline.download_bytes)} to download, "
             f"{gb(outline.store_bytes(args.top))} in the library. Licence: {outline.licence or 'not stated'}."
         )
         pills = Pills()

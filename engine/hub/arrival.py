@@ -51,6 +51,10 @@ class Incoming(Protocol):
     def files(self) -> tuple[FileHash, ...]:
         """The files that hold the weights, as they are promised to be."""
 
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What tells apart sources that believe the same files to hold different things."""
+
     def start(self, ledger: Ledger, parts: Sequence[Part]) -> tuple[Part, ...]:
         """Begin to bring what is missing. Gives the parts back in the order in which they will be there."""
 

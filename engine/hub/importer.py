@@ -77,7 +77,9 @@ def import_checkpoint(
             hashes = hash_files(writer, checkpoint.originals, report)
         else:
             work.write_arriving(incoming)
-            hashes = (*incoming.files, *hash_files(writer, copies, report))
+            known = {f.name for f in incoming.files}
+            rest = tuple(path for path in checkpoint.originals if path.name not in known)
+            hashes = (*incoming.files, *hash_files(writer, rest, report))
         (repo, revision), form = origin(checkpoint.path), checkpoint.form
         return writer.finish(
             Description(
@@ -125,7 +127,7 @@ def _identity(
     if incoming is None:
         files: list[Any] = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
     else:
-        files = [asdict(f) for f in incoming.files]
+        files = [*(asdict(f) for f in incoming.files), *incoming.marks]
     small = [(f.name, hashlib.sha256(f.read_bytes()).hexdigest()) for f in copies]  # may be made anew every time
     how = [encoder.name(x.spec) for x in layers]  # native code and torch differ in the last bits
     what = [VERSION, ENCODER, how, str(checkpoint.path.resolve()), files, small, [asdict(x) for x in layers]]

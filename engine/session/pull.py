@@ -19,9 +19,12 @@ from engine.models.families import is_known, read_spec
 from engine.session import preflight
 
 
-def look(hub: Hub, repo: str, revision: str = "main") -> Outline:
-    """A model that could be opened once it is here; nothing but headers is fetched. Raises UnderhillError."""
-    outline = read_outline(hub, repo, revision)
+def look(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = library.TOP) -> Outline:
+    """A model that could be opened once it is here; nothing but headers is fetched. Raises UnderhillError.
+
+    gguf, top: see read_outline.
+    """
+    outline = read_outline(hub, repo, revision, gguf, top)
     if is_known(outline.config):
         read_spec(outline.config)
     return outline
@@ -59,7 +62,8 @@ def pull(
         path = library.add(folder, name, top, importing)
     else:
         with opened(hub, outline, folder, same_disk, control, arriving, patience) as stream:
-            preflight.check_files(folder)
+            with stream.source.companions() as files:
+                preflight.check_files(files[0].parent)
             path = library.add_arriving(stream, outline.repo, name, top, importing)
     if not keep_source:
         discard(folder)

@@ -37,7 +37,8 @@ class Repo:
 
     @property
     def config(self) -> dict[str, Any]:
-        return dict(json.loads((self.folder / "config.json").read_text()))
+        path = self.folder / "config.json"
+        return dict(json.loads(path.read_text())) if path.is_file() else {}
 
     def known(self, revision: str) -> bool:
         return revision in ("main", self.commit)

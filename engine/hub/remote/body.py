@@ -47,7 +47,7 @@ class Body:
 
     def __init__(self, means: Means, file: RemoteFile, *, whole: bool) -> None:
         self.means, self.file, self.whole = means, file, whole
-        self.url = means.hub.url(means.repo, means.commit, file.name)
+        self.url = means.hub.url(means.repo, means.commit, file.path)
         self.place = ""
         self.lends: bool | None = None  # not known yet
         self.at = 0

@@ -1,92 +1,43 @@
-"""What a model on a hub is, before any weight is fetched: its config and the headers of its safetensors files."""
+"""Looking at a model on a hub: its config and the headers of its files, and no weights."""
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.cards import experts_per_token
 from engine.hub.checkpoint import CONFIG, INDEX, MOST_JSON, Checkpoint
 from engine.hub.headers import Entry, header_length, parse_header
-from engine.hub.importer import GROUPS
-from engine.hub.layouts import find_experts
-from engine.hub.mapping import ExpertPlan
 from engine.hub.origin import LARGEST, is_small
-from engine.hub.pieces import piece_shape
 from engine.hub.remote.client import Hub
+from engine.hub.remote.gguf_outline import gguf_outline
+from engine.hub.remote.model_outline import Outline, outline_of
 from engine.hub.remote.revision import RemoteFile, Revision, read_revision
 from engine.hub.sources.opening import unpacked
-from engine.hub.sources.source import Source, TensorInfo
-from engine.store.layout import ExpertSpec
+
+__all__ = ["Outline", "read_outline", "without_zeros"]
 
 FIRST_LOOK = 256 << 10  # bytes of a shard that are asked for at first: most headers are shorter
 AT_ONCE = 8  # shards looked at together
 _EXPERT_BIAS = re.compile(r"(^|\.)experts\.\d+\..*\.bias$")
 
 
-@dataclass(frozen=True)
-class Outline:
-    """A model that could be fetched and imported.
-
-    files: what a download takes; weights: those of them that hold the weights, entries: what these hold, by name.
-    experts: by MoE layer, how many and of what shape. dense: other weights, by name.
-    """
-
-    repo: str
-    commit: str
-    model_type: str
-    licence: str
-    gated: bool
-    config: dict[str, Any] = field(repr=False)
-    files: tuple[RemoteFile, ...] = field(repr=False)
-    weights: tuple[RemoteFile, ...] = field(repr=False)
-    entries: Mapping[str, Entry] = field(repr=False)
-    experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
-    dense: Mapping[str, TensorInfo] = field(repr=False)
-
-    @property
-    def download_bytes(self) -> int:
-        """Bytes of all files."""
-        return sum(file.size for file in self.files)
-
-    @property
-    def parameters(self) -> int:
-        """Weights of the language model."""
-        return self._dense + sum(count * spec.parameters for count, spec in self.experts.values())
-
-    @property
-    def active_parameters(self) -> int:
-        """Weights that one token uses."""
-        top_k = experts_per_token(self.config)
-        return self._dense + sum(min(top_k, count) * spec.parameters for count, spec in self.experts.values())
-
-    def store_bytes(self, top: int) -> int:
-        """About how large the model is once imported with `top` bits."""
-        specs = [
-            (count, ExpertSpec(s.hidden, s.intermediate, top, s.group, s.has_gate, s.has_bias))
-            for count, s in self.experts.values()
-        ]
-        return sum(e.nbytes for e in self.dense.values()) + sum(n * spec.layout.nbytes for n, spec in specs)
-
-    @property
-    def _dense(self) -> int:
-        return sum(math.prod(e.shape) for e in self.dense.values())
-
-
-def read_outline(hub: Hub, repo: str, revision: str = "main") -> Outline:
+def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = 8) -> Outline:
     """Look at a model. A few hundred kilobytes per shard are fetched, and no weights.
 
+    gguf: part of the name of the GGUF model to take, of a repository with several; '' takes safetensors where there are
+    some, else what suits a store of `top` bits.
     Raises UnderhillError: what the hub raises, and what importing would raise of such a model: NOT_A_MODEL,
     UNSUPPORTED_MODEL, MISSING_FILE or BROKEN_FILE.
     """
     found = read_revision(hub, repo, revision)
+    if found.ggufs and (gguf or not any(name.endswith(".safetensors") for name in found.files)):
+        return gguf_outline(hub, found, gguf, top)
     if CONFIG not in found.files:
         raise _no_weights(found, f"it has no {CONFIG}")
     config = _json(hub, found, CONFIG)
@@ -96,22 +47,12 @@ def read_outline(hub: Hub, repo: str, revision: str = "main") -> Outline:
     shards = _shards(found, index)
     with ThreadPoolExecutor(AT_ONCE, "outline") as pool:
         headers = list(pool.map(lambda shard: _header(hub, found, shard), shards))
-    entries = _indexed(found, index, dict(zip([shard.name for shard in shards], headers, strict=True)))
+    names = [shard.name for shard in shards]
+    entries = _indexed(found, index, dict(zip(names, (parsed for parsed, _ in headers), strict=True)))
     source = unpacked(Checkpoint(Path(repo), config, without_zeros(entries)))
-    plan = find_experts(source)
-    return Outline(
-        repo,
-        found.commit,
-        config["model_type"],
-        found.licence,
-        found.gated,
-        config,
-        _wanted(found, shards),
-        shards,
-        entries,
-        _experts(source, plan),
-        {name: source.entry(name) for name in plan.dense},
-    )
+    heads = dict(zip(names, (head for _, head in headers), strict=True))
+    # a packed config leaves out how it was packed
+    return replace(outline_of(found, source, _wanted(found, shards), shards, heads, entries), config=config)
 
 
 def without_zeros(entries: Mapping[str, Entry]) -> dict[str, Entry]:
@@ -170,30 +111,15 @@ def _wanted(found: Revision, shards: tuple[RemoteFile, ...]) -> tuple[RemoteFile
     return (*sorted(small, key=lambda f: f.name), *shards)
 
 
-def _header(hub: Hub, found: Revision, shard: RemoteFile) -> dict[str, Entry]:
+def _header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str, Entry], bytes]:
+    """What it holds, and the bytes that say so."""
     path = Path(found.repo) / shard.name
     start = hub.read(found.repo, found.commit, shard.name, 0, min(FIRST_LOOK, shard.size))
     length = header_length(path, shard.size, start)
     text = start[8 : 8 + length]
     if len(text) < length:
         text += hub.read(found.repo, found.commit, shard.name, 8 + len(text), 8 + length)
-    return parse_header(path, shard.size, text)
-
-
-def _experts(source: Source, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
-    shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
-    if any(len(shape) != 2 for shape in shapes.values()):
-        raise UnderhillError(Kind.BROKEN_FILE, "The experts of this model are not matrices.", "Choose another model.")
-    group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])
-    try:
-        return {
-            i: (len(plan.layers[i]), ExpertSpec(cols, rows, 8, group, plan.has_gate, plan.has_bias))
-            for i, (rows, cols) in shapes.items()
-        }
-    except ValueError as cause:
-        raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL, f"The experts cannot be stored: {cause}.", "Choose another model."
-        ) from cause
+    return parse_header(path, shard.size, text), start[:8] + text
 
 
 def _json(hub: Hub, found: Revision, name: str) -> dict[str, Any]:

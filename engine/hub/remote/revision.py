@@ -3,35 +3,50 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from engine.hub.remote import errors
 from engine.hub.remote.client import Hub, checked
+from engine.hub.sources.gguf_files import is_model
 
 _NAME = re.compile(r"[\w.-][\w. ()+-]*")  # of a file: nothing that leads out of a folder
+_GGUF = re.compile(r"(?:(?P<folder>[\w.-]+)/)?(?P<name>[\w.-][\w. ()+-]*\.gguf)")  # quantizations may have folders
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file. sha256: of files in large file storage, else ''. blob: git's own checksum of the others."""
+    """A file. sha256: of files in large file storage, else ''. blob: git's own checksum of the others.
+
+    folder: where it lies in its repository, '' at the top.
+    """
 
     name: str
     size: int
     sha256: str = ""
     blob: str = ""
+    folder: str = ""
+
+    @property
+    def path(self) -> str:
+        """In its repository."""
+        return f"{self.folder}/{self.name}" if self.folder else self.name
 
 
 @dataclass(frozen=True)
 class Revision:
-    """files: those at the top of the repository, by name; what lies in folders is never needed to chat."""
+    """files: those at the top of the repository, by name; what lies in folders is never needed to chat, but for GGUF.
+
+    ggufs: files of this kind, also those one folder down, by path.
+    """
 
     repo: str
     commit: str
     files: dict[str, RemoteFile]
     licence: str
     gated: bool
+    ggufs: dict[str, RemoteFile] = field(default_factory=dict)
 
 
 def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
@@ -40,10 +55,18 @@ def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
         info = api.model_info(repo, revision=revision, files_metadata=True)
         commit = info.sha or ""
         files = [_file(sibling) for sibling in info.siblings or () if _NAME.fullmatch(sibling.rfilename)]
+        ggufs = [_file(sibling) for sibling in info.siblings or () if _is_gguf(sibling.rfilename)]
         licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "")
     if not _COMMIT.fullmatch(commit):
         raise errors.nonsense(hub.endpoint, "no commit, where a model's should be")
-    return Revision(repo, commit, {file.name: file for file in files}, licence, bool(info.gated))
+    return Revision(
+        repo, commit, {file.name: file for file in files}, licence, bool(info.gated), {f.path: f for f in ggufs}
+    )
+
+
+def _is_gguf(path: str) -> bool:
+    found = _GGUF.fullmatch(path)
+    return found is not None and found["folder"] not in (".", "..") and is_model(found["name"])
 
 
 def _file(sibling: Any) -> RemoteFile:
@@ -52,4 +75,5 @@ def _file(sibling: Any) -> RemoteFile:
     size = sibling.size if lfs is None else lfs.size
     if type(size) is not int or not 0 <= size < 2**50:
         raise ValueError(sibling.rfilename)
-    return RemoteFile(sibling.rfilename, size, "" if lfs is None else str(lfs.sha256), str(sibling.blob_id or ""))
+    folder, _, name = sibling.rfilename.rpartition("/")
+    return RemoteFile(name, size, "" if lfs is None else str(lfs.sha256), str(sibling.blob_id or ""), folder)

@@ -22,6 +22,8 @@ from engine.hub.remote.room import Room, writing
 from engine.hub.remote.spool import NAME, Spool
 from engine.hub.remote.stream import Stream, held_bytes, plan_chunks
 from engine.hub.sources.extents import Read, read_file
+from engine.hub.sources.gguf_header import GgufHeader
+from engine.hub.sources.gguf_source import GgufSource
 from engine.hub.sources.opening import unpacked
 from engine.hub.sources.source import Source
 from engine.kernels import sha256
@@ -79,13 +81,22 @@ def opened(
         spool = Spool(folder / NAME, outline.weights, bodies.CHUNK)
         yield Stream(
             means, outline.weights, spool, lambda read: _source(outline, folder, read), report,
-            outline.download_bytes, same_disk,
+            outline.download_bytes, same_disk, outline.heads,
         )  # fmt: skip
 
 
 def _source(outline: Outline, folder: Path, read: Read) -> Source:
+    if outline.gguf:
+        headers = [_here(header, folder, read) for header in outline.gguf]
+        return GgufSource.of(headers[0].path, headers, weights=False)
     entries = {name: replace(entry, file=folder / entry.file.name) for name, entry in outline.entries.items()}
     return unpacked(Checkpoint(folder, outline.config, entries, read))
+
+
+def _here(header: GgufHeader, folder: Path, read: Read) -> GgufHeader:
+    path = folder / header.path.name
+    tensors = {name: replace(tensor, file=path, read=read) for name, tensor in header.tensors.items()}
+    return replace(header, path=path, tensors=tensors)
 
 
 def _needs(source: Source) -> list[Part]:

@@ -29,15 +29,28 @@ def is_one(path: Path) -> bool:
 
 def parts(path: Path) -> tuple[Path, ...]:
     """All files of the model that `path` is (a part of), in order. Raises UnderhillError(MISSING_FILE)."""
-    match = _PART.fullmatch(path.name)
-    if match is None:
+    names = part_names(path.name)
+    if len(names) == 1:
         return (path,)
-    stem, count = match.group(1), int(match.group(3))
-    found = tuple(path.with_name(f"{stem}-{n:05d}-of-{count:05d}{path.suffix}") for n in range(1, count + 1))
+    found = tuple(path.with_name(name) for name in names)
     for file in found:
         if not file.is_file():
             raise missing(file)
     return found
+
+
+def part_names(name: str) -> tuple[str, ...]:
+    """The names of all files of the model that a file of this name is (a part of), in order."""
+    match = _PART.fullmatch(name)
+    if match is None:
+        return (name,)
+    stem, count, suffix = match.group(1), int(match.group(3)), name[-len(SUFFIX) :]
+    return tuple(f"{stem}-{n:05d}-of-{count:05d}{suffix}" for n in range(1, count + 1))
+
+
+def is_model(name: str) -> bool:
+    """Whether a file of this name holds a model, or a part of one, as GGUF: no vision tower."""
+    return name.lower().endswith(SUFFIX) and not _EYES.search(name)
 
 
 def model_name(path: Path) -> str:
@@ -51,7 +64,7 @@ def only_model(folder: Path) -> Path | None:
 
     Raises UnderhillError(BAD_REQUEST) when there are several.
     """
-    files = [p for p in sorted(folder.iterdir()) if p.suffix.lower() == SUFFIX and not _EYES.search(p.stem)]
+    files = [p for p in sorted(folder.iterdir()) if is_model(p.name)]
     models = {model_name(p): p for p in reversed(files)}
     if len(models) > 1:
         raise UnderhillError(

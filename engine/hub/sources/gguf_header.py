@@ -60,11 +60,16 @@ def read_gguf_header(path: Path, arrays: bool = True) -> GgufHeader:
     """
     try:
         with path.open("rb") as file:
-            return _Reader(path, file, arrays).read()
+            return parse_gguf_header(path, file, arrays)
     except FileNotFoundError as cause:
         raise missing(path) from cause
     except OSError as cause:
         raise unreadable(path, cause) from cause
+
+
+def parse_gguf_header(path: Path, file: BinaryIO, arrays: bool = True) -> GgufHeader:
+    """The same of an open file, wherever it lies. path: what it is called."""
+    return _Reader(path, file, arrays).read()
 
 
 class _Reader:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from engine.hub.sources import gguf_files
 from engine.hub.sources.decoded import DecodedEntry, find, read_chunks, read_part
 from engine.hub.sources.extents import Extent
 from engine.hub.sources.gguf_deltanet import Made, delta_net
-from engine.hub.sources.gguf_header import GgufTensor, read_gguf_header, type_sizes
+from engine.hub.sources.gguf_header import GgufHeader, GgufTensor, read_gguf_header, type_sizes
 from engine.hub.sources.gguf_metadata import Metadata
 from engine.hub.sources.gguf_names import ARCHITECTURES, Architecture
 from engine.hub.sources.gguf_rows import (
@@ -63,8 +63,15 @@ class GgufSource:
         Raises UnderhillError: UNSUPPORTED_MODEL (architecture, dense model, tensor type, unknown tensor), MISSING_FILE,
         BROKEN_FILE, DISK_ERROR.
         """
-        files = gguf_files.parts(path)
-        first, *rest = (read_gguf_header(file) for file in files)
+        return cls.of(path, [read_gguf_header(file) for file in gguf_files.parts(path)])
+
+    @classmethod
+    def of(cls, path: Path, headers: Sequence[GgufHeader], weights: bool = True) -> GgufSource:
+        """Of files whose headers have been read. weights: whether weights may be read already, to check small ones.
+
+        Raises UnderhillError as `open` for what the headers say.
+        """
+        first, *rest = headers
         metadata = Metadata(first.metadata)
         tensors = dict(first.tensors)
         for header in rest:
@@ -77,8 +84,8 @@ class GgufSource:
         architecture = _architecture(metadata)
         _check_types(tensors)
         config = architecture.config(metadata, tensors)
-        entries = {e.name: e for e in _Entries(architecture, config, tensors).make()}
-        return cls(path, files, metadata, config, _form(tensors), entries)
+        entries = {e.name: e for e in _Entries(architecture, config, tensors, weights).make()}
+        return cls(path, tuple(header.path for header in headers), metadata, config, _form(tensors), entries)
 
     @property
     def originals(self) -> tuple[Path, ...]:
@@ -121,7 +128,10 @@ class GgufSource:
 class _Entries:
     """Makes the hub's tensors out of those of the file."""
 
-    def __init__(self, architecture: Architecture, config: dict[str, Any], tensors: Mapping[str, GgufTensor]) -> None:
+    def __init__(
+        self, architecture: Architecture, config: dict[str, Any], tensors: Mapping[str, GgufTensor], weights: bool
+    ) -> None:
+        self._weights = weights
         self._architecture = architecture
         self._config = config
         self._tensors = tensors
@@ -130,7 +140,8 @@ class _Entries:
     def make(self) -> Iterator[DecodedEntry]:
         for name, tensor in self._tensors.items():
             if _ROTATION.fullmatch(name):
-                _check_rotation(tensor)
+                if self._weights:
+                    _check_rotation(tensor)
                 continue
             layer = _LAYER.fullmatch(name)
             if layer is None:

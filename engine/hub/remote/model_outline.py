@@ -1,0 +1,117 @@
+"""What is known of a model on a hub before any weight is fetched."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.cards import experts_per_token
+from engine.hub.headers import Entry
+from engine.hub.importer import GROUPS
+from engine.hub.layouts import find_experts
+from engine.hub.mapping import ExpertPlan
+from engine.hub.pieces import piece_shape
+from engine.hub.remote.revision import RemoteFile, Revision
+from engine.hub.sources.gguf_header import GgufHeader
+from engine.hub.sources.source import Source, TensorInfo
+from engine.store.layout import ExpertSpec
+
+
+@dataclass(frozen=True)
+class Outline:
+    """A model that could be fetched and imported.
+
+    files: what a download takes; weights: those of them that hold the weights.
+    entries: what these hold, by name; gguf: the same, where they are GGUF. heads: by file, the first bytes as they were
+    looked at.
+    experts: by MoE layer, how many and of what shape. dense: other weights, by name.
+    """
+
+    repo: str
+    commit: str
+    model_type: str
+    licence: str
+    gated: bool
+    config: dict[str, Any] = field(repr=False)
+    files: tuple[RemoteFile, ...] = field(repr=False)
+    weights: tuple[RemoteFile, ...] = field(repr=False)
+    entries: Mapping[str, Entry] = field(repr=False)
+    heads: Mapping[str, bytes] = field(repr=False)
+    experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
+    dense: Mapping[str, TensorInfo] = field(repr=False)
+    gguf: tuple[GgufHeader, ...] = field(default=(), repr=False)
+
+    @property
+    def download_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def parameters(self) -> int:
+        """Weights of the language model."""
+        return self._dense + sum(count * spec.parameters for count, spec in self.experts.values())
+
+    @property
+    def active_parameters(self) -> int:
+        """Weights that one token uses."""
+        top_k = experts_per_token(self.config)
+        return self._dense + sum(min(top_k, count) * spec.parameters for count, spec in self.experts.values())
+
+    def store_bytes(self, top: int) -> int:
+        """About how large the model is once imported with `top` bits."""
+        specs = [
+            (count, ExpertSpec(s.hidden, s.intermediate, top, s.group, s.has_gate, s.has_bias))
+            for count, s in self.experts.values()
+        ]
+        return sum(e.nbytes for e in self.dense.values()) + sum(n * spec.layout.nbytes for n, spec in specs)
+
+    @property
+    def _dense(self) -> int:
+        return sum(math.prod(e.shape) for e in self.dense.values())
+
+
+def outline_of(
+    found: Revision,
+    source: Source,
+    files: tuple[RemoteFile, ...],
+    weights: tuple[RemoteFile, ...],
+    heads: Mapping[str, bytes],
+    entries: Mapping[str, Entry],
+    gguf: tuple[GgufHeader, ...] = (),
+) -> Outline:
+    """Of a source whose headers are known. Raises UnderhillError as importing it would."""
+    plan = find_experts(source)
+    return Outline(
+        found.repo,
+        found.commit,
+        str(source.config["model_type"]),
+        found.licence,
+        found.gated,
+        source.config,
+        files,
+        weights,
+        entries,
+        heads,
+        _experts(source, plan),
+        {name: source.entry(name) for name in plan.dense},
+        gguf,
+    )
+
+
+def _experts(source: Source, plan: ExpertPlan) -> dict[int, tuple[int, ExpertSpec]]:
+    shapes = {i: piece_shape(source, experts[0].matrices["up"]) for i, experts in plan.layers.items()}
+    if any(len(shape) != 2 for shape in shapes.values()):
+        raise UnderhillError(Kind.BROKEN_FILE, "The experts of this model are not matrices.", "Choose another model.")
+    group = next((g for g in GROUPS if all(n % g == 0 for s in shapes.values() for n in s)), GROUPS[-1])
+    try:
+        return {
+            i: (len(plan.layers[i]), ExpertSpec(cols, rows, 8, group, plan.has_gate, plan.has_bias))
+            for i, (rows, cols) in shapes.items()
+        }
+    except ValueError as cause:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL, f"The experts cannot be stored: {cause}.", "Choose another model."
+        ) from cause
