@@ -102,5 +102,5 @@ def _together(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
         return now
     summed = {k: now[k] + before.get(k, 0) for k in ("decode_seconds", "hits", "misses", "bytes_read")}
     precision = {k: n + before.get("precision", {}).get(k, 0) for k, n in now["precision"].items()}
-    waited = before.get("prompt_seconds", now["prompt_seconds"])
-    return {**now, **summed, "precision": precision, "prompt_seconds": waited}
+    question = {k: before.get(k, now[k]) for k in ("prompt_seconds", "prompt_tokens", "reused_tokens")}
+    return {**now, **summed, **question, "precision": precision}

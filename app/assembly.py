@@ -7,10 +7,12 @@ from collections.abc import Callable
 from PySide6.QtWidgets import QApplication
 
 from app import garbage, preferences
+from app.attachments.desk import AttachmentDesk
 from app.attention import Attention
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
+from app.counting import Counting
 from app.inbox import Inbox
 from app.link.engine_link import EngineLink
 from app.models import Models
@@ -34,6 +36,11 @@ class Underhill:
         self.conversation = Conversation(self.keeper, self.link, self.inbox)
         self.models = Models(self.link, self.inbox)
         self.window = MainWindow(self.theme, self.keeper, self.conversation, self.models, remembered, paths.preferences)
+        composer = self.window.composer
+        self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox)
+        self.counting = Counting(composer, self.conversation, self.models, self.link)
+        self.counting.told.connect(composer.meter.tell)
+        self.counting.attachments_told.connect(composer.tell_costs)
         self.attention = Attention(self.window, self.conversation, self.models, self.theme)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)

@@ -23,6 +23,7 @@ SHORTCUTS = (
     Shortcut("Chats", "Delete the chosen chat", "Del"),
     Shortcut("Answers", "Send the message", "Return"),
     Shortcut("Answers", "New line", "Shift+Return"),
+    Shortcut("Answers", "Attach files", "Ctrl+O", "attach"),
     Shortcut("Answers", "Stop the answer (again: no longer wait for it), or leave off editing", "Esc", "escape"),
     Shortcut("Answers", "Answer the last question again", "Ctrl+R", "again_last"),
     Shortcut("Answers", "Have a cut answer go on", "Ctrl+Shift+R", "go_on_last"),

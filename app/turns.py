@@ -32,6 +32,14 @@ def groups(messages: Sequence[StoredMessage]) -> list[list[StoredMessage]]:
     return found
 
 
+def reads_from(messages: Sequence[StoredMessage]) -> int:
+    """The message with which the model began to read for the last answer; 0 where that was the first."""
+    last = next((i for i in range(len(messages) - 1, -1, -1) if messages[i].role == "assistant"), -1)
+    dropped = int(messages[last].stats.get("dropped_turns", 0)) if last >= 0 else 0
+    found = groups(messages[:last]) if dropped else []
+    return found[dropped][0].id if 0 < dropped < len(found) else 0
+
+
 def said(content: str, attachments: Sequence[Attachment]) -> str:
     """A message with what is attached to it: each in a fence that nothing in it can close."""
     parts = []

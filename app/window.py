@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
@@ -35,9 +35,11 @@ from app.shortcuts import SHORTCUTS
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
+from app.turns import reads_from
 from app.widgets.about import About
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
+from app.widgets.draft import local_files
 from app.widgets.header import Header
 from app.widgets.shortcut_sheet import ShortcutSheet
 from app.widgets.sidebar import Sidebar
@@ -64,6 +66,7 @@ class MainWindow(QMainWindow):
         self.setWindowTitle("Underhill")
         self.setWindowIcon(icon("underhill", ""))
         self.setMinimumSize(560, 420)
+        self.setAcceptDrops(True)
         room = self.screen().availableGeometry()
         self.resize(min(1280, room.width()), min(820, room.height() - 40))
         self._theme = theme
@@ -132,6 +135,7 @@ class MainWindow(QMainWindow):
         c.added.connect(self._added)
         c.grew.connect(self.transcript.extend)
         c.finished.connect(self.transcript.finish)
+        c.finished.connect(lambda _: self.transcript.mark_start(reads_from(c.messages)))
         c.removed.connect(self.transcript.remove)
         c.replaced.connect(self.transcript.replace)
         c.queue_changed.connect(self.composer.set_queue)
@@ -162,7 +166,8 @@ class MainWindow(QMainWindow):
     def _shortcuts(self) -> None:
         slots: dict[str, Callable[[], object]] = {
             "new_chat": self.new_chat, "focus_search": self._focus_search, "undo": self._undo,
-            "escape": self._escape, "again_last": self._again_last, "copy_last": self._copy_last,
+            "escape": self._escape, "attach": self.composer.attach.click,
+            "again_last": self._again_last, "copy_last": self._copy_last,
             "go_on_last": self._go_on_last,
             "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
             "toggle_live": self.header.live.toggle, "next_pane": self._next_pane,
@@ -238,6 +243,7 @@ class MainWindow(QMainWindow):
     def _opened(self, chat: Chat | None, messages: list[StoredMessage]) -> None:
         self._editing = 0
         self.transcript.set_messages(messages)
+        self.transcript.mark_start(reads_from(messages))
         self.pages.setCurrentWidget(self.transcript if messages else self.welcome)
         if chat is not None and chat.place is not None:
             self.transcript.go_to(chat.place)
@@ -417,6 +423,14 @@ class MainWindow(QMainWindow):
         self.banners.show_banner(
             "warning", "Your settings cannot be saved.", "They hold until you close Underhill.", problem.cause
         )
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if local_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self.composer.files.emit(local_files(event.mimeData()))
+        event.acceptProposedAction()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -120,5 +120,9 @@ QLabel#key {{ background: {p.surface}; border: 1px solid {p.border}; border-radi
 QTreeWidget {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
 QHeaderView::section {{ background: {p.sidebar}; color: {p.muted}; border: 0; padding: 5px 8px; }}
 QLabel#muted {{ color: {p.muted}; }}
+QLabel#muted[level="warning"] {{ color: {p.warning}; }}
+QLabel#muted[level="full"] {{ color: {p.danger}; }}
+QProgressBar[level="warning"]::chunk {{ background: {p.warning}; }}
+QProgressBar[level="full"]::chunk {{ background: {p.danger}; }}
 QLabel#restart {{ color: {p.warning}; }}
 """

@@ -14,13 +14,24 @@ _ENDS = {
 }
 
 
+class Plain(str):
+    """A note that is no warning."""
+
+    __slots__ = ()
+
+
 def before(message: StoredMessage) -> list[str]:
-    """Notices above an answer."""
+    """Notices above a message: from where the model reads, what was left out, what is attached."""
+    found: list[str] = []
+    if message.stats.get("read_from_here"):
+        found.append("The model reads from here on: what is above did not fit into the context.")
     dropped = int(message.stats.get("dropped_turns", 0))
-    if not dropped:
-        return []
-    turns = "1 older turn was" if dropped == 1 else f"{dropped} older turns were"
-    return [f"The context is full: {turns} left out of what the model read."]
+    if dropped:
+        turns = "1 older turn was" if dropped == 1 else f"{dropped} older turns were"
+        found.append(f"The context is full: {turns} left out of what the model read.")
+    if message.attachments:
+        found.append(Plain("Attached: " + ", ".join(a.name for a in message.attachments)))
+    return found
 
 
 def after(message: StoredMessage) -> list[str]:

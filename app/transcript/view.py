@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -131,6 +133,14 @@ class TranscriptView(QAbstractScrollArea):
             self._follow = self._follow or index == len(self.items) - 1
             self.layout_.replace(MessageItem(message), index)
             self.arrange()
+
+    def mark_start(self, message_id: int) -> None:
+        """Say above this message that the model reads from there on; 0: it reads everything."""
+        for item in list(self.items):
+            marked = bool(item.message.stats.get("read_from_here"))
+            if marked != (item.message.id == message_id):
+                stats = {k: v for k, v in item.message.stats.items() if k != "read_from_here"}
+                self.replace(replace(item.message, stats=stats if marked else {**stats, "read_from_here": True}))
 
     def remove(self, message_id: int) -> None:
         """Take a message away."""

@@ -6,12 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextOption
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chats.records import Attachment, Queued
 from app.theme.theme import Theme
 from app.widgets.chips import Chip, Chips
+from app.widgets.draft import DraftEdit
 from app.widgets.icon_button import IconButton
+from app.widgets.meter import ContextMeter
 
 _TALLEST = 220  # pixels; more text scrolls
 _DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
@@ -26,6 +28,8 @@ class Composer(QFrame):
     recall = Signal()  # Up in an empty composer: the last question, to be edited
     queue_changed = Signal(object)  # tuple[Queued, ...]: the user took one out
     changed = Signal()  # text or attachments
+    files = Signal(object)  # list[Path]: dropped or pasted
+    long_text = Signal(str)  # pasted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,7 +42,10 @@ class Composer(QFrame):
         self.waiting = Chips(theme, "Messages that wait", "Take out", self)
         self.waiting.pressed.connect(self._take_back)
         self.waiting.removed.connect(self._take_out)
-        self.edit = QPlainTextEdit(self)
+        self.attached = Chips(theme, "Attachments", "Remove", self)
+        self.edit = DraftEdit(self)
+        self.edit.files.connect(self.files)
+        self.edit.long_text.connect(self.long_text)
         self.edit.setObjectName("draft")
         self.edit.setAccessibleName("Message")
         self.edit.setPlaceholderText("Write a message")
@@ -53,14 +60,21 @@ class Composer(QFrame):
         self.button.set_icon("send")
         self.button.setFixedSize(36, 36)
         self.button.clicked.connect(self._pressed)
+        self.attach = IconButton(theme, "attach", "Attach files", self, "Ctrl+O")
+        self.meter = ContextMeter(self)
         row = QHBoxLayout()
-        row.setSpacing(8)
-        row.addWidget(self.edit, 1)
-        row.addWidget(self.button, 0, Qt.AlignmentFlag.AlignBottom)
+        row.setSpacing(4)
+        row.addWidget(self.attach)
+        row.addStretch(1)
+        row.addWidget(self.meter)
+        row.addSpacing(6)
+        row.addWidget(self.button)
         self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(16, 8, 8, 8)
-        self.column.setSpacing(6)
+        self.column.setContentsMargins(10, 8, 8, 8)
+        self.column.setSpacing(4)
         self.column.addWidget(self.waiting)
+        self.column.addWidget(self.attached)
+        self.column.addWidget(self.edit)
         self.column.addLayout(row)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
@@ -86,7 +100,16 @@ class Composer(QFrame):
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
         """What goes with the message."""
         self.attachments = tuple(attachments)
+        self.tell_costs([None] * len(self.attachments))
         self._changed()
+
+    def tell_costs(self, tokens: Sequence[int | None]) -> None:
+        """Show the attachments, each with its tokens; None: not counted yet."""
+        if len(tokens) == len(self.attachments):
+            self.attached.fill([
+                Chip(a.name if n is None else f"{a.name}  ·  {n:,} tokens", "Press to see what the model reads of it.",
+                     "attach") for a, n in zip(self.attachments, tokens)
+            ])  # fmt: skip
 
     def set_busy(self, busy: bool) -> None:
         """While an answer comes the button stops it, and what is sent waits."""
@@ -146,11 +169,10 @@ class Composer(QFrame):
     def _send(self) -> None:
         text, attachments = self.text().strip(), self.attachments
         if (text or attachments) and self._ready:
-            self.attachments = ()
+            self.set_attachments(())
             self.edit.clear()
             self.keep()
             self.sent.emit(text, attachments)
-            self._changed()
 
     @Slot(int)
     def _take_back(self, number: int) -> None:

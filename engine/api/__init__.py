@@ -50,13 +50,13 @@ from engine.hub.shown import (
 
 __all__ = [
     "AddFolder", "AdoptModels", "AdoptedModel", "AskToken", "CancelTransfer", "Cancelled", "Command", "Computer",
-    "ContinueImport", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash", "Engine", "Event",
-    "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel", "Generate", "HubModel",
-    "ImportModel", "KeepSettings", "KeepToken", "Kind", "ListCatalogue", "ListDeleted", "ListFolders", "ListModels",
-    "ListTransfers", "Listed", "LoadModel", "Look", "MemoryUse", "Message", "ModelCard", "ModelChanged",
+    "ContinueImport", "CountTokens", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash", "Engine",
+    "Event", "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel", "Generate",
+    "HubModel", "ImportModel", "KeepSettings", "KeepToken", "Kind", "ListCatalogue", "ListDeleted", "ListFolders",
+    "ListModels", "ListTransfers", "Listed", "LoadModel", "Look", "MemoryUse", "Message", "ModelCard", "ModelChanged",
     "ModelDetails", "ModelFolder", "MoveModel", "Pause", "PauseTransfer", "PlanChanged", "ProbeComputer", "Progress",
-    "PromptRead", "PullModel", "ReadSettings", "RestoreModel", "Resume", "ResumeTransfer", "SearchModels",
-    "SearchPage", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenState", "Transfer",
+    "PromptRead", "PullModel", "ReadSettings", "RestoreModel", "Resume", "ResumeTransfer", "SearchModels", "SearchPage",
+    "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenCount", "TokenState", "Transfer",
     "TransferChanged", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport", "Watch",
     "dial_in_words", "settings", "start",
 ]  # fmt: skip
@@ -116,6 +116,13 @@ class Generate(Command):
     stop: tuple[str, ...] = ()
     continue_last: bool = False
     thinking: bool | None = None
+
+
+@dataclass(frozen=True)
+class CountTokens(Command):
+    """How many tokens texts are for the loaded model; also while it answers. Done.result: TokenCount."""
+
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -277,6 +284,17 @@ class Progress(Event):
     unit: str = ""
     rate: float = 0.0
     left: float | None = None
+
+
+@dataclass(frozen=True)
+class TokenCount:
+    """Result of CountTokens: tokens of each text, without what the chat template puts around it.
+
+    context: most tokens that the model, as it is loaded, sees at a time.
+    """
+
+    tokens: tuple[int, ...]
+    context: int
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,6 +56,7 @@ class ChatFormat:
                 "Look for a version of the model that includes tokenizer.json.",
             )
         self.tokenizer = self._hf.backend_tokenizer
+        self._encoding = threading.Lock()  # the window has its drafts counted while a prompt is encoded
         self.stop_ids = frozenset(self._stop_ids(directory))
         self.has_template = bool(getattr(self._hf, "chat_template", None))
         self._control = tuple(t.content for t in self.tokenizer.get_added_tokens_decoder().values() if t.special)
@@ -79,8 +81,9 @@ class ChatFormat:
         return found
 
     def encode(self, text: str) -> list[int]:
-        """Text to ids, as it stands: no special tokens added."""
-        return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
+        """Text to ids, as it stands: no special tokens added. May be called from any thread."""
+        with self._encoding:
+            return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
     def decode(self, ids: Sequence[int]) -> str:
         """Ids to the text a person sees."""
@@ -122,12 +125,16 @@ class ChatFormat:
             if at % 2 == 0:
                 ids += self.encode(part)
             elif int(part) < len(self._control):
-                self.tokenizer.encode_special_tokens = True
-                try:
-                    ids += self.encode(self._control[int(part)])
-                finally:
-                    self.tokenizer.encode_special_tokens = False
+                ids += self._spelled(self._control[int(part)])
         return ids
+
+    def _spelled(self, token: str) -> list[int]:
+        with self._encoding:
+            self.tokenizer.encode_special_tokens = True
+            try:
+                return list(self.tokenizer.encode(token, add_special_tokens=False).ids)
+            finally:
+                self.tokenizer.encode_special_tokens = False
 
     def _render(
         self, messages: Sequence[Message], generation_prompt: bool, continue_last: bool, thinking: bool | None

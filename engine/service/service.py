@@ -53,7 +53,9 @@ class Service:
 
     def send(self, command: api.Command) -> None:
         """Queue a command on the thread that serves it."""
-        if isinstance(command, (api.Stop, api.Watch, api.ListModels, api.Shutdown, *QUICK, *TRANSFERS)):
+        if isinstance(
+            command, (api.Stop, api.Watch, api.ListModels, api.CountTokens, api.Shutdown, *QUICK, *TRANSFERS)
+        ):
             self._control.put(command)
             return
         if isinstance(command, LONG):
@@ -93,6 +95,8 @@ class Service:
                 self._look = command.look
             case api.ListModels():
                 return self._list()
+            case api.CountTokens():
+                return self._count(command.texts)
             case api.Shutdown():
                 self._shop.go_offline()
                 lanes = (self._hub, self._catalogue, self._library, self._model)
@@ -127,6 +131,11 @@ class Service:
         session = self._session
         current = session.card.path if session is not None else None
         return tuple(dataclasses.replace(card, loaded=card.path == current) for card in self._librarian.cards())
+
+    def _count(self, texts: tuple[str, ...]) -> api.TokenCount:
+        session = self._loaded()
+        whole = (t.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for t in texts)
+        return api.TokenCount(tuple(len(session.chat.encode(t)) for t in whole), session.context.limit)
 
     def _open_store(self) -> Path | None:
         session = self._session

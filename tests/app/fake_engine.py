@@ -48,6 +48,7 @@ class FakeEngine:
         self.fail: dict[type[api.Command], api.Failed] = {}
         self.received: list[api.Command] = []
         self.dropped = 0
+        self.context = 1024
         self.finish = "stop"
         self.telemetry_every = 0.2
         self._queue: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
@@ -67,6 +68,10 @@ class FakeEngine:
         if isinstance(command, api.Stop):
             self._cancelled.add(command.target)
             self._on_event(api.Done(command.id, True))
+        elif isinstance(command, api.CountTokens):  # a token is four letters
+            self._on_event(
+                api.Done(command.id, api.TokenCount(tuple(len(t) // 4 for t in command.texts), self.context))
+            )
         elif isinstance(command, api.UpdateSettings):
             self._on_event(self.fail.pop(type(command), None) or api.Done(command.id, command.settings))
         else:

@@ -15,6 +15,7 @@ import pytest
 from engine import api
 from engine.api import (
     Cancelled,
+    CountTokens,
     DeleteModel,
     Done,
     Event,
@@ -136,6 +137,23 @@ def test_loading_says_how_far_it_is_and_returns_the_card(desk: Desk) -> None:
     assert any(isinstance(e, Progress) for e in desk.of(command))
     models = desk.result(ListModels)
     assert [(m.name, m.loaded) for m in models] == [("builtin", True)]
+
+
+def test_tokens_are_counted_while_an_answer_is_made(loaded: Desk) -> None:
+    command = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 2000})
+    loaded.first(lambda e: isinstance(e, TextDelta) and e.id == command)
+    found = loaded.wait(loaded.send(CountTokens, ("", "Hello there.", "Hello there. " * 50, "\ud83d"))).result  # type: ignore[attr-defined]
+    assert not any(isinstance(e, TERMINAL) and e.id == command for e in loaded.of(command))
+    loaded.send(Stop, command)
+    none, some, many, half = found.tokens
+    assert none == 0 < some < 8
+    assert some * 40 < many < some * 80
+    assert half > 0
+    assert found.context >= 64
+
+
+def test_tokens_cannot_be_counted_without_a_model(desk: Desk) -> None:
+    assert isinstance(desk.wait(desk.send(CountTokens, ("Hello",))), Failed)
 
 
 def test_stop_ends_an_answer_with_what_there_is(loaded: Desk) -> None:

@@ -1,0 +1,91 @@
+"""Attachments of the message that is being written: chosen, dropped or pasted, and read off the window's thread."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QDialog, QFileDialog, QPlainTextEdit, QVBoxLayout
+
+from app.attachments.reading import read
+from app.chats.records import Attachment
+from app.inbox import Inbox
+from app.widgets.banner import Banners
+from app.widgets.composer import Composer
+from engine import api
+
+_SHOWN = 100_000  # characters of an attachment that its window shows
+
+
+class AttachmentDesk(QObject):
+    """Serves one composer."""
+
+    def __init__(self, composer: Composer, banners: Banners, inbox: Inbox) -> None:
+        super().__init__(composer)
+        self._composer = composer
+        self._banners = banners
+        self._inbox = inbox
+        composer.attach.clicked.connect(self.choose)
+        composer.files.connect(self.take_files)
+        composer.long_text.connect(self.take_text)
+        composer.attached.pressed.connect(self.show)
+        composer.attached.removed.connect(self.remove)
+
+    @Slot()
+    def choose(self) -> None:
+        """Ask for files."""
+        names, _ = QFileDialog.getOpenFileNames(self._composer, "Attach text, code or PDF files")
+        self.take_files([Path(n) for n in names])
+
+    @Slot(object)
+    def take_files(self, paths: Sequence[Path]) -> None:
+        """Read files and attach them."""
+        if paths:
+            threading.Thread(target=self._read, args=(list(paths),), name="attachments", daemon=True).start()
+
+    @Slot(str)
+    def take_text(self, text: str) -> None:
+        """A long text that was pasted."""
+        names = {a.name for a in self._composer.attachments}
+        name = next(n for i in range(1, len(names) + 2) if (n := f"Pasted text {i}") not in names)
+        self._taken([Attachment(name, text)])
+
+    @Slot(int)
+    def remove(self, number: int) -> None:
+        """Take an attachment off."""
+        now = self._composer.attachments
+        self._composer.set_attachments(now[:number] + now[number + 1 :])
+
+    @Slot(int)
+    def show(self, number: int) -> QDialog:
+        """Show what the model reads of an attachment."""
+        attachment = self._composer.attachments[number]
+        dialog = QDialog(self._composer.window())
+        dialog.setWindowTitle(attachment.name)
+        dialog.resize(640, 480)
+        text = QPlainTextEdit(attachment.text[:_SHOWN], dialog)
+        text.setReadOnly(True)
+        text.setAccessibleName(attachment.name)
+        QVBoxLayout(dialog).addWidget(text)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+        return dialog
+
+    def _read(self, paths: list[Path]) -> None:
+        """Runs on a thread of its own."""
+        found: list[Attachment] = []
+        for path in paths:
+            try:
+                found.append(read(path))
+            except api.UnderhillError as error:
+                self._inbox.post(self._refused, error)
+        self._inbox.post(self._taken, found)
+
+    def _taken(self, found: list[Attachment]) -> None:
+        self._composer.set_attachments((*self._composer.attachments, *found))
+        self._composer.edit.setFocus()
+
+    def _refused(self, error: api.UnderhillError) -> None:
+        self._banners.show_banner("warning", error.sentence, error.action)

@@ -1,0 +1,55 @@
+"""How much of what the model can see at a time is taken: a short line and a bar, with a warning from 80 % on."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
+
+WARN = 0.8  # of the context
+
+
+class ContextMeter(QWidget):
+    """Hidden until something is known."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.label = QLabel(self)
+        self.label.setObjectName("muted")
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setFixedWidth(64)
+        self.bar.setRange(0, 1000)
+        self.bar.setAccessibleName("Context that is taken")
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self.label)
+        row.addWidget(self.bar)
+        self.hide()
+
+    def tell(self, chat: int, draft: int, context: int) -> None:
+        """Tokens of the chat so far and of what is being written, of so many that the model sees at a time."""
+        used = chat + draft
+        share = used / context
+        level = "full" if used > context else "warning" if share >= WARN else "fine"
+        self.bar.setValue(min(1000, round(1000 * share)))
+        message = f"{draft:,} tokens  ·  " if draft else ""
+        self.label.setText(f"{message}{min(share, 9.99):.0%} of context")
+        if draft > context:
+            tip = f"This message is longer than the {context:,} tokens that the model sees at a time. Shorten it."
+        elif level == "full":
+            tip = (
+                f"Chat and message take {used:,} tokens; the model sees {context:,} at a time. "
+                "The oldest turns will be left out; the system prompt stays."
+            )
+        else:
+            tip = f"Chat and message take {used:,} of the {context:,} tokens that the model sees at a time."
+        for widget in (self, self.label, self.bar):
+            widget.setToolTip(tip)
+        self.label.setAccessibleDescription(tip)
+        if self.property("level") != level:
+            self.setProperty("level", level)
+            for part in (self.label, self.bar):
+                part.setProperty("level", level)
+                part.style().unpolish(part)
+                part.style().polish(part)
+        self.show()

@@ -1,0 +1,157 @@
+"""Files and long texts go with a message, with what they cost; what is no text is refused with a reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtWidgets import QPlainTextEdit
+from pytestqt.qtbot import QtBot
+
+from app.attachments.reading import read
+from app.chats.records import Attachment, StoredMessage
+from app.transcript import notes
+from app.turns import reads_from, said, turns
+from app.widgets.draft import LONG
+from engine import api
+from tests.app.acts import Launch, ask, contents
+from tests.app.attachments_pdf import pdf
+from tests.app.conftest import close, engine_of
+
+
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("Grüße\r\nzwei".encode(), "Grüße\nzwei"),
+        ("\ufeffmarked".encode(), "marked"),
+        ("Grüße".encode("utf-16"), "Grüße"),
+        ("Grüße".encode("cp1252"), "Grüße"),
+        (pdf("Under the hill"), "Under the hill"),
+    ],
+)
+def test_text_is_read_as_what_it_is(tmp_path: Path, data: bytes, text: str) -> None:
+    path = tmp_path / "file.x"
+    path.write_bytes(data)
+    assert read(path) == Attachment("file.x", text)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is no text"),
+        (b" \n", "no text in"),
+        (pdf(""), "no text in"),
+        (b"%PDF-1.4\ngarbage", "cannot be read as a PDF"),
+        (pdf("cut off")[:150], "cannot be read as a PDF"),
+        (b"x" * ((8 << 20) + 1), "too large"),
+    ],
+)
+def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, sentence: str) -> None:
+    path = tmp_path / "file.x"
+    path.write_bytes(data)
+    with pytest.raises(api.UnderhillError, match=sentence):
+        read(path)
+
+
+def test_a_folder_and_a_missing_file_say_why(tmp_path: Path) -> None:
+    with pytest.raises(api.UnderhillError, match="is a folder"):
+        read(tmp_path)
+    with pytest.raises(api.UnderhillError, match="cannot be read"):
+        read(tmp_path / "none")
+
+
+def test_nothing_in_an_attachment_closes_its_fence() -> None:
+    text = said("Why?", [Attachment("a.md", "```\ncode\n```")])
+    assert text == "a.md:\n````\n```\ncode\n```\n````\n\nWhy?"
+
+
+def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("the treasure is under the oak")
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\0" * 100)
+    underhill = launch()
+    composer = underhill.window.composer
+    mime = QMimeData()
+    mime.setUrls([QUrl.fromLocalFile(str(tmp_path / name)) for name in ("notes.txt", "picture.png")])
+    assert composer.edit.canInsertFromMimeData(mime)
+    composer.edit.insertFromMimeData(mime)
+    qtbot.waitUntil(lambda: len(composer.attachments) == 1)
+    qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
+    assert underhill.window.banners.banners[0].sentence == "picture.png is no text."
+    qtbot.waitUntil(lambda: "tokens" in composer.attached.chips[0].text)
+    ask(qtbot, underhill, "where?")
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.Generate))
+    assert sent.messages[0].content == "notes.txt:\n```\nthe treasure is under the oak\n```\n\nwhere?"
+    assert contents(underhill)[0] == "where?"
+    assert notes.before(underhill.conversation.messages[0]) == ["Attached: notes.txt"]
+    assert composer.attachments == ()
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: len(again.conversation.messages) == 2)
+    assert again.conversation.messages[0].attachments[0].text == "the treasure is under the oak"
+    again.window.transcript.edit.emit(again.conversation.messages[0].id)
+    assert [a.name for a in again.window.composer.attachments] == ["notes.txt"]
+
+
+def test_a_long_paste_becomes_an_attachment(qtbot: QtBot, launch: Launch) -> None:
+    composer = launch().window.composer
+    for text in ("x" * (LONG + 1), "short"):
+        mime = QMimeData()
+        mime.setText(text)
+        composer.edit.insertFromMimeData(mime)
+    assert [a.name for a in composer.attachments] == ["Pasted text 1"]
+    assert composer.text() == "short"
+    composer.attached.pressed.emit(0)
+    shown = next(w for w in composer.window().findChildren(QPlainTextEdit) if w.isReadOnly() and len(w.toPlainText()))
+    assert len(shown.toPlainText()) == LONG + 1
+    shown.window().close()
+    composer.attached.removed.emit(0)
+    assert composer.attachments == ()
+
+
+def test_an_attachment_alone_can_be_sent(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    underhill.window.composer.set_attachments([Attachment("plan.txt", "text")])
+    qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(contents(underhill)) == 2 and not underhill.conversation.working)
+    assert underhill.conversation.chat is not None
+    assert underhill.conversation.chat.title == "plan.txt"
+
+
+def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(context=1000, script=lambda messages: "Yes.")
+    composer, meter = underhill.window.composer, underhill.window.composer.meter
+    composer.edit.setPlainText("x" * 400)
+    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10% of context")
+    assert meter.property("level") == "fine"
+    composer.edit.setPlainText("x" * 3200)
+    qtbot.waitUntil(lambda: meter.property("level") == "warning")
+    composer.edit.setPlainText("x" * 4040)
+    qtbot.waitUntil(lambda: meter.property("level") == "full")
+    assert "longer than the 1,000 tokens" in meter.toolTip()
+    composer.edit.setPlainText("")
+    ask(qtbot, underhill, "hello there, how are you")
+    stats = underhill.conversation.messages[1].stats
+    used = stats["prompt_tokens"] + 1
+    qtbot.waitUntil(lambda: f"take {used:,} of the 1,000" in meter.toolTip())
+
+
+def test_from_where_the_model_reads_is_said(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: "Yes.")
+    for text in ("one", "two", "three"):
+        ask(qtbot, underhill, text)
+    engine_of(underhill).dropped = 2
+    ask(qtbot, underhill, "four")
+    marked = [i.message.content for i in underhill.window.transcript.items if i.message.stats.get("read_from_here")]
+    assert marked == ["two"]
+    assert reads_from(underhill.conversation.messages) == underhill.conversation.messages[2].id
+    engine_of(underhill).dropped = 0
+    ask(qtbot, underhill, "five")
+    assert not any(i.message.stats.get("read_from_here") for i in underhill.window.transcript.items)
+
+
+def test_the_system_prompt_comes_first_and_questions_in_a_row_are_one_turn() -> None:
+    one = StoredMessage(1, 1, None, "user", "a")
+    two = StoredMessage(2, 1, 1, "user", "b", attachments=(Attachment("f", "t"),))
+    read_ = turns([one, two], "Be brief.")
+    assert [(m.role, m.content) for m in read_] == [("system", "Be brief."), ("user", "a\n\nf:\n```\nt\n```\n\nb")]
