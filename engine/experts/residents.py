@@ -108,7 +108,7 @@ class Residents:
         self._telemetry = telemetry  # owns the counters
         self.needed = array("i", [0] * MOST)
         self._ranks = array("i", [0] * MOST)
-        self._out = self._kept = torch.empty(0)
+        self._out = torch.empty(0)
         self._exact = True
         self._layers = {
             layer: ResidentExperts(layer, own, activation, telemetry)
@@ -167,7 +167,7 @@ class Residents:
         x, ids, _, _ = step.addresses
         if self._out.numel() < step.k * step.hidden:
             with torch.inference_mode(False):
-                self._out, self._kept = torch.empty(step.k * step.hidden), torch.empty(1, MOST)
+                self._out = torch.empty(step.k * step.hidden)
         self._kernel.moe_some(
             experts.address, ids, self._ranks.buffer_info()[0], len(ranks), step.k, x, self._out.data_ptr()
         )
@@ -175,13 +175,8 @@ class Residents:
     def combine(self, step: Step) -> None:
         """step.y, from all that was run since MISSING; what was skipped is left out."""
         _, _, weights, y = step.addresses
-        needed = self.needed[: step.k].tolist()
-        if SKIPPED in needed:
-            kept = self._kept[:, : step.k]
-            kept.copy_(step.weights)
-            kept[0, [rank for rank, planes in enumerate(needed) if planes == SKIPPED]] = 0.0
-            weights = self._kept.data_ptr()
-        self._kernel.combine_one(weights, self._out.data_ptr(), y, step.k, step.hidden)
+        needed = self.needed.buffer_info()[0]
+        self._kernel.combine_some(weights, needed, self._out.data_ptr(), y, step.k, step.hidden)
 
     def _changed(self, entry: Entry, there: bool) -> None:
         key = entry.key

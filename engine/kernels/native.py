@@ -24,7 +24,7 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 7  # UH_ABI in underhill_kernels.h
+ABI = 8  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
@@ -134,6 +134,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_attend_many.argtypes = (pointer, pointer)
     library.uh_play.argtypes = (pointer, pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
+    library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, *[pointer] * 4, i32, i32), None
     library.uh_read.argtypes, library.uh_read.restype = (pointer, pointer, ctypes.c_int64), ctypes.c_uint64
     library.uh_crc32.argtypes = (ctypes.c_int, ctypes.c_uint32, pointer, ctypes.c_int64)
     library.uh_crc32.restype = ctypes.c_uint32
@@ -263,10 +264,13 @@ class NativeKernel:
         if failed:
             raise RuntimeError("an expert that was to run is not in memory")
 
-    def combine_one(self, weights: int, out: int, y: int, k: int, hidden: int) -> None:
-        """See Kernel.combine, for one token: y [hidden] = sum of weights[rank] * out[rank]. All are addresses."""
+    def combine_some(self, weights: int, needed: int, out: int, y: int, k: int, hidden: int) -> None:
+        """See Kernel.combine, for one token after MISSING: y [hidden] = sum of weights[rank] * out[rank].
+
+        needed: of `moe_resident`; ranks that are SKIPPED there are left out unread. All but k and hidden are addresses.
+        """
         with self._lock:
-            self._library.uh_combine(self._context, weights, out, y, 1, k, hidden)
+            self._library.uh_combine_some(self._context, weights, needed, out, y, k, hidden)
 
     def linear(self, view: View, x: Tensor, y: Tensor | None = None) -> Tensor:
         """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None makes one.

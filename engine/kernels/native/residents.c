@@ -91,3 +91,10 @@ int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *i
     }
     return uh_run(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
 }
+
+void uh_combine_some(uh_context *context, const float *weights, const int32_t *needed, const float *out, float *y,
+                     int32_t k, int32_t hidden) {
+    float kept[MOST];
+    for (int32_t i = 0; i < k; i++) kept[i] = needed[i] == UH_SKIPPED ? 0.0f : weights[i];
+    uh_combine(context, kept, out, y, 1, k, hidden);
+}

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 7
+#define UH_ABI 8
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -150,9 +150,13 @@ UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const
                            const float *weights, float *y, int32_t *needed);
 
 /* Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x) for the n `ranks` below k. out
- * [k, hidden], for uh_combine. Counts in `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
+ * [k, hidden], for uh_combine_some. Counts in `ran`, and what ran coarse. 0: done; -1: out of memory; below: nothing was done. */
 UH_API int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *ids, const int32_t *ranks, int32_t n,
                        int32_t k, const float *x, float *out);
+
+/* uh_combine for one token with the `needed` of UH_NOT_RESIDENT: what is skipped there is dropped unread. At most 64. */
+UH_API void uh_combine_some(uh_context *context, const float *weights, const int32_t *needed, const float *out, float *y,
+                            int32_t k, int32_t hidden);
 
 /* Reads n bytes once with all threads, but for less than 256 of each of 64 parts, as fast as it goes: the roof the kernels
  * are measured against. */

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from engine.kernels.activation import KINDS, SWIGLU_KINDS, Activation, ActivationKind
 from engine.kernels.call import Parts, Work
 from engine.kernels.dense import raw_view
-from engine.kernels.native import NativeKernel
+from engine.kernels.native import SKIPPED, NativeKernel
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
 from engine.kernels.tape import Tape, TapeStep
 from engine.store.layout import ExpertSpec
@@ -101,6 +101,16 @@ def test_combine_adds_in_the_order_of_k_as_the_reference_does(make_kernel: MakeK
     weights[2, 3] = 0
     out[2 * 6 + 3] = float("nan")
     assert torch.equal(make_kernel().combine(out, weights), TorchKernel().combine(out, weights))
+
+
+@pytest.mark.parametrize("k", [1, 6, 64])
+def test_what_is_skipped_is_dropped_unread_and_nothing_else(make_kernel: MakeKernel, k: int) -> None:
+    out, weights, y = torch.randn(k, 77), torch.rand(k), torch.full((77,), float("nan"))
+    needed = torch.tensor([(SKIPPED, 0, 2)[rank % 3] for rank in range(k)], dtype=torch.int32)
+    out[needed == SKIPPED] = float("nan")
+    make_kernel().combine_some(*(t.data_ptr() for t in (weights, needed, out, y)), k, 77)
+    kept = torch.where(needed == SKIPPED, 0.0, weights)
+    assert torch.equal(y, TorchKernel().combine(out, kept[None])[0])
 
 
 @pytest.mark.parametrize("poison", [float("nan"), float("inf"), float("-inf")])
@@ -225,7 +235,7 @@ def test_after_closing_every_call_is_refused_and_closing_again_is_not(native_lib
         lambda: kernel.moe_one(0, 0, 0, 0, 0, 0),
         lambda: kernel.moe_resident(0, 0, 0, 0, 0, 0, 0),
         lambda: kernel.moe_some(0, 0, 0, 0, 0, 0, 0),
-        lambda: kernel.combine_one(0, 0, 0, 0, 0),
+        lambda: kernel.combine_some(0, 0, 0, 0, 0, 0),
     ]
     for call in calls:
         with pytest.raises(RuntimeError, match="closed"):
