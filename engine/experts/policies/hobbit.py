@@ -7,6 +7,7 @@ import numpy as np
 from engine.experts.policies.policy import Shape, Visit
 from engine.experts.policies.scored import Array, Scored, values
 from engine.experts.policies.weights import Weights
+from engine.kernels.order import order_where_native
 
 TIE = 1e-9  # of a use, per visit
 
@@ -35,7 +36,8 @@ class Hobbit(Scored):
         rows = len(shape.layers)
         ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
         near = weights.fld * (1.0 - ahead / rows)
-        self._near = [np.roll(near, row)[:, None] for row in range(rows + 1)]
+        self._near = [np.roll(near, row) for row in range(rows + 1)]
+        self._ordered = order_where_native(self._score, self._tick, self._barred, self._near, self._order)
 
     def _note(self, base: int, visit: Visit) -> None:
         score, last, tick = self._each
@@ -55,7 +57,13 @@ class Hobbit(Scored):
         np.add(self._score, self._tick, out=order)
         if self._weights.fld:
             by_row = order.reshape(self.table)
-            by_row += self._near[self._row] * self._token
+            by_row += (self._near[self._row] * self._token)[:, None]
+
+    def _rank(self) -> None:
+        if self._ordered is None:
+            super()._rank()
+        else:  # the same numbers, to the last bit
+            self._ordered(self._row, self._token)
 
     def _forget(self) -> None:
         self._score[:] = 0.0

@@ -131,9 +131,13 @@ class Scored(ABC):
         if self._weighed:
             return
         self._digest()
+        self._rank()
+        self._weighed = True
+
+    def _rank(self) -> None:
+        """Scores and bars."""
         self._weigh(self._order)
         self._order += self._barred
-        self._weighed = True
 
     def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
         """Of the experts from number `first` to before `end` the evictable one that leaves first, its score `below`."""

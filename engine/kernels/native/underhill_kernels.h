@@ -158,6 +158,10 @@ UH_API int uh_moe_some(uh_context *context, const uh_residents *layer, const int
 UH_API void uh_combine_some(uh_context *context, const float *weights, const int32_t *needed, const float *out, float *y,
                             int32_t k, int32_t hidden);
 
+/* order [rows, experts] = scores + ticks + near [rows] * token + bars, added in this order. */
+UH_API void uh_order(const double *scores, const double *ticks, const double *bars, const double *near, double token,
+                     int32_t rows, int32_t experts, double *order);
+
 /* Reads n bytes once with all threads, but for less than 256 of each of 64 parts, as fast as it goes: the roof the kernels
  * are measured against. */
 UH_API uint64_t uh_read(uh_context *context, const uint8_t *bytes, int64_t n);

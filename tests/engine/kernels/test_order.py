@@ -1,0 +1,73 @@
+"""Native code puts experts in the order that numpy does, to the last bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from engine.experts.keys import ExpertKey
+from engine.experts.policies import Shape, Visit
+from engine.experts.policies.hobbit import Hobbit
+from engine.experts.policies.weights import Weights
+from engine.kernels.choice import available
+from engine.kernels.order import Order
+
+pytestmark = pytest.mark.skipif(not available().native, reason="not built")
+
+
+@pytest.mark.parametrize(("rows", "experts"), [(1, 1), (3, 7), (24, 128)])
+def test_the_sum_is_taken_in_the_order_that_is_promised(rows: int, experts: int) -> None:
+    rng = np.random.default_rng(3)
+    scores, ticks, order = (rng.normal(size=rows * experts) * 1e3 for _ in range(3))
+    bars = rng.choice([0.0, 1e15, np.inf], rows * experts)
+    near = [rng.random(rows) for _ in range(rows + 1)]
+    ordered = Order(scores, ticks, bars, near, order)
+    for row in range(rows + 1):
+        ordered(row, 17)
+        by_row = (scores + ticks).reshape(rows, experts) + (near[row] * 17)[:, None]
+        assert np.array_equal(order, by_row.reshape(-1) + bars)
+
+
+def test_arrays_that_it_must_not_follow_are_refused() -> None:
+    good, near = np.zeros(6), [np.zeros(2)]
+    for bad in (np.zeros(5), np.zeros(6, np.float32), np.zeros(12)[::2]):
+        with pytest.raises(ValueError, match="not contiguous float64"):
+            Order(good, good, bad, near, good.copy())
+    with pytest.raises(ValueError, match="in 4 rows"):
+        Order(good, good, good, [np.zeros(4)], good.copy())
+
+
+@pytest.mark.parametrize("fld", [0.0, 0.2])
+def test_the_same_experts_leave_with_and_without(fld: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    shape, weights = Shape((0, 2, 5), 16), Weights(0.4, 0.0, 0.6 - fld, fld)
+    ours = Hobbit(shape, weights)
+    monkeypatch.setattr("engine.experts.policies.hobbit.order_where_native", lambda *_: None)
+    plain = Hobbit(shape, weights)
+    dice = np.random.default_rng(4)
+    there: set[ExpertKey] = set()
+    left = 0
+    for step in range(300):
+        layer = shape.layers[step % 3]
+        chosen = dice.permutation(16)[:4].tolist()
+        visit = Visit(layer, chosen, [bool(high) for high in dice.integers(0, 2, 4)])
+        for policy in (ours, plain):
+            policy.routed(visit)
+            policy.protect([ExpertKey(shape.layers[(step + 1) % 3], step % 16)])
+        for key in (ExpertKey(layer, expert) for expert in chosen):
+            if key in there:
+                continue
+            if len(there) == 20:
+                gone = ours.victim(key, lambda one: one.expert != 3)
+                assert gone == plain.victim(key, lambda one: one.expert != 3)
+                assert gone is not None
+                there.remove(gone)
+                left += 1
+                for policy in (ours, plain):
+                    policy.removed(gone)
+            there.add(key)
+            for policy in (ours, plain):
+                policy.inserted(key)
+        if step % 100 == 99:
+            for policy in (ours, plain):
+                policy.begin_sequence()
+    assert left > 100
