@@ -17,6 +17,7 @@ from app.inbox import Inbox
 from app.link.engine_link import EngineLink
 from app.models import Models
 from app.paths import Paths
+from app.theme import fonts
 from app.theme.theme import Theme
 from app.window import MainWindow
 from engine import api
@@ -29,6 +30,7 @@ class Underhill:
 
     def __init__(self, application: QApplication, paths: Paths, start: Start = api.start) -> None:
         remembered, note = preferences.load(paths.preferences)
+        fonts.set_percent(remembered.font_percent)
         self.theme = Theme(application, remembered.theme)
         self.inbox = Inbox(application)
         self.keeper = Keeper(paths.chats, self.inbox, self._problem)

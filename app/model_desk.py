@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app import models
 from app.conversation import Conversation
 from app.models import Models
 from app.preferences import Preferences
+from app.settings.desk import SettingsDesk
 from app.settings.dialog import SettingsDialog
 from app.theme.theme import Theme
 from app.widgets.import_dialog import ImportDialog
@@ -30,10 +31,10 @@ class ModelDesk(QObject):
     ) -> None:
         super().__init__(window)
         self._window = window
-        self._theme = theme
         self._models = known
         self._conversation = conversation
         self._preferences = remembered
+        self._settings = SettingsDesk(window, theme, known, conversation, remembered, self.reload)
         known.changed.connect(self._model_changed)
         known.loaded.connect(self._model_loaded)
         known.load_failed.connect(self._load_failed)
@@ -50,7 +51,7 @@ class ModelDesk(QObject):
         """Open a model, which is then also the one that the next start opens."""
         self._preferences.model = name
         self._window.live.forget()
-        self._models.load(name, self._preferences.engine)
+        self._models.load(name, self._preferences.engine_for(name))
 
     @Slot()
     def reload(self) -> None:
@@ -113,40 +114,4 @@ class ModelDesk(QObject):
     @Slot()
     def open_settings(self) -> SettingsDialog:
         """Show the settings; they are in force as they change."""
-        dialog = SettingsDialog(self._preferences, self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.engine_changed.connect(self._engine_setting)
-        dialog.sampling_changed.connect(self._sampling_setting)
-        dialog.theme_changed.connect(self._theme_setting)
-        dialog.reload_wanted.connect(self.reload)
-        self._tell_costs(dialog)
-        told = self._models.changed.connect(lambda: self._tell_costs(dialog))
-        dialog.finished.connect(lambda: self._models.changed.disconnect(told))
-        dialog.open()
-        return dialog
-
-    def _tell_costs(self, dialog: SettingsDialog) -> None:
-        """Beside the precision dial: what each of its settings costs on the model that is open."""
-        card = self._models.card
-        lossy = () if card is None else ("balanced", "fast")
-        lines = (api.dial_in_words(card.calibration, dial) for dial in lossy if card is not None)
-        dialog.editors["dial"].explain("\n".join(lines))
-
-    @Slot(str, object)
-    def _engine_setting(self, name: str, value: object) -> None:
-        self._preferences.engine[name] = value
-        if api.settings.ALL[name].live:
-            self._models.update({name: value})
-        self._window.save_preferences()
-
-    @Slot(str, object)
-    def _sampling_setting(self, name: str, value: object) -> None:
-        self._preferences.sampling[name] = value
-        self._conversation.sampling = dict(self._preferences.sampling)
-        self._window.save_preferences()
-
-    @Slot(str)
-    def _theme_setting(self, mode: str) -> None:
-        self._preferences.theme = mode
-        self._theme.set_mode(mode)
-        self._window.save_preferences()
+        return self._settings.open()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -60,10 +61,10 @@ class Models(QObject):
         if self.state == LOADING:
             self._link.stop(self._loading)
 
-    def update(self, values: dict[str, Any]) -> None:
-        """Change live settings of the open model; it takes them mid-answer."""
+    def update(self, values: dict[str, Any], heard: Callable[[api.Event], None] | None = None) -> None:
+        """Change live settings of the open model; it takes them mid-answer. heard: gets Done or Failed."""
         if self.state == READY and values:
-            self._link.send(api.UpdateSettings(self._link.new_id(), dict(values)), self._other_heard)
+            self._link.send(api.UpdateSettings(self._link.new_id(), dict(values)), heard or self._other_heard)
 
     def import_folder(self, path: str, name: str, top: int) -> None:
         """Quantize a checkpoint into the library."""

@@ -11,15 +11,21 @@ from typing import Any
 
 from engine import api
 
+FONT_PERCENTS = (85, 100, 115, 130, 150, 175)
+
 
 @dataclass
 class Preferences:
-    """engine, sampling: values that differ from the defaults, by the names in api.settings."""
+    """engine, sampling: values that differ from the defaults, by the names in api.settings. models: the same for single
+    models, by their names, where they differ from `engine`. font_percent: of FONT_PERCENTS.
+    """
 
     model: str = "builtin"
     theme: str = "system"
     engine: dict[str, Any] = field(default_factory=dict)
     sampling: dict[str, Any] = field(default_factory=dict)
+    models: dict[str, dict[str, Any]] = field(default_factory=dict)
+    font_percent: int = 100
     live_open: bool = True
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64
@@ -27,6 +33,24 @@ class Preferences:
     chat: int = 0  # the chat that was open
     draft: str = ""  # what is typed in a new chat
     closed_folders: list[int] = field(default_factory=list)  # ids
+
+    def engine_for(self, model: str) -> dict[str, Any]:
+        """The engine's settings to open a model with."""
+        return {**self.engine, **self.models.get(model, {})}
+
+    def of(self, model: str, name: str) -> Any:
+        """An engine setting as it is for a model, or with '' for all."""
+        return self.engine_for(model).get(name, api.settings.ALL[name].default)
+
+    def set(self, model: str, name: str, value: Any) -> None:
+        """Change one for a model, or with '' for all. What is as it would be otherwise is not kept."""
+        otherwise = self.of("", name) if model else api.settings.ALL[name].default
+        own = self.models.setdefault(model, {}) if model else self.engine
+        own.pop(name, None)
+        if value != otherwise:
+            own[name] = value
+        if model and not own:
+            del self.models[model]
 
 
 def load(path: Path) -> tuple[Preferences, str]:
@@ -47,7 +71,11 @@ def load(path: Path) -> tuple[Preferences, str]:
     }
     known["engine"], bad = _valid(found.get("engine"), api.settings.ENGINE)
     known["sampling"], worse = _valid(found.get("sampling"), api.settings.SAMPLING)
-    note = " ".join([*bad, *worse])
+    own = {name: _valid(values, api.settings.ENGINE) for name, values in known.get("models", {}).items()}
+    known["models"] = {name: good for name, (good, _) in own.items() if good}
+    if known.get("font_percent") not in FONT_PERCENTS:
+        known["font_percent"] = 100
+    note = " ".join([*bad, *worse, *(sentence for _, wrong in own.values() for sentence in wrong)])
     return Preferences(**known), note
 
 

@@ -32,6 +32,7 @@ class Docks(QObject):
 
     looking = Signal(object)
     closed = Signal()
+    took = Signal(object)  # api.Telemetry
 
     def __init__(self, window: QMainWindow, theme: Theme) -> None:
         super().__init__(window)
@@ -72,6 +73,7 @@ class Docks(QObject):
     def take(self, telemetry: api.Telemetry) -> None:
         """A snapshot came."""
         self.history.add(telemetry)
+        self.took.emit(telemetry)
         self.repaint()
 
     @Slot()

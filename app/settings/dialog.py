@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -11,7 +12,9 @@ from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QListWidget,
+    QMessageBox,
     QPushButton,
     QScrollArea,
     QStackedWidget,
@@ -19,10 +22,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.preferences import Preferences
+from app.panels.memory import MemoryBar
+from app.preferences import FONT_PERCENTS, Preferences
 from app.settings.editor import SettingEditor
+from app.settings.pages import Page
+from app.settings.scores import Scores
 from app.theme import fonts
-from app.theme.theme import MODES
+from app.theme.theme import MODES, Theme
 from engine import api
 
 _PAGES = {
@@ -30,125 +36,289 @@ _PAGES = {
     "speed": ("Speed and precision", "What runs how exactly, and where it waits."),
     "memory": ("Memory", "How much of this computer Underhill may use."),
 }
+_SAMPLING = {s.name for s in api.settings.SAMPLING}
 
 
 class SettingsDialog(QDialog):
-    """Values go out as they change; there is nothing to confirm."""
+    """Values go out as they change; there is nothing to confirm.
 
-    engine_changed = Signal(str, object)
+    engine_changed: name, value, and the model that it is for, '' for all. all_reset: every setting is to be as it was
+    at first. closed with the model's own settings in sight, it opens with those of all models again.
+    """
+
+    engine_changed = Signal(str, object, str)
     sampling_changed = Signal(str, object)
     theme_changed = Signal(str)
+    font_changed = Signal(int)
+    all_reset = Signal()
     reload_wanted = Signal()
 
-    def __init__(self, preferences: Preferences, parent: QWidget | None = None) -> None:
+    def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Settings")
-        self.resize(760, 600)
+        self.resize(820, 640)
+        self._preferences = preferences
+        self._theme = theme
+        self._card: api.ModelCard | None = None
         self.editors: dict[str, SettingEditor] = {}
-        self._pages = QListWidget(self)
-        self._pages.setObjectName("pages")
-        self._pages.setAccessibleName("Pages of settings")
-        self._pages.setFixedWidth(190)
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search settings")
+        self.search.setAccessibleName("Search settings")
+        self.search.setClearButtonEnabled(True)
+        self.search.textChanged.connect(self._filter)
+        self._list = QListWidget(self)
+        self._list.setObjectName("pages")
+        self._list.setAccessibleName("Pages of settings")
+        self.advanced = QCheckBox("Advanced", self)
+        self.advanced.setToolTip("Show the settings that few people need, too")
+        self.advanced.toggled.connect(self._filter)
         self._stack = QStackedWidget(self)
-        self._add_page("Appearance", self._appearance(preferences))
-        for group, (title, intro) in _PAGES.items():
-            self._add_page(title, self._settings_page(group, intro, preferences))
-        self._pages.currentRowChanged.connect(self._stack.setCurrentIndex)
-        self._pages.setCurrentRow(0)
+        self.pages: list[Page] = []
+        self._add_page(self._appearance())
+        for group in _PAGES:
+            self._add_page(self._settings_page(group))
+        self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
+        self._list.setCurrentRow(0)
+        self._build()
+        self._need_reload(False)
+        self._filter()
+
+    def _build(self) -> None:
+        side = QWidget(self)
+        side.setObjectName("settings-side")
+        side.setFixedWidth(max(200, 24 * self.fontMetrics().averageCharWidth()))
+        left = QVBoxLayout(side)
+        left.setContentsMargins(10, 12, 10, 14)
+        left.addWidget(self.search)
+        left.addWidget(self._list, 1)
+        left.addWidget(self.advanced)
+        self._nothing = QLabel("No setting is called that.", self)
+        self._nothing.setObjectName("muted")
+        self._nothing.setContentsMargins(26, 12, 26, 0)
+        self.scope = QComboBox(self)
+        self.scope.setAccessibleName("Which models these settings are for")
+        self.scope.addItem("For all models", "")
+        self.scope.currentIndexChanged.connect(self._scope_chosen)
+        self._scope_row = QWidget(self)
+        row = QHBoxLayout(self._scope_row)
+        row.setContentsMargins(26, 12, 26, 0)
+        row.addWidget(self.scope)
+        row.addStretch(1)
         self._reload_note = QLabel("Some changes take effect when the model is loaded again.", self)
         self._reload_note.setObjectName("restart")
+        self._reload_note.setWordWrap(True)
         self._reload = QPushButton("Load it again now", self)
         self._reload.setObjectName("primary")
         self._reload.clicked.connect(self._reload_now)
+        self.reset_all = QPushButton("Reset all…", self)
+        self.reset_all.clicked.connect(self._ask_to_reset)
         close = QPushButton("Close", self)
         close.setDefault(True)
         close.clicked.connect(self.accept)
         foot = QHBoxLayout()
         foot.setContentsMargins(20, 10, 20, 14)
+        foot.addWidget(self.reset_all)
         foot.addWidget(self._reload_note, 1)
-        foot.addWidget(self._reload)
         foot.addStretch(0)
+        foot.addWidget(self._reload)
         foot.addWidget(close)
         right = QVBoxLayout()
         right.setSpacing(0)
+        right.addWidget(self._scope_row)
+        right.addWidget(self._nothing)
         right.addWidget(self._stack, 1)
         right.addLayout(foot)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
-        row.addWidget(self._pages)
-        row.addLayout(right, 1)
-        self._need_reload(False)
+        whole = QHBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(side)
+        whole.addLayout(right, 1)
+        self._stack.currentChanged.connect(self._show_scope)
+        self._show_scope()
 
     def show_page(self, number: int) -> None:
         """Open a page: 0 Appearance, then the groups in their order."""
-        self._pages.setCurrentRow(number)
+        self._list.setCurrentRow(number)
 
-    def _add_page(self, title: str, page: QWidget) -> None:
-        self._pages.addItem(title)
+    def show_card(self, card: api.ModelCard | None) -> None:
+        """The model that is open, or none: what is known of its dials, and the choice to set it apart."""
+        self._card = card
+        lossy = () if card is None else ("balanced", "fast")
+        lines = (api.dial_in_words(card.calibration, dial) for dial in lossy if card is not None)
+        self.editors["dial"].explain("\n".join(lines))
+        if card is not None and self.scope.findData(card.name) < 0:
+            while self.scope.count() > 1:
+                self.scope.removeItem(1)
+            self.scope.addItem(f"Only for {card.title}", card.name)
+        self._picture()
+
+    def show_memory(self, use: api.MemoryUse | None) -> None:
+        """Where the bytes under the ceiling go now."""
+        self.memory.show_use(use)
+
+    def refuse(self, name: str, sentence: str) -> None:
+        """The engine did not take a value: it is what it was, and says why."""
+        self._fill()
+        self.editors[name].say(sentence)
+
+    def _add_page(self, page: Page) -> None:
+        self.pages.append(page)
+        self._list.addItem(page.title)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(page)
         self._stack.addWidget(scroll)
 
-    def _appearance(self, preferences: Preferences) -> QWidget:
-        page, column = _page("Appearance", "How Underhill looks.")
-        label = QLabel("Theme", page)
-        label.setFont(fonts.text(1.0, label.font().Weight.Medium))
+    def _appearance(self) -> Page:
+        page = Page("Appearance", "How Underhill looks.")
         self.theme = QComboBox(page)
-        self.theme.setAccessibleName("Theme")
         for mode, text in zip(MODES, ("Like the system", "Light", "Dark")):
             self.theme.addItem(text, mode)
-        self.theme.setCurrentIndex(MODES.index(preferences.theme) if preferences.theme in MODES else 0)
-        self.theme.setMinimumWidth(150)
-        self.theme.currentIndexChanged.connect(self._theme_chosen)
-        row = QHBoxLayout()
-        row.addWidget(label, 1)
-        row.addWidget(self.theme)
-        column.addLayout(row)
-        column.addStretch(1)
+        mode = self._preferences.theme
+        self.theme.setCurrentIndex(MODES.index(mode) if mode in MODES else 0)
+        self.theme.currentIndexChanged.connect(lambda: self.theme_changed.emit(str(self.theme.currentData())))
+        self.font_size = QComboBox(page)
+        for percent in FONT_PERCENTS:
+            self.font_size.addItem(f"{percent} %", percent)
+        self.font_size.setCurrentIndex(max(0, self.font_size.findData(self._preferences.font_percent)))
+        self._font_note = QLabel("Takes effect when Underhill is started again.", page)
+        self._font_note.setObjectName("restart")
+        self._font_note.hide()
+        self.font_size.currentIndexChanged.connect(self._font_chosen)
+        page.add_extra(_row("Theme", self.theme, page), "theme appearance dark light system colours")
+        page.add_extra(_row("Size of text", self.font_size, page), "size of text font appearance larger smaller")
+        page.add_extra(self._font_note, "")
         return page
 
-    def _settings_page(self, group: str, intro: str, preferences: Preferences) -> QWidget:
-        sampling = group == "sampling"
-        declared = api.settings.SAMPLING if sampling else api.settings.ENGINE
-        values: dict[str, Any] = preferences.sampling if sampling else preferences.engine
-        page, column = _page(_PAGES[group][0], intro)
-        hidden: list[QWidget] = []
-        for setting in (s for s in declared if s.group == group):
-            editor = SettingEditor(setting, values.get(setting.name, setting.default), page)
-            editor.changed.connect(self._sampling_edited if sampling else self._engine_edited)
+    def _settings_page(self, group: str) -> Page:
+        page = Page(*_PAGES[group])
+        for setting in (s for s in api.settings.ALL.values() if s.group == group):
+            editor = SettingEditor(setting, self._value(setting.name), page)
+            editor.changed.connect(self._edited)
             self.editors[setting.name] = editor
-            column.addWidget(editor)
-            if setting.advanced:
-                editor.setVisible(setting.name in values)
-                hidden.append(editor)
-        if hidden:
-            more = QCheckBox("Show advanced settings", page)
-            for widget in hidden:
-                more.toggled.connect(widget.setVisible)
-            column.addSpacing(8)
-            column.addWidget(more)
-        column.addStretch(1)
+            page.add_editor(editor)
+            if setting.name == "t2":
+                self.scores = Scores(self._theme, page)
+                self.scores.picture.cut.connect(self._cut)
+                page.add_extra(self.scores, "threshold t1 t2 scores distribution picture", advanced=True)
+            if setting.name == "memory_gb":
+                self.memory = MemoryBar(self._theme, page)
+                page.add_extra(self.memory, "memory cache ceiling free room bar")
         return page
+
+    # ---- what is in force -------------------------------------------------------------------------------------
+
+    @property
+    def _model(self) -> str:
+        """Whose settings are shown; '' for all models'."""
+        return str(self.scope.currentData() or "") if hasattr(self, "scope") else ""
+
+    def _base(self, name: str) -> Any:
+        """What a setting is where nobody chose here: the default, or for one model what all have."""
+        setting = api.settings.ALL[name]
+        return self._preferences.engine.get(name, setting.default) if self._model else setting.default
+
+    def _value(self, name: str) -> Any:
+        if name in _SAMPLING:
+            return self._preferences.sampling.get(name, api.settings.ALL[name].default)
+        own: Mapping[str, Any] = self._preferences.models.get(self._model, {}) if self._model else {}
+        return own.get(name, self._preferences.engine.get(name, api.settings.ALL[name].default))
+
+    def _fill(self) -> None:
+        """Show what is in force."""
+        for name, editor in self.editors.items():
+            editor.set_base(api.settings.ALL[name].default if name in _SAMPLING else self._base(name))
+            editor.set_value(self._value(name))
+        self._picture()
+
+    def _picture(self) -> None:
+        t1, t2 = self._value("t1"), self._value("t2")
+        self.scores.show_model(self._card, str(self._value("dial")), t1, t2)
+
+    @Slot()
+    def _scope_chosen(self) -> None:
+        self._fill()
+        self._filter()
+
+    @Slot()
+    def _show_scope(self) -> None:
+        """What belongs to a model can be set for one; how the window looks and how words are chosen cannot."""
+        page = self.pages[self._stack.currentIndex()]
+        self._scope_row.setVisible(any(e.setting.name not in _SAMPLING for e in page.editors))
+
+    @Slot(str, object)
+    def _edited(self, name: str, value: object) -> None:
+        if name in _SAMPLING:
+            self.sampling_changed.emit(name, value)
+            return
+        self.engine_changed.emit(name, value, self._model)
+        if name == "dial":  # T1 and T2 are its own again
+            for cut in ("t1", "t2"):
+                if self._value(cut) is not None:
+                    self.editors[cut].set_value(None)
+                    self.engine_changed.emit(cut, None, self._model)
+        self._picture()
+        if not api.settings.ALL[name].live:
+            self._need_reload(True)
+
+    @Slot(float, float)
+    def _cut(self, t1: float, t2: float) -> None:
+        """Dragged in the picture."""
+        for name, value in (("t1", t1), ("t2", t2)):
+            self.editors[name].set_value(value)
+            self.engine_changed.emit(name, value, self._model)
+        self._picture()
+
+    @Slot()
+    def _font_chosen(self) -> None:
+        self._font_note.show()
+        self.font_changed.emit(int(self.font_size.currentData()))
+
+    # ---- finding, resetting, loading again --------------------------------------------------------------------
+
+    @Slot()
+    def _filter(self) -> None:
+        """Leave the pages and settings that the search finds."""
+        words = self.search.text().lower().split()
+        first = -1
+        for row, page in enumerate(self.pages):
+            left = page.show_only(words, advanced=self.advanced.isChecked())
+            self._list.setRowHidden(row, not left)
+            if left and first < 0:
+                first = row
+        self._nothing.setVisible(first < 0)
+        self._stack.setVisible(first >= 0)
+        if first >= 0 and self._list.isRowHidden(self._list.currentRow()):
+            self._list.setCurrentRow(first)
+
+    @Slot()
+    def _ask_to_reset(self) -> None:
+        """Everything as it was at first, once more asked for."""
+        box = QMessageBox(QMessageBox.Icon.Question, "Reset all settings", "Reset all settings?", parent=self)
+        box.setInformativeText("All settings, those for single models too, go back to what they were at first. "
+                               "Chats and models stay.")  # fmt: skip
+        reset = box.addButton("Reset all", QMessageBox.ButtonRole.DestructiveRole)
+        box.addButton(QMessageBox.StandardButton.Cancel)
+        box.exec()
+        if box.clickedButton() is reset:
+            self.reset_everything()
+        box.deleteLater()
+
+    def reset_everything(self) -> None:
+        """Without asking."""
+        held = {**self._preferences.engine, **self._preferences.models.get(self._card.name if self._card else "", {})}
+        self.all_reset.emit()
+        self.scope.setCurrentIndex(0)
+        self._fill()
+        self.theme.setCurrentIndex(0)
+        self.font_size.setCurrentIndex(self.font_size.findData(100))
+        if any(not api.settings.ALL[name].live for name in held):
+            self._need_reload(True)
 
     def _need_reload(self, needed: bool) -> None:
         self._reload.setVisible(needed)
         self._reload_note.setVisible(needed)
-
-    @Slot(str, object)
-    def _engine_edited(self, name: str, value: object) -> None:
-        self.engine_changed.emit(name, value)
-        if not api.settings.ALL[name].live:
-            self._need_reload(True)
-
-    @Slot(str, object)
-    def _sampling_edited(self, name: str, value: object) -> None:
-        self.sampling_changed.emit(name, value)
-
-    @Slot()
-    def _theme_chosen(self) -> None:
-        self.theme_changed.emit(str(self.theme.currentData()))
 
     @Slot()
     def _reload_now(self) -> None:
@@ -156,19 +326,15 @@ class SettingsDialog(QDialog):
         self.reload_wanted.emit()
 
 
-def _page(title: str, intro: str) -> tuple[QWidget, QVBoxLayout]:
-    page = QWidget()
-    page.setObjectName("page")
-    column = QVBoxLayout(page)
-    column.setContentsMargins(26, 22, 26, 22)
-    column.setSpacing(2)
-    head = QLabel(title, page)
-    head.setFont(fonts.text(1.4, head.font().Weight.DemiBold))
-    text = QLabel(intro, page)
-    text.setObjectName("muted")
-    text.setWordWrap(True)
-    text.setAlignment(Qt.AlignmentFlag.AlignTop)
-    column.addWidget(head)
-    column.addWidget(text)
-    column.addSpacing(12)
-    return page, column
+def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
+    row = QWidget(parent)
+    label = QLabel(text, row)
+    label.setFont(fonts.text(1.0, label.font().Weight.Medium))
+    label.setBuddy(control)
+    control.setAccessibleName(text)
+    control.setMinimumWidth(22 * control.fontMetrics().averageCharWidth())
+    inside = QHBoxLayout(row)
+    inside.setContentsMargins(0, 6, 0, 6)
+    inside.addWidget(label, 1)
+    inside.addWidget(control)
+    return row

@@ -11,6 +11,7 @@ from app.theme import fonts
 from engine import api
 
 Setting = api.settings.Setting
+_LATER = "Takes effect when the model is loaded again."
 
 
 class SettingEditor(QWidget):
@@ -22,6 +23,7 @@ class SettingEditor(QWidget):
         super().__init__(parent)
         self.setting = setting
         self._value = value
+        self._base = setting.default
         self._label = QLabel(setting.label, self)
         self._label.setFont(fonts.text(1.0, self._label.font().Weight.Medium))
         self._help = QLabel(setting.help, self)
@@ -55,6 +57,20 @@ class SettingEditor(QWidget):
         column.addWidget(self._note)
         self.set_value(value)
 
+    @property
+    def set(self) -> bool:
+        """Whether somebody chose another value than there would be otherwise."""
+        return bool(self._value != self._base)
+
+    def set_base(self, base: Any) -> None:
+        """What it goes back to."""
+        self._base = base
+
+    def say(self, text: str) -> None:
+        """Something about the value just given; '' for nothing."""
+        self._note.setText(text)
+        self._note.setVisible(bool(text))
+
     def set_value(self, value: Any) -> None:
         """Show a value without telling anyone."""
         self._value = value
@@ -66,8 +82,8 @@ class SettingEditor(QWidget):
         elif isinstance(self.control, QLineEdit):
             self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
         self.control.blockSignals(False)
-        self._say("")
-        self._reset.setVisible(value != self.setting.default)
+        self.say("")
+        self._reset.setVisible(self.set)
 
     def explain(self, text: str) -> None:
         """What is known of it on this computer, below its help; '' for nothing."""
@@ -81,9 +97,11 @@ class SettingEditor(QWidget):
 
     @Slot()
     def reset(self) -> None:
-        """Back to the default."""
-        self.set_value(self.setting.default)
-        self.changed.emit(self.setting.name, self.setting.default)
+        """Back to what it would be otherwise."""
+        self.set_value(self._base)
+        if not self.setting.live:
+            self.say(_LATER)
+        self.changed.emit(self.setting.name, self._base)
 
     def _make(self) -> QWidget:
         s = self.setting
@@ -96,12 +114,12 @@ class SettingEditor(QWidget):
             for choice in s.choices:
                 box.addItem(choice[:1].upper() + choice[1:].replace("_", " "), choice)
             box.currentIndexChanged.connect(self._take)
-            box.setMinimumWidth(150)
+            box.setMinimumWidth(22 * box.fontMetrics().averageCharWidth())
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             return box
         line = QLineEdit(self)
         line.setPlaceholderText("Automatic" if s.optional else "")
-        line.setFixedWidth(150)
+        line.setFixedWidth(22 * line.fontMetrics().averageCharWidth())
         line.setAlignment(Qt.AlignmentFlag.AlignRight)
         line.editingFinished.connect(self._take)
         return line
@@ -120,16 +138,12 @@ class SettingEditor(QWidget):
         try:
             value = self.setting.check(self._read())
         except api.UnderhillError as error:
-            self._say(str(error))
+            self.say(str(error))
             return
         if value != self._value:
             self.set_value(value)
             if not self.setting.live:
-                self._say("Takes effect when the model is loaded again.")
+                self.say(_LATER)
             self.changed.emit(self.setting.name, value)
         else:
-            self._say("")
-
-    def _say(self, text: str) -> None:
-        self._note.setText(text)
-        self._note.setVisible(bool(text))
+            self.say("")

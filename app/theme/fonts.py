@@ -20,6 +20,7 @@ _FALLBACK = [
 _TEXT = ["Inter", "Segoe UI", "Noto Sans", *_FALLBACK]
 _CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", *_FALLBACK]
 BASE_POINTS = 10.5
+_percent = 100
 
 
 def load() -> None:
@@ -31,11 +32,22 @@ def load() -> None:
         QFontDatabase.addApplicationFont(str(resources.path("fonts", _CJK)))
 
 
+def set_percent(percent: int) -> None:
+    """Make all text larger or smaller. Before the first widget is made."""
+    global _percent
+    _percent = percent
+
+
+def points(scale: float = 1.0) -> float:
+    """Of text at `scale` times the base size."""
+    return BASE_POINTS * scale * _percent / 100
+
+
 def text(scale: float = 1.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     """The face for prose and controls at `scale` times the base size."""
     font = QFont()
     font.setFamilies(_TEXT)
-    font.setPointSizeF(BASE_POINTS * scale)
+    font.setPointSizeF(points(scale))
     font.setWeight(weight)
     return font
 
@@ -44,7 +56,7 @@ def code(scale: float = 0.93) -> QFont:
     """The fixed-pitch face."""
     font = QFont()
     font.setFamilies(_CODE)
-    font.setPointSizeF(BASE_POINTS * scale)
+    font.setPointSizeF(points(scale))
     font.setStyleHint(QFont.StyleHint.Monospace)
     font.setFeature(QFont.Tag("calt"), 0)  # no ligatures: -> stays two characters
     return font

@@ -111,8 +111,8 @@ QDockWidget {{ border: 0; }}
 QFrame#dock-title {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
 QFrame#inspector {{ border: 0; border-top: 1px solid {p.border}; }}
 QMainWindow::separator {{ background: {p.border}; width: 1px; height: 1px; }}
-QListWidget#pages {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border};
-  outline: 0; padding: 8px; }}
+QWidget#settings-side {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border}; }}
+QListWidget#pages {{ background: transparent; border: 0; outline: 0; padding: 4px 0; }}
 QListWidget#pages::item {{ padding: 8px 10px; border-radius: 8px; }}
 QListWidget#pages::item:hover {{ background: {p.hover}; }}
 QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}

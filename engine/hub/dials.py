@@ -41,7 +41,8 @@ class DialCost:
 class Calibration:
     """tokens: that T1 and T2 are quantiles over. scored: tokens of other text that `worst` was measured on.
 
-    share: of the experts' bytes that the cache could hold when `here` was measured, on `scored_here` tokens.
+    share: of the experts' bytes that the cache could hold when `here` was measured, on `scored_here` tokens. scores:
+    how many unimportance scores fell into each of so many equal parts of 0 to 1; () where that was not kept.
     """
 
     tokens: int
@@ -50,6 +51,20 @@ class Calibration:
     share: float
     exact_perplexity: float
     dials: dict[str, DialCost]
+    scores: tuple[int, ...] = ()
+
+    def shares(self, t1: float, t2: float) -> tuple[float, float, float]:
+        """Of expert uses under these thresholds: at full precision, coarse, skipped. Needs `scores`."""
+        whole = max(1, sum(self.scores))
+        low, high = (self._below(cut) / whole for cut in (t1, t2))
+        return low, high - low, 1 - high
+
+    def _below(self, cut: float) -> float:
+        """Scores up to `cut`, those of one part being taken to lie evenly in it, but for the first: most are 0."""
+        at = cut * len(self.scores)
+        whole = min(len(self.scores), max(1, int(at)))
+        part = at - whole if whole < len(self.scores) and at > whole else 0.0
+        return sum(self.scores[:whole]) + (part * self.scores[whole] if part else 0.0)
 
 
 def read(store: Path) -> Calibration | None:
@@ -61,11 +76,12 @@ def read(store: Path) -> Calibration | None:
         dials = {dial: _dial(found["dials"][dial]) for dial in DIALS}
         numbers = [float(found[name]) for name in ("share", "exact_perplexity")]
         counts = [int(found[name]) for name in ("tokens", "scored", "scored_here")]
+        scores = tuple(int(count) for count in found.get("scores", ()))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    if not all(math.isfinite(n) and n >= 0 for n in (*numbers, *counts)):
+    if not all(math.isfinite(n) and n >= 0 for n in (*numbers, *counts, *scores)):
         return None
-    return Calibration(counts[0], counts[1], counts[2], numbers[0], numbers[1], dials)
+    return Calibration(counts[0], counts[1], counts[2], numbers[0], numbers[1], dials, scores)
 
 
 def write(store: Path, found: Calibration) -> None:

@@ -35,6 +35,7 @@ TOKENS = 4096  # of calibration text; enough for quantiles to settle to a percen
 QUICK = 1024  # tokens, for models so small that their thresholds are found unasked when first opened
 SCORED = 1024  # tokens of other text for what a dial costs at the most
 SCORED_HERE = 256  # tokens, one at a time, for what it costs with what this computer's cache holds
+PARTS = 200  # of the scores' distribution that is kept, for whoever chooses thresholds by hand
 LOGITS = 48 << 20  # bytes that the logits of a window may take
 
 Report = Callable[[int, int], None]
@@ -195,7 +196,8 @@ class Calibrator:
             cuts = {dial: from_scores(kept.scores, *share) for dial, share in SHARES.items()}
             costs = {dial: DialCost(cut.t1, cut.t2) for dial, cut in cuts.items()}
             tokens = sum(map(len, self._windows[0]))
-            self.found = Calibration(tokens, 0, 0, 0.0, 0.0, costs)
+            counts = torch.histc(kept.scores.float(), PARTS, 0.0, 1.0).to(torch.int64).tolist()
+            self.found = Calibration(tokens, 0, 0, 0.0, 0.0, costs, tuple(counts))
         assert self.found is not None
         if kept.stage == 1:
             sums = kept.worst[DIALS[0]]

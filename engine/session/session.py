@@ -155,7 +155,8 @@ class Session:
 
     def _calibrate_if_quick(self, report: Report) -> None:
         """A model that was never calibrated gets its thresholds now if that takes a moment, else a sentence says so."""
-        if self.card.calibration is not None:
+        known = self.card.calibration
+        if known is not None and (known.scores or self.card.parameters >= TOY):
             return
         if self.card.parameters < TOY:
             try:

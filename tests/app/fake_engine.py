@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from engine import api
 
@@ -73,7 +74,8 @@ class FakeEngine:
                 api.Done(command.id, api.TokenCount(tuple(len(t) // 4 for t in command.texts), self.context))
             )
         elif isinstance(command, api.UpdateSettings):
-            self._on_event(self.fail.pop(type(command), None) or api.Done(command.id, command.settings))
+            failure = self.fail.pop(type(command), None)
+            self._on_event(replace(failure, id=command.id) if failure else api.Done(command.id, command.settings))
         else:
             self._queue.put(command)
 

@@ -7,18 +7,21 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtCore import Qt
+import pytest
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app import preferences
 from app.assembly import Underhill
 from app.settings.dialog import SettingsDialog
+from app.theme import fonts
 from app.theme.theme import Theme
 from engine import api
 from engine.hub.dials import Calibration, Cost, DialCost
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN
+from tests.app.panels.samples import BASE
 
 
 def type_into(qtbot: QtBot, dialog: SettingsDialog, name: str, text: str) -> None:
@@ -30,7 +33,7 @@ def type_into(qtbot: QtBot, dialog: SettingsDialog, name: str, text: str) -> Non
 
 
 def test_every_declared_setting_is_there(qtbot: QtBot, theme: Theme) -> None:
-    dialog = SettingsDialog(preferences.Preferences())
+    dialog = SettingsDialog(preferences.Preferences(), theme)
     qtbot.addWidget(dialog)
     assert set(dialog.editors) == set(api.settings.ALL)
 
@@ -76,7 +79,7 @@ def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., 
 
 
 def test_a_wrong_value_says_what_is_allowed_and_changes_nothing(qtbot: QtBot, theme: Theme) -> None:
-    dialog = SettingsDialog(preferences.Preferences())
+    dialog = SettingsDialog(preferences.Preferences(), theme)
     qtbot.addWidget(dialog)
     changes: list[object] = []
     dialog.sampling_changed.connect(lambda name, value: changes.append((name, value)))
@@ -128,4 +131,158 @@ def test_the_theme_is_switched_at_once(qtbot: QtBot, launch: Callable[..., Under
     assert underhill.theme.palette.dark
     dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
     assert not underhill.theme.palette.dark
+    dialog.reject()
+
+
+def test_the_search_leaves_what_it_finds_on_any_page_advanced_or_not(qtbot: QtBot, theme: Theme) -> None:
+    dialog = SettingsDialog(preferences.Preferences(), theme)
+    qtbot.addWidget(dialog)
+    dialog.show()
+    assert dialog.editors["readers"].isHidden()
+    dialog.search.setText("reader")
+    assert not dialog.editors["readers"].isHidden()
+    assert [not dialog._list.isRowHidden(row) for row in range(4)] == [False, False, True, False]
+    assert dialog._list.currentRow() == 2
+    dialog.search.setText("no such thing")
+    assert dialog._nothing.isVisible()
+    dialog.search.setText("")
+    assert dialog.editors["readers"].isHidden()
+    dialog.advanced.setChecked(True)
+    assert not dialog.editors["readers"].isHidden()
+
+
+def test_one_model_can_have_its_own_settings(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    remembered = underhill.window._preferences
+    dialog = underhill.window.desk.open_settings()
+    box = dialog.editors["dial"].control
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData("fast"))
+    dialog.show_page(2)
+    dialog.scope.setCurrentIndex(1)
+    assert box.currentData() == "fast"  # what all models have
+    box.setCurrentIndex(box.findData("exact"))
+    assert (remembered.engine, remembered.models) == ({"dial": "fast"}, {"builtin": {"dial": "exact"}})
+    dialog.scope.setCurrentIndex(0)
+    assert box.currentData() == "fast"
+    box.setCurrentIndex(box.findData("balanced"))
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    assert sent == [{"dial": "fast"}, {"dial": "exact"}]  # the open model has its own
+    dialog.scope.setCurrentIndex(1)
+    dialog.editors["dial"].reset()
+    assert remembered.models == {}
+    underhill.window.desk.reload()
+    load = [c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)][-1]
+    assert load.settings == {}
+    dialog.reject()
+
+
+def test_a_value_that_the_engine_refuses_is_taken_back_and_says_why(
+    qtbot: QtBot, launch: Callable[..., Underhill]
+) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    engine_of(underhill).fail[api.UpdateSettings] = api.Failed(
+        "", api.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling."
+    )
+    type_into(qtbot, dialog, "memory_gb", "0.3")
+    qtbot.waitUntil(lambda: "1.2 GB" in dialog.editors["memory_gb"]._note.text())
+    assert underhill.window._preferences.engine == {}
+    line = dialog.editors["memory_gb"].control
+    assert isinstance(line, QLineEdit)
+    assert line.text() == ""
+    dialog.reject()
+
+
+def test_reset_all(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    remembered = underhill.window._preferences
+    remembered.engine, remembered.models = {"dial": "fast", "readers": 2}, {"builtin": {"prefetch": "off"}}
+    remembered.sampling, remembered.theme = {"temperature": 0.1}, "dark"
+    dialog = underhill.window.desk.open_settings()
+    dialog.reset_everything()
+    assert (remembered.engine, remembered.models, remembered.sampling, remembered.theme) == ({}, {}, {}, "system")
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    assert sent == [{"dial": "balanced", "prefetch": "auto"}]
+    assert not dialog._reload.isHidden()  # for the readers
+    dialog.reject()
+
+
+SCORES = (500, *(100 for _ in range(199)))  # a fifth scores 0, or nearly
+
+
+def with_scores(dials: dict[str, DialCost]) -> api.ModelCard:
+    return dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, dials, SCORES))
+
+
+DIALS = {"balanced": DialCost(0.5, 0.8), "fast": DialCost(0.2, 0.7)}
+
+
+def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    dialog.advanced.setChecked(True)
+    dialog.show_page(2)
+    assert "shown once they are measured" in dialog.scores.words
+    underhill.link.model_changed.emit(with_scores(DIALS))
+    told = dialog.scores.picture.accessibleDescription()
+    assert told == "51 % at full precision, 29 % coarse, 20 % skipped"
+    box = dialog.editors["dial"].control
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData("fast"))
+    assert dialog.scores.picture.accessibleDescription() != told
+    type_into(qtbot, dialog, "t1", "0.6")
+    assert dialog.scores.picture._cuts == [0.6, 0.7]
+    box.setCurrentIndex(box.findData("balanced"))  # its own cuts again
+    assert dialog.scores.picture._cuts == [0.5, 0.8]
+    assert underhill.window._preferences.engine == {}
+    box.setCurrentIndex(box.findData("exact"))
+    assert "100 %" in dialog.scores.picture.accessibleDescription()
+    dialog.reject()
+
+
+def test_a_cut_is_dragged_and_never_past_the_other(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    dialog.advanced.setChecked(True)
+    dialog.show_page(2)
+    underhill.link.model_changed.emit(with_scores(DIALS))
+    picture = dialog.scores.picture
+    picture.resize(412, picture.height())  # 400 pixels from 0 to 1
+
+    def at(share: float) -> QPoint:
+        return QPoint(round(6 + 400 * share), picture.height() // 2)
+
+    qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.5))
+    qtbot.mouseMove(picture, at(0.95))
+    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.95))
+    assert underhill.window._preferences.engine["t1"] == pytest.approx(0.8)
+    qtbot.mousePress(picture, Qt.MouseButton.LeftButton, pos=at(0.2))  # nothing to take hold of
+    qtbot.mouseMove(picture, at(0.1))
+    qtbot.mouseRelease(picture, Qt.MouseButton.LeftButton, pos=at(0.1))
+    assert underhill.window._preferences.engine["t1"] == pytest.approx(0.8)
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    assert {"t1": 0.8} in sent
+    dialog.reject()
+
+
+def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    underhill.link.telemetry.emit(BASE)
+    assert "room&nbsp;for&nbsp;experts" in dialog.memory.legend
+    dialog.reject()
+
+
+def test_a_larger_text_is_kept_for_the_next_start(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    dialog.font_size.setCurrentIndex(dialog.font_size.findData(150))
+    assert underhill.window._preferences.font_percent == 150
+    assert not dialog._font_note.isHidden()
+    fonts.set_percent(150)
+    try:
+        assert fonts.text().pointSizeF() == pytest.approx(1.5 * fonts.BASE_POINTS)
+    finally:
+        fonts.set_percent(100)
     dialog.reject()

@@ -313,6 +313,9 @@ def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration
             cuts = opened.thresholds
             precision = ask(opened, sampling=Sampling(temperature=0, max_tokens=60)).precision
         assert 0.3 < cuts.t1 < cuts.t2 < 1
+        measured = opened.card.calibration
+        assert measured is not None
+        assert measured.shares(cuts.t1, cuts.t2) == pytest.approx((0.40, 0.45, 0.15), abs=0.03)
         assert 0.3 < precision["8"] / sum(precision.values()) < 0.85
         assert precision["2"] > 0
 

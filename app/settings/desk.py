@@ -1,0 +1,129 @@
+"""What becomes of a changed setting: it is kept, and where it is live the open model takes it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+
+from app.conversation import Conversation
+from app.models import Models
+from app.preferences import Preferences
+from app.settings.dialog import SettingsDialog
+from app.theme.theme import Theme
+from engine import api
+
+if TYPE_CHECKING:
+    from app.window import MainWindow
+
+
+class SettingsDesk(QObject):
+    """Opens the dialog, and answers it."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        theme: Theme,
+        known: Models,
+        conversation: Conversation,
+        remembered: Preferences,
+        reload: Callable[[], None],
+    ) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._models = window, theme, known
+        self._conversation, self._preferences, self._reload = conversation, remembered, reload
+        self._dialog: SettingsDialog | None = None
+
+    @Slot()
+    def open(self) -> SettingsDialog:
+        """Show the settings; they are in force as they change."""
+        dialog = SettingsDialog(self._preferences, self._theme, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.engine_changed.connect(self._engine)
+        dialog.sampling_changed.connect(self._sampling)
+        dialog.theme_changed.connect(self._look)
+        dialog.font_changed.connect(self._font)
+        dialog.all_reset.connect(self._reset)
+        dialog.reload_wanted.connect(self._reload)
+        dialog.finished.connect(self._over)
+        self._dialog = dialog
+        self._models.changed.connect(self._tell)
+        self._window.live.took.connect(self._took)
+        self._tell()
+        last = self._window.live.history.last
+        dialog.show_memory(last.memory if last is not None else None)
+        dialog.open()
+        return dialog
+
+    @Slot()
+    def _over(self) -> None:
+        self._dialog = None
+        self._models.changed.disconnect(self._tell)
+        self._window.live.took.disconnect(self._took)
+
+    @Slot()
+    def _tell(self) -> None:
+        if self._dialog is not None:
+            self._dialog.show_card(self._models.card)
+
+    @Slot(object)
+    def _took(self, telemetry: api.Telemetry) -> None:
+        if self._dialog is not None:
+            self._dialog.show_memory(telemetry.memory)
+
+    @Slot(str, object, str)
+    def _engine(self, name: str, value: object, model: str) -> None:
+        before = self._preferences.of(model, name)
+        self._preferences.set(model, name, value)
+        self._window.save_preferences()
+        card = self._models.card
+        if card is None or model not in ("", card.name) or not api.settings.ALL[name].live:
+            return
+        if not model and name in self._preferences.models.get(card.name, {}):
+            return  # this model has its own
+
+        def heard(event: api.Event) -> None:
+            if isinstance(event, api.Failed):
+                self._refused(model, name, before, event)
+
+        self._models.update({name: value}, heard)
+
+    def _refused(self, model: str, name: str, before: object, event: api.Failed) -> None:
+        """The engine did not take it: a value that cannot hold is not kept, or the model could not be opened again."""
+        self._preferences.set(model, name, before)
+        self._window.save_preferences()
+        said = f"{event.sentence} {event.action}".rstrip()
+        if self._dialog is not None:
+            self._dialog.refuse(name, said)
+        else:
+            self._window.banners.show_banner("error", event.sentence, event.action, event.cause)
+
+    @Slot(str, object)
+    def _sampling(self, name: str, value: object) -> None:
+        self._preferences.sampling[name] = value
+        self._conversation.sampling = dict(self._preferences.sampling)
+        self._window.save_preferences()
+
+    @Slot(str)
+    def _look(self, mode: str) -> None:
+        self._preferences.theme = mode
+        self._theme.set_mode(mode)
+        self._window.save_preferences()
+
+    @Slot(int)
+    def _font(self, percent: int) -> None:
+        self._preferences.font_percent = percent
+        self._window.save_preferences()
+
+    @Slot()
+    def _reset(self) -> None:
+        p = self._preferences
+        name = self._models.card.name if self._models.card is not None else ""
+        live = [n for n in p.engine_for(name) if api.settings.ALL[n].live]
+        p.engine.clear()
+        p.models.clear()
+        p.sampling.clear()
+        self._conversation.sampling = {}
+        self._models.update({n: api.settings.ALL[n].default for n in live})
+        self._window.save_preferences()

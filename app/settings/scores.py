@@ -1,0 +1,169 @@
+"""The picture behind T1 and T2: how unimportant this model's experts are scored, and what the two cuts do to them."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
+
+from app.panels.charts import swatches
+from app.theme import fonts
+from app.theme.theme import Theme
+from engine import api
+
+_BARS = 50
+_NEAR = 8.0  # pixels from which a cut can be taken hold of
+_TIERS = ("8", "2", "skipped")  # colours of what runs in full, coarse, and not at all
+_NAMES = ("at full precision", "coarse", "skipped")
+
+
+class ScorePicture(QWidget):
+    """cut: T1 and T2 were dragged there."""
+
+    cut = Signal(float, float)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._bars: list[float] = []
+        self._cuts = [1.0, 1.0]
+        self._held: int | None = None
+        self.setMouseTracking(True)
+        self.setFixedHeight(6 * self.fontMetrics().lineSpacing())
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Distribution of unimportance scores, with T1 and T2")
+        theme.changed.connect(self.update)
+
+    def show_scores(self, scores: tuple[int, ...], t1: float, t2: float) -> None:
+        """scores: as Calibration.scores."""
+        each = max(1, len(scores) // _BARS)
+        self._bars = [float(sum(scores[at : at + each])) for at in range(0, len(scores), each)]
+        if self._held is None:
+            self._cuts = [t1, t2]
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(300, self.height())
+
+    def _area(self) -> QRectF:
+        line = self.fontMetrics().lineSpacing()
+        return QRectF(self.rect()).adjusted(6, line + 2, -6, -line - 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        p, area = self._theme.palette, self._area()
+        painter.setFont(fonts.text(0.8))
+        # The first expert of every token scores 0 and would dwarf the rest: heights above the next one's are cut.
+        top = max(self._bars[1:], default=1.0) * 1.15 or 1.0
+        wide = area.width() / max(1, len(self._bars))
+        for at, count in enumerate(self._bars):
+            middle = (at + 0.5) / len(self._bars)
+            tier = _TIERS[(middle > self._cuts[0]) + (middle > self._cuts[1])]
+            high = min(1.0, count / top) * area.height()
+            painter.fillRect(
+                QRectF(area.left() + at * wide, area.bottom() - high, max(1.0, wide - 1), high), QColor(p.tiers[tier])
+            )
+        painter.setPen(QPen(QColor(p.border), 1))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for name, cut in zip(("T1", "T2"), self._cuts):
+            x = area.left() + cut * area.width()
+            painter.setPen(QPen(QColor(p.text), 1.6))
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+            side = Qt.AlignmentFlag.AlignRight if name == "T1" else Qt.AlignmentFlag.AlignLeft
+            room = QRectF(x - 64, 0, 62, area.top()) if name == "T1" else QRectF(x + 2, 0, 62, area.top())
+            if room.left() < 0 or room.right() > self.width():
+                room.moveLeft(min(max(0.0, room.left()), self.width() - room.width()))
+            painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, f"{name} {cut:.2f}")
+        painter.setPen(QColor(p.muted))
+        foot = QRectF(area.left(), area.bottom() + 2, area.width(), self.height() - area.bottom() - 2)
+        painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, "important")
+        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, "unimportant")
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self._held = self._near(event.position().x())
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._held is None:
+            shape = Qt.CursorShape.ArrowCursor if self._near(event.position().x()) is None else None
+            self.setCursor(Qt.CursorShape.SplitHCursor if shape is None else shape)
+            return
+        area = self._area()
+        there = round(min(1.0, max(0.0, (event.position().x() - area.left()) / area.width())), 2)
+        self._cuts[self._held] = min(there, self._cuts[1]) if self._held == 0 else max(there, self._cuts[0])
+        self.update()
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if self._held is not None:
+            self._held = None
+            self.cut.emit(*self._cuts)
+
+    def _near(self, x: float) -> int | None:
+        """The cut at a place; where both are, the one that can move that way."""
+        area = self._area()
+        at = [area.left() + cut * area.width() for cut in self._cuts]
+        nearest = min((0, 1), key=lambda cut: abs(x - at[cut]))
+        if abs(x - at[nearest]) > _NEAR:
+            return None
+        return int(x > at[0]) if abs(at[0] - at[1]) < 1 else nearest
+
+
+class Scores(QWidget):
+    """The picture, and what it says in words."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.picture = ScorePicture(theme, self)
+        self._words = QLabel(self)
+        self._words.setObjectName("muted")
+        self._words.setWordWrap(True)
+        self._words.setTextFormat(Qt.TextFormat.RichText)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 6, 0, 6)
+        column.setSpacing(4)
+        column.addWidget(self.picture)
+        column.addWidget(self._words)
+
+    @property
+    def words(self) -> str:
+        """What stands below the picture."""
+        return self._words.text()
+
+    def show_model(self, card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
+        """t1, t2: those chosen by hand."""
+        found = card.calibration if card is not None else None
+        cuts = cuts_of(found, dial, t1, t2) if found is not None else None
+        self.picture.setVisible(cuts is not None)
+        if found is None or cuts is None:
+            self._words.setText(
+                "Open a model to see its scores."
+                if card is None
+                else "This model's scores are shown once they are measured, which Underhill does while nobody asks."
+                if found is None
+                else "This model was measured before its scores were kept. To see them, have it measured again: "
+                f"underhill-cli calibrate {card.name}"
+            )
+            return
+        self.picture.show_scores(found.scores, *cuts)
+        palette = self._theme.palette
+        parts = [
+            (palette.tiers[tier], f"{100 * share:.0f} % {name}")
+            for tier, name, share in zip(_TIERS, _NAMES, found.shares(*cuts), strict=True)
+        ]
+        self.picture.setAccessibleDescription(", ".join(words for _, words in parts))
+        exact = dial == "exact"
+        note = "Under Exact every expert runs at full precision." if exact else "Of what has to be fetched from disk:"
+        self._words.setText(f"{note}<br>{swatches(parts)}")
+
+
+def cuts_of(found: api.Calibration, dial: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:
+    """T1 and T2 as they are in force: the dial's, but for those chosen by hand. None: the scores were not kept."""
+    if not found.scores:
+        return None
+    if dial == "exact":
+        return 1.0, 1.0
+    own = found.dials[dial]
+    low = t1 if t1 is not None else own.t1 if t2 is None else min(own.t1, t2)
+    high = t2 if t2 is not None else max(own.t2, low)
+    return low, high
