@@ -133,7 +133,7 @@ class Scores(QWidget):
     def show_model(self, card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
         """t1, t2: those chosen by hand."""
         found = card.calibration if card is not None else None
-        cuts = cuts_of(found, dial, t1, t2) if found is not None else None
+        cuts = cuts_of(card, dial, t1, t2) if card is not None else None
         self.picture.setVisible(cuts is not None)
         if found is None or cuts is None:
             self._words.setText(
@@ -157,9 +157,10 @@ class Scores(QWidget):
         self._words.setText(f"{note}<br>{swatches(parts)}")
 
 
-def cuts_of(found: api.Calibration, dial: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:
-    """T1 and T2 as they are in force: the dial's, but for those chosen by hand. None: the scores were not kept."""
-    if not found.scores:
+def cuts_of(card: api.ModelCard, dial: str, t1: float | None, t2: float | None) -> tuple[float, float] | None:
+    """T1 and T2 as they are in force: the dial's, but for those chosen by hand. None: the scores are not known."""
+    found = card.calibration
+    if found is None or not found.scores:
         return None
     if dial == "exact":
         return 1.0, 1.0
