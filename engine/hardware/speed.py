@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
+from engine.hardware.shares import dial_shares
 
 # Of an expert's weight, decoded and multiplied by torch, whatever its bits: 2.3 to 6 ns (measured, two cores).
 TORCH_WEIGHT = 5e-9
@@ -17,8 +18,6 @@ PRODUCTS = 2e11  # weights times tokens a second and core, in a prompt, where it
 DISK_USE = 0.9  # of the disk's own pace, what is left of it beside computing and between two layers' reads
 HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
-# Of an expert that missed, the full, the coarse and the skipped share under each dial (engine/session/calibration.py).
-DIALS = {"exact": (1.0, 0.0), "balanced": (0.40, 0.45), "fast": (0.20, 0.45)}
 COARSE = 2  # bits of a coarse expert
 PACE = "Expect"  # begins the sentence on the speed, and no other
 PROMPT = 500  # tokens of the prompt that `first_token` is told for
@@ -77,7 +76,7 @@ def token_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cach
     if model.native and model.expert_bytes[tier] + model.dense_bytes[dense] <= IN_CACHE:
         computing /= CACHED
     missed = active * missing(model, tier, cache)
-    full, coarse = DIALS[dial]
+    full, coarse = dial_shares(dial, model.experts_per_token)
     if COARSE in model.record_bytes and tier > COARSE:
         missed *= full + coarse * model.record_bytes[COARSE] / model.record_bytes[tier]
     reading = missed / reading_rate(machine, model, tier)

@@ -11,7 +11,7 @@ from typing import Any
 from engine.store.atomic import replace_file
 
 FILE = "calibration.json"
-VERSION = 3
+VERSION = 4
 DIALS = ("balanced", "fast")
 
 

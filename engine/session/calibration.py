@@ -16,6 +16,7 @@ from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import ScoreRecorder, from_scores
+from engine.hardware.shares import dial_shares
 from engine.hub import dials
 from engine.hub.dials import DIALS, Calibration, Cost, DialCost
 from engine.session import calibration_state as kept_file
@@ -27,9 +28,6 @@ from engine.session.observe import Observation
 if TYPE_CHECKING:
     from engine.session.session import Session
 
-# Shares of expert uses at full precision and coarse; the rest is skipped: what 1.4 and 2 times the pace of Exact ask
-# for where the disk is the bottleneck (docs/offloading.md). HOBBIT's 67 and 30 % save a sixth of the bytes at the most.
-SHARES = {"balanced": (0.40, 0.45), "fast": (0.20, 0.45)}
 UNCALIBRATED = {"balanced": Thresholds(0.6, 0.9), "fast": Thresholds(0.4, 0.85)}  # balanced: hobbit's for Mixtral
 TOKENS = 4096  # of calibration text; enough for quantiles to settle to a percent
 QUICK = 1024  # tokens, for models so small that their thresholds are found unasked when first opened
@@ -193,7 +191,8 @@ class Calibrator:
                 with _writing(self._store):
                     foresight.learn(session, run, cancelled)
             self._seen = Observation(session)
-            cuts = {dial: from_scores(kept.scores, *share) for dial, share in SHARES.items()}
+            k = session.card.experts_per_token
+            cuts = {dial: from_scores(kept.scores, *dial_shares(dial, k)) for dial in DIALS}
             costs = {dial: DialCost(cut.t1, cut.t2) for dial, cut in cuts.items()}
             tokens = sum(map(len, self._windows[0]))
             counts = torch.histc(kept.scores.float(), PARTS, 0.0, 1.0).to(torch.int64).tolist()

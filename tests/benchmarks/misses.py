@@ -31,6 +31,7 @@ from engine.experts.keys import ExpertKey, keys_of
 from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds, unimportance
 from engine.experts.thresholds import from_scores
+from engine.hardware.shares import BEYOND_FIRST, dial_shares
 from engine.kernels.activation import Activation
 from engine.kernels.memory import HUGE, huge
 from engine.kernels.native import NativeKernel
@@ -43,7 +44,6 @@ from tests.engine.kernels.records import random_parts
 
 SPEC = ExpertSpec(2048, 768, 4, 64)
 EXPERTS, TOP_K = 128, 8
-SHARES = {"balanced": (0.67, 0.30), "fast": (0.45, 0.45)}
 DISTINCT = 16  # experts made anew; the others are these, their codes moved round
 
 
@@ -99,7 +99,7 @@ def dial_of(name: str) -> Thresholds:
     if name == "exact":
         return EXACT
     weights = torch.stack([routing(seed)[1][0] for seed in range(2000)])
-    return from_scores(unimportance(weights), *SHARES[name])
+    return from_scores(unimportance(weights), *dial_shares(name, weights.shape[1]))
 
 
 def routing(seed: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -226,7 +226,7 @@ def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=float, default=0.25, help="share of all experts' bytes")
-    parser.add_argument("--dial", choices=("exact", *SHARES), default="exact")
+    parser.add_argument("--dial", choices=tuple(BEYOND_FIRST), default="exact")
     parser.add_argument("--prompt", type=int, default=0, help="tokens of a chunk, instead of one by one")
     parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--readers", type=int, default=4)

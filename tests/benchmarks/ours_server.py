@@ -15,8 +15,8 @@ from typing import Any
 from engine import settings
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.hardware import probe
+from engine.hardware.shares import dial_shares
 from engine.session import Session
-from engine.session.calibration import SHARES
 from tests.benchmarks.ours import BITS
 from tests.benchmarks.streams import read_bytes
 
@@ -45,7 +45,7 @@ class Model:
         recorder = ScoreRecorder()
         with self._session.listening(recorder), self._session.exactly():
             self._session.logits(tokens, one_by_one=False)
-        cut = from_scores(recorder.scores, *SHARES[dial])
+        cut = from_scores(recorder.scores, *dial_shares(dial, self._session.card.experts_per_token))
         self._session.update({"t1": cut.t1, "t2": cut.t2})
         return cut.t1, cut.t2
 

@@ -27,8 +27,8 @@ from engine.experts.keys import ExpertKey
 from engine.experts.policies import NAMES, Shape, Visit, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import from_scores
+from engine.hardware.shares import dial_shares
 from engine.session import Session
-from engine.session.calibration import SHARES as DIALS
 from engine.session.evaluate import sequences
 from engine.store.layout import ExpertSpec
 from engine.tracing.fit import fit
@@ -77,7 +77,7 @@ def thresholds_of(trace: Trace, dial: str) -> Thresholds:
     """The dial's quantiles of the scores of this trace."""
     if dial == "exact":
         return EXACT
-    return from_scores(torch.from_numpy(scores_of(trace.weights)), *DIALS[dial])
+    return from_scores(torch.from_numpy(scores_of(trace.weights)), *dial_shares(dial, trace.ids.shape[2]))
 
 
 def row(replayer: Replayer, share: float) -> dict[str, Any]:

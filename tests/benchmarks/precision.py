@@ -1,5 +1,7 @@
 """What each precision costs on the built-in model: perplexity and KL divergence against plain transformers in float32.
 
+The precision dials, which mix precisions, have a table of their own: tests.benchmarks.dials.
+
 python -m tests.benchmarks.precision [--tokens N] [--only experts|activations|dense] [--json]
 """
 
@@ -22,7 +24,6 @@ from torch import Tensor
 from engine import resources
 from engine.models.holding import Holding
 from engine.session import Session, session
-from engine.session.calibration import calibrate
 from engine.session.evaluate import sequences
 
 EXACT = {"dial": "exact", "dense": "f32", "activations": "exact"}
@@ -31,24 +32,17 @@ ROWS = 512  # tokens whose probabilities are compared at once
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the table. held: what the setting `dense` is taken to mean; one_by_one: tokens are fed singly."""
+    """One row of the table. held: what the setting `dense` is taken to mean."""
 
     group: str
     what: str
     settings: dict[str, Any]
     held: dict[str, Any] = field(default_factory=dict)
-    one_by_one: bool = False
 
 
 def _experts() -> Iterator[Case]:
     for tier in ("8", "4", "2"):
         yield Case("experts", f"experts {tier} bits", {**EXACT, "tier": tier})
-    for label, chosen in (
-        ("T1/T2 at 67/30/3 %, every use a miss", {"dial": "balanced", "cache_fraction": 0.0}),
-        ("T1/T2 at 67/30/3 %, cache of 25 %", {"dial": "balanced", "cache_fraction": 0.25}),
-        ("T1/T2 at 45/45/10 %, every use a miss", {"dial": "fast", "cache_fraction": 0.0}),
-    ):
-        yield Case("experts", label, {**EXACT, **chosen}, one_by_one=True)
 
 
 def _activations() -> Iterator[Case]:
@@ -105,7 +99,7 @@ def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dic
         return Holding(**{"kind": kind, **case.held}, kernel=kernel)
 
     with patch.object(session, "holding", held), Session.open("builtin", case.settings) as tested:
-        logits = [tested.logits(ids, one_by_one=case.one_by_one) for ids in windows]
+        logits = [tested.logits(ids, one_by_one=False) for ids in windows]
         precision = tested.counters().precision
     uses = sum(precision.values())
     return logits, {key: round(n / uses, 4) for key, n in precision.items() if n}
@@ -114,7 +108,6 @@ def run(case: Case, windows: Sequence[Sequence[int]]) -> tuple[list[Tensor], dic
 def measure(tokens: int, only: str | None) -> dict[str, Any]:
     """All cases over the same windows of the evaluation chats."""
     with Session.open("builtin", EXACT) as exact:
-        cuts = calibrate(exact, costs=False).dials
         windows = sequences(exact.chat, resources.path("calibration", "eval.jsonl"), exact.context.limit, tokens)
     reference = reference_logits(windows, torch.float32)
     rows: list[dict[str, Any]] = []
@@ -130,7 +123,6 @@ def measure(tokens: int, only: str | None) -> dict[str, Any]:
             add(case.what, *run(case, windows))
     return {
         "tokens": sum(len(w) - 1 for w in windows),
-        "thresholds": {dial: [t.t1, t.t2] for dial, t in cuts.items()},
         "rows": rows,
     }
 
@@ -148,7 +140,7 @@ def main() -> None:
     if args.json:
         print(json.dumps(result))
         return
-    print(f"{result['tokens']} tokens; thresholds {result['thresholds']}")
+    print(f"{result['tokens']} tokens")
     first = result["rows"][0]["perplexity"]
     for row in result["rows"]:
         print(f"{row['what']:40} {row['perplexity']:8.4f} {100 * (row['perplexity'] / first - 1):+6.2f} %  "

@@ -1,0 +1,168 @@
+"""What shares of full, coarse and skipped experts cost and save on the built-in model: the table behind the dials.
+
+    python -m tests.benchmarks.dials [--shares 30/45,20/60] [--bits 8,4] [--caches 0.5,0.25] [--tokens 12000] [--json]
+
+Without --shares the rows are the dials. Shares are in percent of all uses, full and coarse, as far as every token's
+first expert, which is always full, allows. `perplexity` (its rise) and `kl` are against the same model with all experts
+at the same full precision, on held-out chats: first were every expert missing, then token by token with so much in
+memory. `reads` is how many times fewer bytes are read than under Exact, replayed (HOBBIT's policy, 2 of 4 bits, nothing
+read ahead) on the built-in model's routing and on uniform routing, 8 of 128 experts, in caches of 40 and 20 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from engine import resources
+from engine.experts.precision import EXACT, Thresholds
+from engine.experts.thresholds import ScoreRecorder, from_scores
+from engine.hardware.shares import dial_shares
+from engine.hub.dials import DIALS
+from engine.session import Session
+from engine.session.calibration import TOKENS
+from engine.session.evaluate import Sums, compared, sequences
+from engine.store.layout import ExpertSpec
+from engine.tracing.replay import Replayer
+from engine.tracing.sizes import sizes_of
+from engine.tracing.trace import Conditions, Trace
+from engine.tracing.visits import scores_of
+from tests.benchmarks.common import emit
+from tests.benchmarks.policies import builtin
+
+ROUTER = (6, 128, 8)  # layers, experts, top k of the uniform routing
+REPLAYED = (2000, 300)  # tokens of the built-in model's routing, and of the uniform one
+CACHES = (0.4, 0.2)  # of the replays: what limits of 50 % and 25 % of a model leave for experts
+
+
+Share = Callable[[int], tuple[float, float]]  # of full and coarse uses, by experts per token
+
+
+def uniform(tokens: int) -> Trace:
+    """Every expert as likely as any other, gate weights as a softmax of random logits gives them."""
+    layers, experts, k = ROUTER
+    logits = np.random.default_rng(0).standard_normal((layers, tokens, experts), dtype=np.float32)
+    chosen = np.argsort(-logits, axis=-1)[..., :k]
+    gates = np.exp(np.take_along_axis(logits, chosen, -1))
+    gates = (gates / gates.sum(-1, keepdims=True)).astype(np.float16)
+    known = Conditions("uniform", tier=4, spec=ExpertSpec(2048, 768, 4))
+    ids, positions = np.zeros(tokens, np.int32), np.arange(tokens, dtype=np.int32)
+    return Trace(
+        tuple(range(layers)), experts, chosen.astype(np.uint16), gates, np.ones(tokens, np.int32), ids, positions, known
+    )  # fmt: skip
+
+
+def saved(trace: Trace, share: Share) -> list[float]:
+    """Bytes read under Exact over those read with these shares, by cache."""
+    sizes = sizes_of(trace.conditions.spec, 4)
+    cut = from_scores(torch.from_numpy(scores_of(trace.weights)), *share(trace.ids.shape[2]))
+    exact, dial = (Replayer(trace, thresholds, sizes=sizes) for thresholds in (EXACT, cut))
+    return [round(exact.play("hobbit", c).bytes_read / dial.play("hobbit", c).bytes_read, 2) for c in CACHES]
+
+
+class Judge:
+    """The built-in model at one full precision, with so much of it in memory; None: all of it."""
+
+    def __init__(self, bits: int, cache: float | None, tokens: int) -> None:
+        chosen = {"dial": "balanced", "dense": "f32", "activations": "exact", "tier": str(bits), "threads": 1}
+        self.session = Session.open("builtin", chosen | ({} if cache is None else {"cache_fraction": cache}))
+        self._as_if_missing, self._cache = cache is None, cache
+        chat, limit = self.session.chat, self.session.context.limit
+        judging, choosing = (resources.path("calibration", f"{name}.jsonl") for name in ("eval", "calibration"))
+        self._windows = sequences(chat, judging, limit, tokens)
+        self._choosing = sequences(chat, choosing, limit, TOKENS)
+        self._exact: list[Tensor] = []
+
+    def scores(self) -> Tensor:
+        """Unimportance of every use on calibration text."""
+        recorder = ScoreRecorder()
+        with self.session.listening(recorder), self.session.exactly():
+            for ids in self._choosing:
+                self.session.context.run_through(ids)
+        return recorder.scores
+
+    def cost(self, cut: Thresholds) -> dict[str, Any]:
+        """Of these thresholds."""
+        session, found = self.session, Sums()
+        if not self._exact:
+            with session.exactly():
+                self._exact = [session.logits(ids, one_by_one=False) for ids in self._windows]
+        before = session.counters().precision
+        session.runtime.as_if_missing = self._as_if_missing
+        with session.under(cut):
+            for ids, reference in zip(self._windows, self._exact):
+                found = found.plus(compared(ids, reference, session.logits(ids, one_by_one=not self._as_if_missing)))
+        session.runtime.as_if_missing = False
+        uses = {tier: n - before.get(tier, 0) for tier, n in session.counters().precision.items()}
+        return {
+            "cache": self._cache,
+            "tokens": found.tokens,
+            "perplexity": math.expm1((found.nll - found.exact_nll) / found.tokens),
+            "kl": found.divergence / found.tokens,
+            "uses": {tier: round(n / sum(uses.values()), 3) for tier, n in uses.items() if n},
+        }
+
+
+def measure(shares: Mapping[str, Share], bits: Sequence[int], caches: Sequence[float], tokens: int) -> Any:
+    """All rows. shares: by name."""
+    rows: list[dict[str, Any]] = [{"name": name, "costs": {}} for name in shares]
+    for tier in bits:
+        cuts: list[Thresholds] = []
+        for cache in (None, *caches):
+            judge = Judge(tier, cache, tokens)
+            with judge.session:
+                if not cuts:
+                    scores = judge.scores()
+                    k = judge.session.card.experts_per_token
+                    cuts = [from_scores(scores, *share(k)) for share in shares.values()]
+                for row, cut in zip(rows, cuts):
+                    row["costs"].setdefault(tier, []).append(judge.cost(cut))
+    traces = {"builtin": builtin("eval", REPLAYED[0]), "uniform": uniform(REPLAYED[1])}
+    for row in rows:
+        row["reads"] = {name: saved(trace, shares[row["name"]]) for name, trace in traces.items()}
+    return {"rows": rows, "conditions": {"caches": CACHES, "tokens": tokens}}
+
+
+def _fixed(full: str, coarse: str) -> Share:
+    return lambda k: (float(full) / 100, float(coarse) / 100)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--shares", help="full/coarse in percent, separated by commas; default: those of the dials")
+    parser.add_argument("--bits", default="8,4", help="of full precision")
+    parser.add_argument("--caches", default="0.5,0.25", help="shares of the experts in memory; empty: none")
+    parser.add_argument("--tokens", type=int, default=12_000)
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home:
+        os.environ.setdefault("UNDERHILL_HOME", str(Path(home)))
+        shares: dict[str, Share] = {}
+        for name in DIALS if args.shares is None else args.shares.split(","):
+            shares[name] = partial(dial_shares, name) if name in DIALS else _fixed(*name.split("/"))
+        caches = [float(cache) for cache in args.caches.split(",") if cache]
+        found = measure(shares, [int(b) for b in args.bits.split(",")], caches, args.tokens)
+    if args.json:
+        emit(found, True)
+        return
+    for row in found["rows"]:
+        print(f"{row['name']}: reads {row['reads']}")
+        for tier, costs in row["costs"].items():
+            for c in costs:
+                cost = f"perplexity {100 * c['perplexity']:+.2f} %, KL {c['kl']:.5f}"
+                print(f"    {tier} bits, cache {c['cache']}: {cost}, {c['uses']}, {c['tokens']} tokens")
+
+
+if __name__ == "__main__":
+    main()
