@@ -39,6 +39,9 @@ set_up dev
 need_qt_libraries "$ENVIRONMENT" || say "Tests of the window may fail without them."
 has Xvfb || { can_apt && step "Installing Xvfb, a display for tests" apt_install xvfb; } ||
     say "Tests on a real display are left out: there is no Xvfb. To have it: $(install_hint xvfb)"
+{ has gnome-keyring-daemon && has dbus-run-session; } ||
+    { can_apt && step "Installing GNOME Keyring, for tests of a real keyring" apt_install gnome-keyring dbus; } ||
+    say "Tests with a real keyring are left out. To have them: $(install_hint gnome-keyring dbus)"
 [ "$quick" = yes ] || [ $# != 0 ] || need_windows
 
 cd "$ROOT" || exit

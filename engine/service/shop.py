@@ -29,15 +29,13 @@ class Shop:
     def do(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         """One of ASKING, on the thread for those."""
         from engine.hub.remote import accounts, tokens
-        from engine.session import offers
-        from engine.session.pills import Pills
 
         with self.hub() as hub:
             match command:
                 case api.SearchModels():
                     return self._search(hub, command, cancelled)
                 case api.DescribeModel():
-                    return offers.details(hub, command.repo, command.revision, Pills(command.settings))
+                    return self._describe(hub, command)
                 case api.AskToken():
                     return accounts.state(hub)
                 case api.KeepToken():
@@ -76,6 +74,13 @@ class Shop:
         with self._lock:
             for hub in self._open:
                 hub.offline = True
+
+    @staticmethod
+    def _describe(hub: Hub, command: api.DescribeModel) -> api.ModelDetails:
+        from engine.session import offers  # with torch, which no question about a token should wait for
+        from engine.session.pills import Pills
+
+        return offers.details(hub, command.repo, command.revision, Pills(command.settings))
 
     def _search(self, hub: Hub, command: api.SearchModels, cancelled: Callable[[], bool]) -> api.SearchPage:
         from engine.session import offers

@@ -1,0 +1,54 @@
+"""Run in a D-Bus session of its own: gives the engine a token, asks in another process, forgets it. Prints JSON lines.
+
+python -m tests.engine.service.keyring_session ENDPOINT TOKEN [ask]
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+from typing import Any
+
+import huggingface_hub.constants
+
+from engine import api
+
+TERMINAL = (api.Done, api.Failed, api.Cancelled)
+
+
+def main(endpoint: str, token: str, *further: str) -> None:
+    huggingface_hub.constants.HF_HUB_OFFLINE = False
+    events: queue.Queue[api.Event] = queue.Queue()
+    engine = api.start(events.put)
+
+    def ask(command: api.Command) -> Any:
+        engine.send(command)
+        while not isinstance(event := events.get(timeout=60), TERMINAL) or event.id != command.id:
+            pass
+        return [event.kind, event.action] if isinstance(event, api.Failed) else getattr(event, "result", None)
+
+    def say(word: str, value: Any) -> None:
+        print(json.dumps([word, value]), flush=True)
+
+    def source() -> list[str]:
+        state = ask(api.AskToken("a"))
+        return [state.source, state.note]
+
+    ask(api.KeepSettings("s", {"endpoint": endpoint}))
+    if further:
+        say("another process", source())
+    else:
+        say("kept for", account := ask(api.KeepToken("k", token)))
+        say("asked", source())
+        if isinstance(account, str):
+            again = [sys.executable, "-m", "tests.engine.service.keyring_session", endpoint, token, "ask"]
+            subprocess.run(again, check=True)
+            say("forgotten", ask(api.ForgetToken("f")))
+            say("asked again", source())
+    engine.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
