@@ -17,6 +17,7 @@ from engine.session.warm import WarmStart
 from tests.engine.session.test_session import ask
 
 SMALL = {"dial": "exact", "cache_fraction": 0.6, "threads": 1}
+ALONE = {**SMALL, "prefetch": "off"}  # so that what is read does not depend on how quick speculation was
 
 
 @pytest.fixture
@@ -37,8 +38,8 @@ def used(store: Path, **changes: object) -> set[ExpertKey]:
 
 
 def test_what_was_in_memory_is_read_again_and_then_not_missed(store: Path) -> None:
-    before = used(store)
-    with Session.open("builtin", SMALL) as session:
+    before = used(store, prefetch="off")
+    with Session.open("builtin", ALONE) as session:
         cold = session.runtime.cache.nbytes
         assert not session.spare_time.use(lambda: False, quiet=False)
         assert session.warm.complete
@@ -49,10 +50,11 @@ def test_what_was_in_memory_is_read_again_and_then_not_missed(store: Path) -> No
         warm = ask(session, sampling=Sampling(temperature=0, max_tokens=12))
     for file in (RESIDENTS, MATRICES):
         (store / file).unlink()
-    with Session.open("builtin", SMALL) as session:
+    with Session.open("builtin", ALONE) as session:
         session.spare_time.use(lambda: False, quiet=False)
         stats = ask(session, sampling=Sampling(temperature=0, max_tokens=12))
-    assert warm.misses < 0.9 * stats.misses
+    # Bytes, because an expert of the prompt that was read ahead of its layer is missed or not as the disk has time.
+    assert warm.bytes_read < 0.85 * stats.bytes_read
     assert warm.token_ids == stats.token_ids
 
 
