@@ -67,11 +67,12 @@ class SearchModels(Command):
 class DescribeModel(Command):
     """All that is known of a model on the hub before it is here. Done.result: ModelDetails.
 
-    Fails as pulling it would. settings: as of ListCatalogue.
+    Fails as pulling it would. gguf: as of PullModel. settings: as of ListCatalogue.
     """
 
     repo: str
     revision: str = "main"
+    gguf: str = ""
     settings: dict[str, Any] = field(default_factory=dict)
 
 
@@ -80,6 +81,7 @@ class PullModel(Command):
     """Put a model on its way from the hub into the library. Done.result: Transfer, which TransferChanged then tells of.
 
     name: '' takes the repository's. top: 4, 8 or 16. keep_source: keep what was downloaded beside what is made of it.
+    gguf: part of the name of one of its GGUF models; '' takes safetensors where there are some, else what suits `top`.
     """
 
     repo: str
@@ -87,6 +89,7 @@ class PullModel(Command):
     top: int = 8
     revision: str = "main"
     keep_source: bool = False
+    gguf: str = ""
 
 
 @dataclass(frozen=True)

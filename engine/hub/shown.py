@@ -110,7 +110,8 @@ class ModelDetails:
     """All that is known of a model on a hub before any weight of it is here.
 
     files: (name, bytes), those that a download takes. stores: bytes in the library, by bits of an expert's weights;
-    fits: how each would run here. page: where a person reads about it. experts: of a layer.
+    fits: how each would run here. page: where a person reads about it. experts: of a layer. ggufs: (name, bytes) of the
+    GGUF models in its repository, each of which can be asked for by name, the smallest first.
     """
 
     model: HubModel
@@ -122,6 +123,7 @@ class ModelDetails:
     experts_per_token: int
     stores: tuple[tuple[int, int], ...]
     fits: tuple[tuple[int, Fit], ...]
+    ggufs: tuple[tuple[str, int], ...] = ()
 
 
 # Transfer.state
@@ -137,7 +139,8 @@ CANCELLED = "cancelled"  # gone from the list with this word
 class Transfer:
     """A model on its way from a hub into the library. state: one of the above.
 
-    revision: a commit, once it has been looked at. name: in the library. top: bits that are stored. text: what goes on,
+    revision: a commit, once it has been looked at. name: in the library. top: bits that are stored. gguf: which of a
+    repository's GGUF models, '' takes what suits. text: what goes on,
     in a few words; a sentence where something is in the way for now. done, total: bytes of what goes on (total 0: not
     known yet); rate: bytes a second; left: seconds to go of it, None where nothing moves.
     kind (an errors.Kind), problem, action: what went wrong and what to do, of one that failed or paused by itself.
@@ -150,6 +153,7 @@ class Transfer:
     top: int
     endpoint: str
     keep_source: bool = False
+    gguf: str = ""
     state: str = QUEUED
     text: str = ""
     done: int = 0

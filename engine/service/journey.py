@@ -103,7 +103,7 @@ class Journey:
         t = self._transfer
         with self._connect(t.endpoint) as hub:
             self._say(text="Looking at it", force=True)
-            outline = look(hub, t.repo, t.revision)
+            outline = look(hub, t.repo, t.revision, t.gguf, t.top)
             self._control.hold()
             self._say(revision=outline.commit, total=outline.download_bytes, force=True)
             path = pull(

@@ -80,7 +80,7 @@ class Shop:
         from engine.session import offers  # with torch, which no question about a token should wait for
         from engine.session.pills import Pills
 
-        return offers.details(hub, command.repo, command.revision, Pills(command.settings))
+        return offers.details(hub, command.repo, command.revision, Pills(command.settings), command.gguf)
 
     def _search(self, hub: Hub, command: api.SearchModels, cancelled: Callable[[], bool]) -> api.SearchPage:
         from engine.session import offers

@@ -95,8 +95,9 @@ class Transfers:
         if library.location(name).exists():
             raise library.taken(name)
         new = Transfer(
-            uuid.uuid4().hex[:12], repo, command.revision, name, command.top, hub.endpoint, command.keep_source
-        )
+            uuid.uuid4().hex[:12], repo, command.revision, name, command.top, hub.endpoint, command.keep_source,
+            command.gguf,
+        )  # fmt: skip
         self._change(new)
         self._schedule()
         return self._known()[new.id]

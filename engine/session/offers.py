@@ -15,6 +15,8 @@ from engine.hub.layouts import text_config
 from engine.hub.remote import configs
 from engine.hub.remote.client import Hub
 from engine.hub.remote.outline import Outline
+from engine.hub.remote.quantizations import quantizations
+from engine.hub.remote.revision import read_revision
 from engine.hub.remote.search import LOOKED_AT, search
 from engine.hub.shown import HubModel, ModelDetails
 from engine.session.known_facts import looked_at_facts
@@ -47,12 +49,14 @@ def judged(hub: Hub, models: Iterable[HubModel], pills: Pills) -> tuple[HubModel
     return tuple(_judged(model, found.get(model.repo), known.get(model.repo), pills) for model in models)
 
 
-def details(hub: Hub, repo: str, revision: str, pills: Pills) -> ModelDetails:
+def details(hub: Hub, repo: str, revision: str, pills: Pills, gguf: str = "") -> ModelDetails:
     """All that is known of a model before it is here: from its config and the headers of its files, and no weights.
 
-    Raises UnderhillError: what looking at it raises, and what importing would raise of such a model.
+    gguf: which of its GGUF models, where it has some; see read_outline. Raises UnderhillError: what looking at it
+    raises, and what importing would raise of such a model.
     """
-    outline = look(hub, repo, revision)
+    outline = look(hub, repo, revision, gguf)
+    ggufs = quantizations(read_revision(hub, repo, outline.commit))
     configs.keep(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
     entry = next((entry for entry in catalogue.load() if entry.repo == repo), None)
     text = text_config(outline.config)
@@ -75,6 +79,7 @@ def details(hub: Hub, repo: str, revision: str, pills: Pills) -> ModelDetails:
         experts_per_token=experts_per_token(outline.config),
         stores=tuple((top, outline.store_bytes(top)) for top in TOPS),
         fits=tuple((fit.tier, fit) for fit in fits),
+        ggufs=tuple((one.name, one.nbytes) for one in ggufs),
     )
 
 

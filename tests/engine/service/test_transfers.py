@@ -15,6 +15,7 @@ from engine.hub import folders, library, underway
 from engine.hub.home import home
 from engine.hub.remote import body, retry
 from engine.service import transfers
+from tests.engine.hub.remote.test_gguf import quantized
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.engine.service.test_service import Desk, desk
 from tests.engine.service.test_shop import failed, server
@@ -213,6 +214,21 @@ def test_closed_or_killed_it_is_known_again_and_goes_on(server: HubServer, desk:
 def test_a_damaged_list_is_an_empty_one(mine: Path, content: str) -> None:
     underway.file().write_text(content)
     assert underway.read() == ()
+
+
+def test_one_of_several_gguf_models(server: HubServer, desk: Desk, tmp_path: Path) -> None:
+    for kind in ("Q8_0", "Q4_0"):
+        folder = quantized(tmp_path / "made", kind)
+    server.add("owner/tiny-gguf", folder)
+    told = desk.result(api.DescribeModel, "owner/tiny-gguf")
+    assert [name for name, _ in told.ggufs] == ["model-Q4_0", "model-Q8_0"]
+    assert dict(told.files).keys() == {"model-Q8_0.gguf"}
+    other = desk.result(api.DescribeModel, "owner/tiny-gguf", gguf="Q4_0")
+    assert dict(other.files).keys() == {"model-Q4_0.gguf"}
+    begun = desk.result(api.PullModel, "owner/tiny-gguf", gguf="Q4_0")
+    assert state(desk, begun.id, "finished", "failed").problem == ""
+    assert server.sent.get("model-Q8_0.gguf", 0) < 1_000_000  # its header at most
+    assert "tiny-gguf" in {card.name for card in desk.result(api.ListModels) if card.usable}
 
 
 def test_names_and_bits_that_cannot_be_are_refused_at_once(server: HubServer, desk: Desk) -> None:
