@@ -64,7 +64,7 @@ def parser() -> argparse.ArgumentParser:
     _command(found, "found", model=False)
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
     _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
-    _command(commands.add_parser("verify", help="read a model again and name what is damaged"), "verify")
+    _verify(commands.add_parser("verify", help="read a model again and name what is damaged"))
     _probe(commands.add_parser("probe", help="measure this computer: memory, disk, kernels, graphics cards"))
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
     _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2, and what its dials cost"))
@@ -125,12 +125,20 @@ def _search(p: argparse.ArgumentParser) -> None:
         nargs="*",
         help="part of a model's name, such as qwen3 or gpt-oss; without any, a choice of models that people run today",
     )
+    p.description = (
+        "Lists models with how each would run on this computer as it is now: Fits, Slow (below two tokens a second) or "
+        "Too big, the tokens a second to expect, and what it takes on the disk. --json has the sentences and numbers."
+    )
     p.add_argument("--limit", type=_at_least(1), default=20, metavar="N", help="list at most so many (default: 20)")
     _settings(p, settings.HUB)
 
 
 def _pull(p: argparse.ArgumentParser) -> None:
     _command(p, "pull", model=False)
+    p.description = (
+        "Looks at a model, says how it would run here, and imports it while it arrives. Interrupted in whatever way, "
+        "the same command goes on where it was."
+    )
     p.add_argument("repo", metavar="REPO", help="the model's name on the hub: owner/model")
     p.add_argument("--revision", metavar="NAME", default="main", help="a branch, tag or commit (default: main)")
     p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the model's)")
@@ -168,10 +176,12 @@ def _import(p: argparse.ArgumentParser) -> None:
 
 def _list(p: argparse.ArgumentParser) -> None:
     _command(p, "list", model=False)
+    p.description = "Lists the models of the library, how each runs on this computer as it is now, and what is wrong."
 
 
 def _rm(p: argparse.ArgumentParser) -> None:
     _command(p, "rm", model=False)
+    p.description = "Deletes without asking: into the trash, where `underhill-cli restore` finds it for a week."
     p.add_argument("name", metavar="MODEL", help="name in the library; builtin is made anew when next used")
     p.add_argument("--now", action="store_true", help="off the disk at once, instead of into the trash for a week")
 
@@ -189,6 +199,7 @@ def _trash(p: argparse.ArgumentParser) -> None:
 
 def _mv(p: argparse.ArgumentParser) -> None:
     _command(p, "mv", model=False)
+    p.description = "Copies, compares the copy with the model's checksums, and only then removes the old one."
     p.add_argument("name", metavar="MODEL", help="name in the library")
     p.add_argument(
         "folder", metavar="FOLDER", help="one of `underhill-cli folders`; the one it is in takes half a move back"
@@ -204,6 +215,7 @@ def _folders(p: argparse.ArgumentParser) -> None:
 
 def _info(p: argparse.ArgumentParser) -> None:
     _command(p, "info", model=False)
+    p.description = "Says what this computer has and, with a model, what that is and what each of its precisions takes."
     p.add_argument("model", metavar="MODEL", nargs="?", default=None, help="a path, a name, or builtin")
 
 
@@ -246,6 +258,11 @@ def _eval(p: argparse.ArgumentParser) -> None:
     _settings(p, settings.ENGINE)
 
 
+def _verify(p: argparse.ArgumentParser) -> None:
+    _command(p, "verify")
+    p.description = "Reads every byte of a model and compares it with its checksums. Exit code 1: something is damaged."
+
+
 def _probe(p: argparse.ArgumentParser) -> None:
     _command(p, "probe", model=False)
     p.add_argument("--again", action="store_true", help="measure anew what was measured before (some ten seconds)")
@@ -253,6 +270,7 @@ def _probe(p: argparse.ArgumentParser) -> None:
 
 def _plan(p: argparse.ArgumentParser) -> None:
     _command(p, "plan")
+    p.description = "Says where a model would go on this computer under these settings, how fast it should be, and why."
     _settings(p, settings.ENGINE)
 
 

@@ -14,6 +14,7 @@ from engine.errors import Kind, UnderhillError
 
 BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a while
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
+_HOW = "(in the settings, or with `underhill-cli token`)"
 _KEPT = "What has arrived is kept; try again to continue."
 
 
@@ -101,7 +102,7 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         return HubError(
             Kind.NO_ACCESS,
             f"{repo} is only given to people with an account who have accepted its licence.",
-            f"Accept it at {page} and give Underhill a token of yours (`underhill-cli token`). {note}".strip(),
+            f"Accept it at {page} and give Underhill a token of yours {_HOW}. {note}".strip(),
         )
     if code == "GatedRepo" or (status == 403 and repo):
         return HubError(
@@ -118,13 +119,11 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         return HubError(
             Kind.NOT_FOUND,
             f"There is no model {repo} on {host}, or it is private.",
-            "Check the name; for a private model, give Underhill a token of yours (`underhill-cli token`).",
+            f"Check the name; for a private model, give Underhill a token of yours {_HOW}.",
         )
     if status == 401:
         said = "does not accept the token it was given" if token else "asks for a token"
-        return HubError(
-            Kind.NO_ACCESS, f"{host} {said}.", f"Give Underhill a new one (`underhill-cli token`). {note}".strip()
-        )
+        return HubError(Kind.NO_ACCESS, f"{host} {said}.", f"Give Underhill a new one {_HOW}. {note}".strip())
     if status == 429:
         after = _seconds(response)
         wait = f"Wait {after:.0f} seconds" if after else "Wait some minutes"
