@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 GB = 10**9
 
@@ -79,6 +79,15 @@ class Machine:
     products: float = 0.0
     torch_weight: float = 0.0
     on_battery: bool | None = None
+
+    def reading(self, direct: bool) -> Machine:
+        """As if files could be read past the file cache alone, or through it alone, where that was measured."""
+        points = tuple(point for point in self.disk_points if point.direct == direct)
+        return replace(self, disk_points=points) if points else self
+
+    def measured(self, direct: bool) -> bool:
+        """Whether it is known how fast files are read in this way."""
+        return any(point.direct == direct for point in self.disk_points)
 
     def disk_rate_at(self, nbytes: int) -> float:
         """Random reads of so many bytes: the best that was measured at that size, or between the sizes around it."""

@@ -16,6 +16,7 @@ KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts ca
 SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
 CHUNKS = (512, 256, 128, 64, 32)  # tokens of a prompt that are computed at once
 FEW = 8  # tokens at once that nothing is put aside for
+THROUGH_CACHE = 1.25  # by which reading through the file cache must be faster than past it
 WORKING_SHARE = 8  # larger chunks than the smallest take at most this part of what the experts could have
 
 
@@ -36,7 +37,8 @@ class Opened:
 @dataclass(frozen=True)
 class Plan:
     """What will be done. Bytes, tokens; speed: expected decode tokens per second, (near-uniform routing, usual reuse).
-    first_token: seconds until an answer begins (see Expectation), from worse to better.
+    first_token: seconds until an answer begins (see Expectation), from worse to better. direct: whether experts are
+    read past the system's file cache.
 
     cache_bytes: of expert records; smallest_cache: below which it must not be. lent: of cache_bytes, what the cache
     gives back while a whole chunk of a prompt is computed. chunk: tokens of a prompt computed at once. workspace:
@@ -60,6 +62,7 @@ class Plan:
     speed: tuple[float, float]
     first_token: tuple[float, float]
     limit: str  # 'memory' or 'disk'
+    direct: bool
     sentences: tuple[str, ...]
 
 
@@ -105,7 +108,9 @@ def make_plan(
     lent = cache - min(cache, max(smallest, cache_within(in_prompts, *entries)))
     spare = max(0, in_prompts - held_by(cache, *entries))
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
-    expectation = expected(machine, model, tier, dense, cache, dial_of(settings), chunk)
+    missing = cache < model.expert_bytes[tier]
+    direct = _direct(machine, model.record_bytes[tier], str(settings["direct_io"]), missing, why)
+    expectation = expected(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk)
     why.append(_pace(model, expectation, tier, cache))
     why.append(prompt_sentence(expectation))
     return Plan(
@@ -125,13 +130,15 @@ def make_plan(
         expectation.decode,
         expectation.first_token,
         expectation.limit,
+        direct,
         tuple(why),
     )
 
 
 def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mapping[str, object]) -> Plan:
     """The same plan with the speed that is to be expected after the model was seen to run (model.seen)."""
-    expectation = expected(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk)
+    disk = machine.reading(plan.direct)
+    expectation = expected(disk, model, plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk)
     pace = _pace(model, expectation, plan.tier, plan.cache_bytes)
     sentences = tuple(pace if s.startswith(PACE) else s for s in plan.sentences)
     return replace(plan, speed=expectation.decode, limit=expectation.limit, sentences=sentences)
@@ -156,6 +163,28 @@ def _tier(model: ModelFacts, wanted: str) -> int:
             Kind.BAD_REQUEST, f"{model.name} holds no {tier}-bit experts.", f"It holds these bits: {stored}."
         )
     return tier
+
+
+def _direct(machine: Machine, record: int, asked: str, missing: bool, why: list[str]) -> bool:
+    """How experts are read: as asked, or as was measured to be faster at their size.
+
+    Copies in the file cache take memory that experts could have, so it has to be much faster through it.
+    """
+    if asked != "auto":
+        return asked == "on"
+    if not machine.measured(True) or not machine.measured(False):
+        return True
+    past, through = (machine.reading(direct).disk_rate_at(record) for direct in (True, False))
+    direct = through < THROUGH_CACHE * past
+    if missing:
+        ways = [f"past the system's file cache ({size(int(past))} a second)", f"through it ({size(int(through))})"]
+        why.append(
+            f"Experts are read {ways[0]}, which was measured beside {ways[1]}."
+            if direct
+            else f"Experts are read through the system's file cache ({size(int(through))} a second): past it the disk "
+            f"gives {size(int(past))}."
+        )
+    return direct
 
 
 def _smallest_cache(model: ModelFacts, tier: int) -> int:

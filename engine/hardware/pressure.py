@@ -21,12 +21,16 @@ PERIOD = 1.0  # seconds between two looks
 
 @dataclass(frozen=True)
 class Reading:
-    """Bytes. group_free: of the control groups, the least; None: no group limits. stalled: percent, see STALLED."""
+    """Bytes. group_free: of the control groups, the least; None: no group limits. stalled: percent, see STALLED.
+
+    own: resident memory of this process; 0: not looked at.
+    """
 
     limit: int
     free: int
     group_free: int | None = None
     stalled: float = 0.0
+    own: int = 0
 
 
 @dataclass(frozen=True)
@@ -44,16 +48,19 @@ def read(files: tuple[Path, ...] | None = None) -> Reading:
     """How things are now. files: of control_groups.pressure_files, to spare looking for them every time."""
     memory = probe.memory()
     found = tuple(control_groups.pressure_files()) if files is None else files
-    return Reading(memory.limit, memory.free, memory.group_free, max(map(_stalled, found), default=0.0))
+    return Reading(memory.limit, memory.free, memory.group_free, max(map(_stalled, found), default=0.0), probe.rss())
 
 
-def decide(before: Pressure, seen: Reading, held: int, planned: int, smallest: int, now: float) -> Pressure:
+def decide(
+    before: Pressure, seen: Reading, held: int, planned: int, smallest: int, now: float, ceiling: int | None = None
+) -> Pressure:
     """What follows. held: bytes of cache now. planned: what the plan gives it; smallest: below which it cannot work.
+    ceiling: on the resident memory of this process, which a plan may have misjudged.
 
     Too little free: down at once, by all that is missing. Grows again only where a step of it would leave memory well
     above the marks, and that for CALM seconds, step by step: what lies between changes nothing.
     """
-    missing = _missing(seen)
+    missing = _missing(seen, ceiling)
     if missing > 0:
         limit = max(smallest, min(planned, held) - missing)
         if limit >= min(planned, planned if before.limit is None else before.limit):
@@ -64,7 +71,7 @@ def decide(before: Pressure, seen: Reading, held: int, planned: int, smallest: i
     if before.limit >= planned:
         return Pressure()
     step = planned // STEPS
-    if _spare(seen) < step:
+    if _spare(seen, ceiling) < step:
         return replace(before, since=now)
     if now - before.since < CALM:
         return before
@@ -76,7 +83,7 @@ def _marks(limit: int) -> tuple[int, int]:
     return min(LOW, limit // LOW_PART), min(HIGH, limit // HIGH_PART)
 
 
-def _missing(seen: Reading) -> int:
+def _missing(seen: Reading, ceiling: int | None) -> int:
     """Bytes to give back now; 0: none."""
     low, high = _marks(seen.limit)
     missing = 0
@@ -84,13 +91,15 @@ def _missing(seen: Reading) -> int:
         missing = high - seen.free
     if seen.group_free is not None and seen.group_free < GROUP_LOW:
         missing = max(missing, GROUP_HIGH - seen.group_free)
-    return missing
+    return missing if ceiling is None or seen.own <= ceiling else max(missing, seen.own - ceiling + GROUP_LOW)
 
 
-def _spare(seen: Reading) -> int:
+def _spare(seen: Reading, ceiling: int | None) -> int:
     """Bytes that could be taken and memory would still be well above the mark to which it is brought back."""
     spare = seen.free - 2 * _marks(seen.limit)[1]
-    return spare if seen.group_free is None else min(spare, seen.group_free - GROUP_HIGH)
+    if seen.group_free is not None:
+        spare = min(spare, seen.group_free - GROUP_HIGH)
+    return spare if ceiling is None else min(spare, ceiling - seen.own - GROUP_HIGH)
 
 
 def _stalled(file: Path) -> float:

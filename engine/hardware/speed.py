@@ -21,6 +21,7 @@ REUSE = 0.5  # of the misses of uniform routing, those of usual chats
 COARSE = 2  # bits of a coarse expert
 PACE = "Expect"  # begins the sentence on the speed, and no other
 PROMPT = 500  # tokens of the prompt that `first_token` is told for
+SHORTEST = 0.1  # seconds: less is not told apart
 UNEVEN = 1.3  # by which a prompt takes longer than the longer one of reading and computing (measured: 1.27)
 
 
@@ -146,9 +147,12 @@ def decode_sentence(expectation: Expectation, *, all_in_memory: bool, corrected:
 
 def prompt_sentence(expectation: Expectation) -> str:
     """How long a prompt takes, in words."""
-    slow, fast = (seconds(s) for s in expectation.first_token)
-    span = f"{fast} to {slow}" if fast != slow else slow
-    return f"A prompt of {PROMPT} tokens takes about {span} seconds before the answer begins."
+    slow, fast = expectation.first_token
+    if slow < SHORTEST:
+        return f"A prompt of {PROMPT} tokens takes less than {SHORTEST} seconds before the answer begins."
+    span = f"{seconds(fast)} to {seconds(slow)}" if seconds(fast) != seconds(slow) else seconds(slow)
+    unit = "second" if span == "1.0" else "seconds"
+    return f"A prompt of {PROMPT} tokens takes about {span} {unit} before the answer begins."
 
 
 def figure(speed: float) -> str:
@@ -158,4 +162,4 @@ def figure(speed: float) -> str:
 
 def seconds(taken: float) -> str:
     """Seconds with as many digits as matter."""
-    return f"{taken:.0f}" if taken >= 10 else f"{taken:.1f}"
+    return f"{taken:.0f}" if taken >= 10 else f"{max(taken, SHORTEST):.1f}"

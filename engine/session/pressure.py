@@ -19,6 +19,7 @@ class Share:
     """What a plan gives an expert cache. Bytes. planned: its capacity; smallest: below which it must not be.
 
     lent: of these, what it gives back while `chunk` tokens are computed at once; token_bytes: less of it for each less.
+    ceiling: on the whole process; None where nobody watches it.
     """
 
     planned: int
@@ -26,6 +27,7 @@ class Share:
     lent: int = 0
     chunk: int = 0
     token_bytes: int = 0
+    ceiling: int | None = None
 
     def lent_to(self, tokens: int) -> int:
         """What it gives back while so many tokens are computed at once."""
@@ -51,6 +53,7 @@ class Room:
         self._held, self._apply, self._lend, self._said = held, apply, lend, said
         self._state = Pressure()
         self._lent = 0
+        self._own = False  # whether it was this process itself that took more than was planned
         self._lock = threading.Lock()
 
     @property
@@ -60,6 +63,8 @@ class Room:
         if limit is None:
             return ""
         planned = size(self._share.planned)
+        if self._own:
+            return f"Underhill took more than its ceiling allows, so {size(limit)} of experts are kept, not {planned}."
         return (
             f"This computer is short of memory, so {size(limit)} of experts are kept instead of {planned}; "
             "answers are slower until there is more."
@@ -87,7 +92,9 @@ class Room:
         planned, smallest = self._share.planned, self._share.smallest
         with self._lock:
             before = self._allowed(planned)
-            self._state = pressure.decide(self._state, seen, self._held(), planned, smallest, now)
+            ceiling = self._share.ceiling
+            self._state = pressure.decide(self._state, seen, self._held(), planned, smallest, now, ceiling)
+            self._own = (ceiling is not None and seen.own > ceiling) or (self._own and self._state.limit is not None)
             after = self._allowed(planned)
             if after != before:
                 self._apply(self._less_lent(after, smallest))

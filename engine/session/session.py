@@ -75,6 +75,8 @@ class Session:
         self.chat = ChatFormat(store.path)
         self._base = probe.rss()  # all that is there before the model itself
         self.plan = planning.make_plan(self.machine, self.facts, chosen, self._base)
+        if not self.plan.direct and store.io_mode == "direct":
+            store.read_through_cache()
         self.speed_check = SpeedCheck(self)
         self._spare_memory()
         self._context_planned = self.plan.context
@@ -337,7 +339,7 @@ class Session:
         return dict(self.settings)
 
     def _share(self, plan: planning.Plan) -> Share:
-        return Share(plan.cache_bytes, plan.smallest_cache, plan.lent, plan.chunk, self.facts.token_bytes)
+        return Share(plan.cache_bytes, plan.smallest_cache, plan.lent, plan.chunk, self.facts.token_bytes, plan.ceiling)
 
     def _begin_pass(self, ids: Sequence[int], position: int) -> None:
         self._room.computing(len(ids))

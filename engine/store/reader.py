@@ -143,6 +143,13 @@ class Store:
                 raise damaged(layer, expert, "is cut short")
         self.check(layer, expert, parts, views)
 
+    def read_through_cache(self) -> None:
+        """From now on read records through the system's file cache. None must be under way, nor any file in use."""
+        for layer in self.manifest.layers:
+            self._files.pop(layer.index).close()
+            self._files[layer.index] = self._open(layer, "off")
+        self.io_mode = "buffered"
+
     def close(self) -> None:
         """Release all files. Reading afterwards fails."""
         for file in self._files.values():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import GROUP_MARGIN, held_by
 from engine.hardware.facts import ModelFacts
-from engine.hardware.machine import GB, Machine, Memory
+from engine.hardware.machine import GB, DiskPoint, Machine, Memory
 from engine.hardware.plan import CHUNKS, FEW, SMALLEST_CONTEXT, Opened, Plan, make_plan
 from engine.settings import ENGINE, validated
 
@@ -242,3 +242,28 @@ def test_rows_that_are_only_looked_up_take_memory_and_no_time() -> None:
     plain, tables = (make_plan(laptop(64), m, with_settings(tier="4")) for m in (model, looked_up))
     assert tables.cache_bytes == plain.cache_bytes
     assert tables.speed > plain.speed
+
+
+@pytest.mark.parametrize(("past", "through", "direct"), [(3e9, 1e9, True), (1.0e9, 1.2e9, True), (1e9, 2e9, False)])
+def test_experts_are_read_as_was_measured_to_be_faster_and_it_is_said_why(
+    past: float, through: float, direct: bool
+) -> None:
+    points = tuple(DiskPoint(5 << 19, 4, way, rate) for way, rate in ((True, past), (False, through)))
+    machine = dataclasses.replace(laptop(16), disk_points=points)
+    plan = make_plan(machine, thirty_b(), with_settings(tier="4"))
+    assert plan.direct == direct
+    said = [s for s in plan.sentences if "file cache" in s]
+    assert len(said) == 1
+    assert ("past the system" in said[0], "through the system" in said[0]) == (direct, not direct)
+    alone = dataclasses.replace(laptop(16), disk_points=tuple(p for p in points if p.direct == direct))
+    assert plan.speed == make_plan(alone, thirty_b(), with_settings(tier="4")).speed
+    for asked in ("on", "off"):
+        forced = make_plan(machine, thirty_b(), with_settings(tier="4", direct_io=asked))
+        assert forced.direct == (asked == "on")
+        assert not any("file cache" in s for s in forced.sentences)
+
+
+def test_where_only_one_way_of_reading_was_measured_it_is_past_the_file_cache() -> None:
+    machine = dataclasses.replace(laptop(16), disk_points=(DiskPoint(5 << 19, 4, False, 1e9),))
+    assert make_plan(machine, thirty_b(), DEFAULTS).direct
+    assert make_plan(laptop(16), thirty_b(), DEFAULTS).direct

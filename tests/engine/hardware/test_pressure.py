@@ -36,6 +36,23 @@ def test_when_memory_runs_short_all_that_is_missing_is_given_back_at_once() -> N
     assert held == [PLANNED, PLANNED, PLANNED - (HIGH - LOW + 1)]
 
 
+def test_a_process_above_its_own_ceiling_comes_down_once_and_stays_while_growing_would_take_it_there_again() -> None:
+    ceiling, state, held, seen = 10 * GB, Pressure(), PLANNED, []
+    for second in range(200):
+        beside = 2 * GB + 100_000_000 if second > 3 else 2 * GB - 100_000_000
+        reading = Reading(64 * GB, 40 * GB, own=held + beside)
+        state = decide(state, reading, held, PLANNED, SMALLEST, float(second), ceiling)
+        held = PLANNED if state.limit is None else min(PLANNED, state.limit)
+        seen.append(held)
+    assert seen[:4] == [PLANNED] * 4
+    assert set(seen[4:]) == {PLANNED - 100_000_000 - GROUP_LOW}
+    for second in range(200, 400):  # what else it took is gone
+        reading = Reading(64 * GB, 40 * GB, own=held + GB)
+        state = decide(state, reading, held, PLANNED, SMALLEST, float(second), ceiling)
+        held = PLANNED if state.limit is None else min(PLANNED, state.limit)
+    assert held == PLANNED
+
+
 def test_between_the_marks_nothing_changes_in_either_direction() -> None:
     held = simulate([LOW - 1, *[LOW + 1] * 200])
     assert set(held) == {PLANNED - (HIGH - LOW + 1)}
@@ -92,8 +109,9 @@ def test_what_is_read_is_what_the_system_says(tmp_path: Path, monkeypatch: pytes
     file = tmp_path / "memory"
     file.write_text("some avg10=12.34 avg60=0.00 avg300=0.00 total=1\nfull avg10=5.00 avg60=0.00 avg300=0.00 total=1\n")
     monkeypatch.setattr(probe, "memory", lambda: Memory(10, 9, 8))
-    assert read((tmp_path / "none", file)) == Reading(10, 9, 8, 12.34)
-    assert read(()) == Reading(10, 9, 8, 0.0)
+    monkeypatch.setattr(probe, "rss", lambda: 7)
+    assert read((tmp_path / "none", file)) == Reading(10, 9, 8, 12.34, 7)
+    assert read(()) == Reading(10, 9, 8, 0.0, 7)
 
 
 def test_this_machine_can_be_read() -> None:

@@ -10,7 +10,19 @@ from hypothesis import strategies as st
 
 from engine.hardware.facts import COMPAT_LAYER, NATIVE_LAYER, ModelFacts, Seen
 from engine.hardware.machine import GB, Machine
-from engine.hardware.speed import DISK_USE, HIDDEN, REUSE, SHARES, Token, decode_sentence, expected, token_costs
+from engine.hardware.speed import (
+    DISK_USE,
+    HIDDEN,
+    REUSE,
+    SHARES,
+    Expectation,
+    Token,
+    decode_sentence,
+    expected,
+    prompt_sentence,
+    seconds,
+    token_costs,
+)
 from tests.engine.hardware.test_plan import laptop, thirty_b
 
 DENSE = "bf16"
@@ -140,3 +152,17 @@ def test_hiding_is_not_perfect_and_nothing_takes_less_than_its_longest_part() ->
     assert 4.0 < token.taken(1.0) < 7.0
     assert token.taken(0.0) > 2.9
     assert 1 / GB < token.taken(0.5) < token.taken(1.0)
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast", "said"),
+    [
+        (0.03, 0.02, "less than 0.1 seconds"),
+        (0.5, 0.02, "about 0.1 to 0.5 seconds"),
+        (1.04, 0.96, "about 1.0 second "),
+        (30.2, 20.0, "about 20 to 30 seconds"),
+    ],
+)
+def test_a_prompt_never_takes_no_time_at_all(slow: float, fast: float, said: str) -> None:
+    assert said in prompt_sentence(Expectation((1.0, 1.0), (slow, fast), "memory"))
+    assert seconds(0.0) == "0.1"
