@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QInputDialog, QMenu
 
-from app.chats import folders, search, trash
+from app.chats import folders, presets, search, trash
 from app.chats.keeper import Keeper
-from app.chats.records import Chat, Folder
+from app.chats.records import Chat, Folder, Style
 from app.chats.search import Hit
 from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.preferences import Preferences
+from app.presets.dialog import StyleDialog
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.transfer.desk import TransferDesk
 from app.widgets.trash_dialog import TrashDialog
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class ChatDesk(QObject):
         self._conversation = conversation
         self._preferences = remembered
         self._search = ""
+        self.transfer = TransferDesk(window, keeper, conversation, window.folder)
         sidebar = window.sidebar
         sidebar.fill_menu = self._fill_menu
         sidebar.found.connect(self._open_hit)
@@ -45,6 +48,8 @@ class ChatDesk(QObject):
         sidebar.folder_removed.connect(lambda folder: self._change(lambda store: folders.remove(store, folder.id)))
         sidebar.folder_toggled.connect(self._toggle)
         sidebar.searched.connect(self._searched)
+        window.composer.style_button.clicked.connect(self.open_style)
+        conversation.opened.connect(self.mark_style)
         conversation.chats_changed.connect(self.refresh)
 
     @Slot()
@@ -116,6 +121,31 @@ class ChatDesk(QObject):
         self._window.save_preferences()
         self.refresh()
 
+    # ---- how a chat is answered -------------------------------------------------------------------------------
+
+    @Slot()
+    def open_style(self) -> None:
+        """System prompt and sampling of the open chat."""
+        self._keeper.do(presets.listed, self._show_style)
+
+    def _show_style(self, known: dict[str, Style]) -> None:
+        c = self._conversation
+        dialog = StyleDialog(c.style, known, c.sampling, self._window)
+        dialog.chosen.connect(c.set_style)
+        dialog.chosen.connect(self.mark_style)
+        dialog.kept.connect(lambda name, style: self._keeper.do(lambda store: presets.keep(store, name, style)))
+        dialog.removed.connect(lambda name: self._keeper.do(lambda store: presets.remove(store, name)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot()
+    def mark_style(self) -> None:
+        """Show on the composer's button whether the chat has a style of its own."""
+        c = self._conversation
+        own = (c.chat.style if c.chat is not None else c.new_style) is not None
+        self._window.composer.style_button.setCheckable(own)
+        self._window.composer.style_button.setChecked(own)
+
     # ---- the trash --------------------------------------------------------------------------------------------
 
     @Slot(object)
@@ -146,3 +176,5 @@ class ChatDesk(QObject):
         colour = self._theme.palette.muted
         menu.addAction(icon("folder", colour), "New folder…", self._new_folder)
         menu.addAction(icon("trash", colour), "Recently deleted…", self._open_trash)
+        menu.addSeparator()
+        self.transfer.fill_menu(menu)

@@ -23,6 +23,7 @@ SHORTCUTS = (
     Shortcut("Chats", "Delete the chosen chat", "Del"),
     Shortcut("Answers", "Send the message", "Return"),
     Shortcut("Answers", "New line", "Shift+Return"),
+    Shortcut("Answers", "System prompt and sampling of this chat", "Ctrl+P", "style"),
     Shortcut("Answers", "Attach files", "Ctrl+O", "attach"),
     Shortcut("Answers", "Stop the answer (again: no longer wait for it), or leave off editing", "Esc", "escape"),
     Shortcut("Answers", "Answer the last question again", "Ctrl+R", "again_last"),

@@ -8,8 +8,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt, QTimer, Slot
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtCore import QByteArray, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDesktopServices,
+    QDragEnterEvent,
+    QDropEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+)
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMainWindow,
@@ -75,6 +83,7 @@ class MainWindow(QMainWindow):
         self.models = known
         self._preferences = remembered
         self._path = path
+        self.folder = path.parent
         self._editing = 0  # id of the question that is being edited
         self._build()
         self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
@@ -167,6 +176,7 @@ class MainWindow(QMainWindow):
         slots: dict[str, Callable[[], object]] = {
             "new_chat": self.new_chat, "focus_search": self._focus_search, "undo": self._undo,
             "escape": self._escape, "attach": self.composer.attach.click,
+            "style": self.chats.open_style,
             "again_last": self._again_last, "copy_last": self._copy_last,
             "go_on_last": self._go_on_last,
             "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
@@ -346,10 +356,16 @@ class MainWindow(QMainWindow):
     def _answer_failed(self, event: api.Failed) -> None:
         self.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self._again_last))
 
+    def _open_folder(self) -> None:
+        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.folder)))
+
     @Slot(object)
     def show_problem(self, problem: Problem) -> None:
         """Something about the chats on disk."""
-        self.banners.show_banner("error", problem.sentence, problem.action, problem.cause)
+        button: tuple[str, Callable[[], object]] = ("Open the folder", self._open_folder)
+        if problem.kind == "corrupt":
+            button = ("Restore a backup…", self.chats.transfer.restore)
+        self.banners.show_banner("error", problem.sentence, problem.action, problem.cause, button)
 
     @Slot()
     def _busy_changed(self) -> None:

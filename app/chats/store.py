@@ -77,15 +77,19 @@ class ChatStore:
 
     def create(self, chat: Chat, *messages: StoredMessage) -> None:
         """Add a chat and its first messages, all or nothing."""
+        with self.transaction():
+            self.insert(chat, messages)
+
+    def insert(self, chat: Chat, messages: tuple[StoredMessage, ...]) -> None:
+        """Add a chat and its first messages, in the transaction that is open."""
         now = chat.updated_at or time.time()
-        with self.transaction() as db:
-            db.execute(
-                "INSERT INTO chats (id, title, title_by_hand, created_at, updated_at, draft, pinned, folder_id, style) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (chat.id, chat.title, chat.title_by_hand, now, now, chat.draft, chat.pinned, chat.folder_id,
-                 rows.style_text(chat.style)),
-            )  # fmt: skip
-            _insert(db, messages)
+        self.db.execute(
+            "INSERT INTO chats (id, title, title_by_hand, created_at, updated_at, draft, pinned, folder_id, style) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (chat.id, chat.title, chat.title_by_hand, now, now, chat.draft, chat.pinned, chat.folder_id,
+             rows.style_text(chat.style)),
+        )  # fmt: skip
+        _insert(self.db, messages)
 
     def set_title(self, chat_id: int, title: str, by_hand: bool) -> None:
         """Name a chat. An automatic title never replaces one set by hand."""

@@ -1,0 +1,27 @@
+"""Styles under a name."""
+
+from __future__ import annotations
+
+from app.chats import rows
+from app.chats.records import Style, new_id
+from app.chats.store import ChatStore
+
+
+def listed(store: ChatStore) -> dict[str, Style]:
+    """All presets by name."""
+    found = store.db.execute("SELECT name, style FROM presets ORDER BY name COLLATE NOCASE")
+    return {name: rows.style_of(style) or Style() for name, style in found}
+
+
+def keep(store: ChatStore, name: str, style: Style) -> None:
+    """Keep a style under a name, in the place of what had it."""
+    store.db.execute(
+        "INSERT INTO presets (id, name, style) VALUES (?, ?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET style = excluded.style",
+        (new_id(), name, rows.style_text(style)),
+    )
+
+
+def remove(store: ChatStore, name: str) -> None:
+    """Forget a preset; chats that were given it keep their style."""
+    store.db.execute("DELETE FROM presets WHERE name = ?", (name,))

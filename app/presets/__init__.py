@@ -1,0 +1,1 @@
+"""How a chat is answered: system prompt and sampling, for one chat or under a name."""

@@ -1,0 +1,161 @@
+"""System prompt and sampling of one chat, and the presets they can be kept under."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QHBoxLayout,
+    QInputDialog,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chats.records import Style
+from app.settings.editor import SettingEditor
+from engine import api
+
+
+class StyleDialog(QDialog):
+    """chosen: a Style, or None for 'as the settings say'. kept, removed: a preset's name (and Style)."""
+
+    chosen = Signal(object)
+    kept = Signal(str, object)
+    removed = Signal(str)
+
+    def __init__(
+        self, style: Style, presets: dict[str, Style], usual: dict[str, Any], parent: QWidget | None = None
+    ) -> None:
+        """style: what is in force. usual: sampling as the settings say."""
+        super().__init__(parent)
+        self.setWindowTitle("System prompt and sampling of this chat")
+        self.resize(620, 620)
+        self._presets = dict(presets)
+        self._usual = usual
+        self.names = QComboBox(self)
+        self.names.setAccessibleName("Presets")
+        self.names.activated.connect(self._take_preset)
+        self.keep = QPushButton("Save as…", self)
+        self.keep.clicked.connect(self._keep)
+        self.remove = QPushButton("Delete", self)
+        self.remove.setAccessibleName("Delete the preset")
+        self.remove.clicked.connect(self._remove)
+        top = QHBoxLayout()
+        top.addWidget(QLabel("Preset", self))
+        top.addWidget(self.names, 1)
+        top.addWidget(self.keep)
+        top.addWidget(self.remove)
+        inside = QWidget(self)
+        inside.setObjectName("page")
+        column = QVBoxLayout(inside)
+        self.system = _field(inside, "System prompt", 110)
+        self.system.setPlaceholderText("What the model is told before the chat, such as: Answer in one sentence.")
+        self.stop = _field(inside, "Texts that end an answer, one a line", 62)
+        self.stop.setToolTip("\\n stands for the end of a line.")
+        self.editors = {s.name: SettingEditor(s, None, inside) for s in api.settings.SAMPLING}
+        for label, field in (("System prompt", self.system),):
+            column.addWidget(QLabel(label, inside))
+            column.addWidget(field)
+        for editor in self.editors.values():
+            editor.changed.connect(self._edited)
+            column.addWidget(editor)
+        column.addWidget(QLabel("Texts that end an answer, one a line", inside))
+        column.addWidget(self.stop)
+        scroll = QScrollArea(self)
+        scroll.setWidgetResizable(True)
+        scroll.setWidget(inside)
+        usual_button = QPushButton("As the settings say", self)
+        usual_button.clicked.connect(self._as_usual)
+        use = QPushButton("Use in this chat", self)
+        use.setObjectName("primary")
+        use.clicked.connect(self._use)
+        cancel = QPushButton("Cancel", self)
+        cancel.clicked.connect(self.reject)
+        for button in (self.keep, self.remove, usual_button, cancel):
+            button.setAutoDefault(False)
+        foot = QHBoxLayout()
+        foot.addWidget(usual_button)
+        foot.addStretch(1)
+        foot.addWidget(cancel)
+        foot.addWidget(use)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(18, 16, 18, 14)
+        whole.setSpacing(12)
+        whole.addLayout(top)
+        whole.addWidget(scroll, 1)
+        whole.addLayout(foot)
+        self._values: dict[str, Any] = {}
+        self._show(style)
+        self._list(next((n for n, s in presets.items() if s == style), ""))
+
+    def style_now(self) -> Style:
+        """What the fields say."""
+        lines = (line.replace("\\n", "\n") for line in self.stop.toPlainText().split("\n"))
+        return Style(self.system.toPlainText().strip(), dict(self._values), tuple(line for line in lines if line))
+
+    def _show(self, style: Style) -> None:
+        self.system.setPlainText(style.system)
+        self.stop.setPlainText("\n".join(t.replace("\n", "\\n") for t in style.stop))
+        self._values = {s.name: style.sampling.get(s.name, self._usual.get(s.name, s.default))
+                        for s in api.settings.SAMPLING}  # fmt: skip
+        for name, editor in self.editors.items():
+            editor.set_value(self._values[name])
+
+    def _list(self, current: str) -> None:
+        self.names.clear()
+        self.names.addItem("None")
+        self.names.addItems(list(self._presets))
+        self.names.setCurrentIndex(max(0, self.names.findText(current)) if current else 0)
+        self.remove.setEnabled(self.names.currentIndex() > 0)
+
+    @Slot(str, object)
+    def _edited(self, name: str, value: object) -> None:
+        self._values[name] = value
+
+    @Slot(int)
+    def _take_preset(self, index: int) -> None:
+        self.remove.setEnabled(index > 0)
+        self._show(self._presets[self.names.itemText(index)] if index else Style())
+
+    @Slot()
+    def _keep(self) -> None:
+        before = self.names.currentText() if self.names.currentIndex() else ""
+        name, agreed = QInputDialog.getText(self, "Save preset", "Name of the preset", text=before)
+        name = " ".join(name.split())
+        if agreed and name:
+            self._presets[name] = self.style_now()
+            self._list(name)
+            self.kept.emit(name, self._presets[name])
+
+    @Slot()
+    def _remove(self) -> None:
+        name = self.names.currentText()
+        del self._presets[name]
+        self._list("")
+        self.removed.emit(name)
+
+    @Slot()
+    def _as_usual(self) -> None:
+        self.chosen.emit(None)
+        self.accept()
+
+    @Slot()
+    def _use(self) -> None:
+        self.setFocus()  # a field that is being edited is done
+        self.chosen.emit(self.style_now())
+        self.accept()
+
+
+def _field(parent: QWidget, name: str, height: int) -> QPlainTextEdit:
+    field = QPlainTextEdit(parent)
+    field.setAccessibleName(name)
+    field.setFixedHeight(height)
+    field.setTabChangesFocus(True)
+    return field

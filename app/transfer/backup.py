@@ -1,0 +1,67 @@
+"""A copy of the whole chat database, and the way back."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from app.chats.schema import STEPS, migrate
+from app.chats.store import ChatStore
+from engine import api
+
+
+def back_up(store: ChatStore, path: Path) -> None:
+    """Copy the database as it is now, whole or not at all. Raises OSError or sqlite3.Error."""
+    partial = path.with_name(path.name + ".part")
+    try:
+        partial.unlink(missing_ok=True)
+        with closing(sqlite3.connect(partial)) as copy:
+            store.db.backup(copy)
+        os.replace(partial, path)
+    except (OSError, sqlite3.Error):
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def restore(store: ChatStore, path: Path, keep: Path) -> Path:
+    """Put a backup in the place of all chats. What was there is kept in the folder `keep`: returns as which file.
+
+    Raises UnderhillError where the file is no backup or damaged (nothing is changed then), OSError, sqlite3.Error.
+    """
+    check(path)
+    before, number = keep / f"chats-before-restore-{time.strftime('%Y-%m-%d-%H%M%S')}.db", 1
+    while before.exists():
+        number += 1
+        before = before.with_stem(f"{before.stem.split('_')[0]}_{number}")
+    back_up(store, before)
+    with closing(sqlite3.connect(path)) as source:
+        source.backup(store.db)
+    migrate(store.db)
+    store.db.execute("UPDATE messages SET state = 'cut' WHERE state = 'streaming'")
+    return before
+
+
+def check(path: Path) -> None:
+    """Raises UnderhillError where `path` is not a chat database that this version can read."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+            (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            db.execute("SELECT id, title, leaf_id FROM chats LIMIT 1").fetchall()
+    except sqlite3.Error as e:
+        raise api.UnderhillError(
+            api.Kind.BROKEN_FILE, f"{path.name} is no backup of Underhill's chats, or it is damaged.",
+            "Choose another file. Your chats are as they were.",
+        ) from e  # fmt: skip
+    if verdict != "ok":
+        raise api.UnderhillError(
+            api.Kind.BROKEN_FILE, f"{path.name} is damaged.", "Choose another file. Your chats are as they were."
+        )
+    if not 0 < version <= len(STEPS):
+        raise api.UnderhillError(
+            api.Kind.BAD_REQUEST, f"{path.name} comes from another version of Underhill.",
+            "Install a newer version, then restore it there. Your chats are as they were.",
+        )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Chats as files: Markdown to read, JSON to take to another computer."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from app.chats import folders
+from app.chats.records import Chat, StoredMessage
+from app.chats.store import ChatStore
+from app.turns import said
+
+FORMAT = "underhill-chats"
+
+
+def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
+    """One branch of a chat, for people."""
+    parts = [f"# {chat.title or 'New chat'}"]
+    if chat.style is not None and chat.style.system:
+        parts.append("> " + chat.style.system.replace("\n", "\n> "))
+    for m in messages:
+        who = "You" if m.role == "user" else m.model or "Answer"
+        parts.append(f"## {who}\n\n*{datetime.fromtimestamp(m.created_at):%d %B %Y, %H:%M}*")
+        parts.append(said(m.content, m.attachments))
+    return "\n\n".join(parts) + "\n"
+
+
+def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:
+    """Chats with the names of their folders and all branches."""
+    return json.dumps({"format": FORMAT, "version": 1, "chats": [_entry(*c) for c in chats]}, ensure_ascii=False,
+                      indent=1)  # fmt: skip
+
+
+def gathered(store: ChatStore, only: int | None = None) -> list[tuple[Chat, str, list[StoredMessage]]]:
+    """All chats, or one, as `as_json` takes them."""
+    names = {f.id: f.name for f in folders.listed(store)}
+    return [
+        (c, names.get(c.folder_id or 0, ""), store.tree(c.id)) for c in store.chats() if only is None or c.id == only
+    ]
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all. Raises OSError."""
+    partial = path.with_name(path.name + ".part")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def file_name(chat: Chat, kind: str) -> str:
+    """A name for the file that every system takes."""
+    plain = re.sub(r'[\\/:*?"<>|\x00-\x1f]+', " ", chat.title).strip(" .")
+    return f"{' '.join(plain.split())[:60] or 'Chat'}.{kind}"
+
+
+def _entry(chat: Chat, folder: str, messages: list[StoredMessage]) -> dict[str, Any]:
+    style = dataclasses.asdict(chat.style) if chat.style is not None else None
+    return {
+        "title": chat.title, "title_by_hand": chat.title_by_hand, "updated_at": chat.updated_at, "pinned": chat.pinned,
+        "folder": folder, "style": style, "leaf": chat.leaf_id,
+        "messages": [
+            {"id": m.id, "parent": m.parent_id, "role": m.role, "content": m.content, "model": m.model,
+             "attachments": [dataclasses.asdict(a) for a in m.attachments], "created_at": m.created_at,
+             "finish": m.finish, "stats": m.stats}
+            for m in messages
+        ],
+    }  # fmt: skip

@@ -1,0 +1,93 @@
+"""System prompt, sampling and stop texts of a chat, and presets of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QInputDialog
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats import presets
+from app.chats.records import Style
+from app.chats.store import ChatStore
+from app.presets.dialog import StyleDialog
+from engine import api
+from tests.app.acts import Launch, ask
+from tests.app.conftest import close, engine_of
+
+
+def opened(qtbot: QtBot, underhill: Underhill) -> StyleDialog:
+    underhill.window.composer.style_button.click()
+    qtbot.waitUntil(lambda: any(d.isVisible() for d in underhill.window.findChildren(StyleDialog)))
+    return next(d for d in underhill.window.findChildren(StyleDialog) if d.isVisible())
+
+
+def last(underhill: Underhill) -> api.Generate:
+    return [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
+
+
+def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    dialog = opened(qtbot, underhill)
+    dialog.system.setPlainText("Be brief.")
+    dialog.stop.setPlainText("END\n\\n\\n")
+    editor = dialog.editors["temperature"]
+    editor.control.setText("0.2")  # type: ignore[attr-defined]
+    editor.control.editingFinished.emit()  # type: ignore[attr-defined]
+    dialog._use()
+    assert underhill.window.composer.style_button.isChecked()
+    ask(qtbot, underhill, "hello")
+    command = last(underhill)
+    assert [(m.role, m.content) for m in command.messages] == [("system", "Be brief."), ("user", "hello")]
+    assert command.stop == ("END", "\n\n")
+    assert command.sampling["temperature"] == 0.2
+    assert set(command.sampling) == {s.name for s in api.settings.SAMPLING}
+    underhill.window.new_chat()
+    assert not underhill.window.composer.style_button.isChecked()
+    ask(qtbot, underhill, "another chat")
+    assert [m.role for m in last(underhill).messages] == ["user"]
+    assert last(underhill).stop == ()
+
+
+def test_the_style_of_a_chat_is_kept_and_can_be_dropped(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "hello")
+    dialog = opened(qtbot, underhill)
+    dialog.system.setPlainText("Rhyme.")
+    dialog._use()
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: again.conversation.chat is not None)
+    dialog = opened(qtbot, again)
+    assert dialog.system.toPlainText() == "Rhyme."
+    dialog._as_usual()
+    ask(qtbot, again, "and now")
+    assert last(again).messages[0].role == "user"
+
+
+def test_presets_are_kept_taken_and_deleted(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    dialog = opened(qtbot, underhill)
+    dialog.system.setPlainText("Rhyme.")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (" poet ", True))
+    dialog._keep()
+    dialog.reject()
+    dialog = opened(qtbot, underhill)
+    assert dialog.system.toPlainText() == ""
+    dialog.names.setCurrentIndex(dialog.names.findText("poet"))
+    dialog._take_preset(dialog.names.currentIndex())
+    assert dialog.style_now().system == "Rhyme."
+    dialog._remove()
+    assert dialog.names.count() == 1
+    dialog.reject()
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    assert presets.listed(store) == {}
+    presets.keep(store, "a", Style("one"))
+    presets.keep(store, "a", Style("two", {"seed": None}, ("x",)))
+    assert presets.listed(store) == {"a": Style("two", {"seed": None}, ("x",))}
+    store.close()

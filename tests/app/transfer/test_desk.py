@@ -1,0 +1,65 @@
+"""Export, import, backup and restore from the window, and how it says that they went wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QFileDialog, QMenu
+from pytestqt.qtbot import QtBot
+
+from tests.app.acts import Launch, ask, contents
+
+
+def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    underhill = launch()
+    window, desk = underhill.window, underhill.window.chats.transfer
+    ask(qtbot, underhill, "keep me")
+    chat = underhill.conversation.chat
+    assert chat is not None
+    menu = QMenu(window)
+    window.sidebar.fill_menu(menu)
+    assert "Restore a backup…" in [a.text() for a in menu.actions()]
+    menu.deleteLater()
+
+    def choose(name: str) -> None:
+        monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / name), ""))
+        monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(tmp_path / name), ""))
+
+    def said(sentence: str) -> None:
+        qtbot.waitUntil(lambda: any(b.sentence == sentence for b in window.banners.banners))
+
+    choose("one.md")
+    window.sidebar.exported.emit(chat, "md")
+    said("The chat was written to one.md.")
+    assert (tmp_path / "one.md").read_text(encoding="utf-8").startswith("# keep me")
+    choose("all.json")
+    desk.export_all()
+    said("1 chat was written to all.json.")
+    choose("b.db")
+    desk.back_up()
+    said("All chats are backed up in b.db.")
+    choose("all.json")
+    desk.import_chats()
+    said("1 chat was imported from all.json.")
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 3)
+    choose("b.db")
+    desk.restore()
+    said("The chats of b.db are back.")
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
+    assert contents(underhill) == []
+    choose("one.md")
+    desk.import_chats()
+    said("one.md holds no chats that Underhill can read.")
+    choose("gone/away.json")
+    desk.export_all()
+    said("away.json is not there any more.")
+
+
+def test_a_damaged_database_offers_a_backup(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    (tmp_path / "chats.db").write_bytes(b"not a database" * 500)
+    underhill = launch()
+    qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
+    button = underhill.window.banners.banners[0]._button
+    assert button is not None
+    assert button[0] == "Restore a backup…"
