@@ -14,6 +14,7 @@ from app.chats.opening import Problem
 from app.conversation import Conversation
 from app.counting import Counting
 from app.inbox import Inbox
+from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
 from app.models import Models
 from app.paths import Paths
@@ -37,7 +38,10 @@ class Underhill:
         self.link = EngineLink(self.inbox, start)
         self.conversation = Conversation(self.keeper, self.link, self.inbox)
         self.models = Models(self.link, self.inbox)
-        self.window = MainWindow(self.theme, self.keeper, self.conversation, self.models, remembered, paths.preferences)
+        self.shelf = Shelf(self.link, self.models, lambda: dict(remembered.engine))
+        self.window = MainWindow(
+            self.theme, self.keeper, self.conversation, self.models, self.shelf, remembered, paths.preferences
+        )
         composer = self.window.composer
         self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox)
         self.counting = Counting(composer, self.conversation, self.models, self.link)

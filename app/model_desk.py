@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QFileDialog
 
 from app import models
 from app.conversation import Conversation
@@ -14,7 +13,6 @@ from app.preferences import Preferences
 from app.settings.desk import SettingsDesk
 from app.settings.dialog import SettingsDialog
 from app.theme.theme import Theme
-from app.widgets.import_dialog import ImportDialog
 from engine import api
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ class ModelDesk(QObject):
         known.imported.connect(self._imported)
         known.noticed.connect(self._noticed)
         window.header.chosen.connect(self.open_model)
-        window.header.import_wanted.connect(self.choose_folder)
         window.header.settings.clicked.connect(self.open_settings)
         self._model_changed()
 
@@ -100,16 +97,6 @@ class ModelDesk(QObject):
         name = card.name
         self._window.banners.show_banner("info", f"{card.title} has been imported.", "", "",
                                  ("Open it", lambda: self.open_model(name)))  # fmt: skip
-
-    @Slot()
-    def choose_folder(self) -> None:
-        """Ask for a folder to import."""
-        folder = QFileDialog.getExistingDirectory(self._window, "The folder of the model")
-        if folder:
-            dialog = ImportDialog(folder, self._window)
-            if dialog.exec():
-                self._models.import_folder(folder, dialog.name(), dialog.top())
-            dialog.deleteLater()
 
     @Slot()
     def open_settings(self) -> SettingsDialog:

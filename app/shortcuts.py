@@ -31,6 +31,7 @@ SHORTCUTS = (
     Shortcut("Answers", "Edit the last message (in an empty message box)", "Up"),
     Shortcut("Answers", "Copy the last answer", "Ctrl+Shift+C", "copy_last"),
     Shortcut("Window", "Choose a model", "Ctrl+M", "choose_model"),
+    Shortcut("Window", "Get and manage models", "Ctrl+Shift+M", "show_library"),
     Shortcut("Window", "Show or hide the list of chats", "Ctrl+B", "toggle_sidebar"),
     Shortcut("Window", "Show or hide the live panel", "Ctrl+L", "toggle_live"),
     Shortcut("Window", "Next part of the window", "F6", "next_pane"),

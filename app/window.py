@@ -35,6 +35,8 @@ from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, StoredMessage
 from app.chats.store import ChatStore
 from app.conversation import Conversation
+from app.library.shelf import Shelf
+from app.library_desk import LibraryDesk
 from app.model_desk import ModelDesk
 from app.models import Models
 from app.panels.docks import Docks
@@ -67,6 +69,7 @@ class MainWindow(QMainWindow):
         keeper: Keeper,
         conversation: Conversation,
         known: Models,
+        shelf: Shelf,
         remembered: Preferences,
         path: Path,
     ) -> None:
@@ -88,6 +91,7 @@ class MainWindow(QMainWindow):
         self._build()
         self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
         self.desk = ModelDesk(self, theme, known, conversation, remembered)
+        self.library = LibraryDesk(self, shelf, known)
         self._connect()
         self._shortcuts()
         self._restore()
@@ -103,6 +107,7 @@ class MainWindow(QMainWindow):
         self.pages = QStackedWidget()
         self.pages.addWidget(self.welcome)
         self.pages.addWidget(self.transcript)
+        self.pages.currentChanged.connect(self._page_changed)
         self.composer = Composer(self._theme)
         self.composer.setMaximumWidth(812)
         foot = QWidget()
@@ -120,6 +125,7 @@ class MainWindow(QMainWindow):
         column.addWidget(self.banners)
         column.addWidget(self.pages, 1)
         column.addWidget(foot)
+        self._foot = foot
         self.toast = Toast(page)
         self._page = page
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
@@ -181,8 +187,8 @@ class MainWindow(QMainWindow):
             "go_on_last": self._go_on_last,
             "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
             "toggle_live": self.header.live.toggle, "next_pane": self._next_pane,
-            "open_settings": self.desk.open_settings, "show_shortcuts": self.show_shortcuts,
-            "close_window": self.close,
+            "open_settings": self.desk.open_settings, "show_library": self.library.show,
+            "show_shortcuts": self.show_shortcuts, "close_window": self.close,
         }  # fmt: skip
         for shortcut in SHORTCUTS:
             if shortcut.name:
@@ -243,6 +249,8 @@ class MainWindow(QMainWindow):
         self.leave()
         if self.conversation.chat is None or self.conversation.chat.id != chat.id:
             self.conversation.open(chat)
+        else:
+            self.show_chat()
 
     def _reopen(self, last: Chat | None) -> None:
         """After a restart: the chat that was open, unless the user was quicker."""
@@ -398,6 +406,16 @@ class MainWindow(QMainWindow):
         panes = [p for p in panes if p.isVisible()]
         at = next((i for i, p in enumerate(panes) if p.hasFocus()), -1)
         panes[(at + 1) % len(panes)].setFocus()
+
+    def show_chat(self) -> None:
+        """The open chat, or what stands for an empty one."""
+        self.pages.setCurrentWidget(self.transcript if self.conversation.messages else self.welcome)
+        self.composer.edit.setFocus()
+
+    @Slot(int)
+    def _page_changed(self, _: int) -> None:
+        """One writes to a chat only."""
+        self._foot.setVisible(self.pages.currentWidget() in (self.transcript, self.welcome))
 
     @Slot()
     def show_shortcuts(self) -> ShortcutSheet:

@@ -16,18 +16,20 @@ _TERMINAL = (api.Done, api.Cancelled, api.Failed)
 
 class EngineLink(QObject):
     """On the window's thread: telemetry: api.Telemetry, at most five a second. plan_changed: api.PlanChanged.
-    model_changed: api.ModelCard.
+    model_changed: api.ModelCard. transfer_changed: api.Transfer.
     """
 
     telemetry = Signal(object)
     plan_changed = Signal(object)
     model_changed = Signal(object)
+    transfer_changed = Signal(object)
 
     def __init__(self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start) -> None:
         super().__init__(inbox)
         self._inbox = inbox
         self._listeners: dict[str, Listener] = {}
         self._numbers = itertools.count(1)
+        self._closed = False
         self._engine = start(self._arrived)
 
     def new_id(self) -> str:
@@ -35,21 +37,27 @@ class EngineLink(QObject):
         return f"w{next(self._numbers)}"
 
     def send(self, command: api.Command, listener: Listener | None = None) -> None:
-        """Queue a command. listener gets each of its events, the last being Done, Cancelled or Failed."""
+        """Queue a command. listener gets each of its events, the last being Done, Cancelled or Failed.
+
+        Nothing is asked any more while the window is taken apart, though events of before are still told.
+        """
+        if self._closed:
+            return
         if listener is not None:
             self._listeners[command.id] = listener
         self._engine.send(command)
 
     def watch(self, look: api.Look) -> None:
         """Have telemetry say this from now on."""
-        self._engine.send(api.Watch(self.new_id(), look))
+        self.send(api.Watch(self.new_id(), look))
 
     def stop(self, target: str) -> None:
         """Cancel the command `target`."""
-        self._engine.send(api.Stop(self.new_id(), target))
+        self.send(api.Stop(self.new_id(), target))
 
     def close(self) -> None:
         """End the engine and wait for it."""
+        self._closed = True
         self._engine.close()
 
     def _arrived(self, event: api.Event) -> None:
@@ -65,6 +73,9 @@ class EngineLink(QObject):
             return
         if isinstance(event, api.ModelChanged):
             self.model_changed.emit(event.card)
+            return
+        if isinstance(event, api.TransferChanged):
+            self.transfer_changed.emit(event.transfer)
             return
         terminal = isinstance(event, _TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)

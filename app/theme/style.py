@@ -116,6 +116,11 @@ QListWidget#pages {{ background: transparent; border: 0; outline: 0; padding: 4p
 QListWidget#pages::item {{ padding: 8px 10px; border-radius: 8px; }}
 QListWidget#pages::item:hover {{ background: {p.hover}; }}
 QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}
+QFrame#entry {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 12px; }}
+QLabel#pill {{ border-radius: 9px; padding: 2px 9px; font-weight: 600; }}
+QLabel#pill[level="fits"] {{ background: {p.accent_soft}; color: {p.accent}; }}
+QLabel#pill[level="slow"] {{ background: {p.warning_soft}; color: {p.warning}; }}
+QLabel#pill[level="too_big"] {{ background: {p.danger_soft}; color: {p.danger}; }}
 QLabel#key {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 6px; padding: 2px 8px; }}
 QTreeWidget {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
 QHeaderView::section {{ background: {p.sidebar}; color: {p.muted}; border: 0; padding: 5px 8px; }}

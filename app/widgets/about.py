@@ -35,12 +35,14 @@ DEPENDENCIES = (
     "platformdirs",
     "psutil",
     "pygments",
+    "pypdf",
     "pyside6-essentials",
     "safetensors",
     "tokenizers",
     "torch",
     "tqdm",
     "transformers",
+    "ziamath",
 )  # as in pyproject.toml
 # Shipped in resources/, and so not known to the package index's metadata.
 _SHIPPED = (

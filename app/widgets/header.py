@@ -28,6 +28,7 @@ class Header(QFrame):
 
     chosen = Signal(str)
     import_wanted = Signal()
+    library_wanted = Signal()
     shortcuts_wanted = Signal()
     about_wanted = Signal()
 
@@ -121,6 +122,7 @@ class Header(QFrame):
             action.setChecked(current is not None and card.name == current.name)
         if self._models.cards:
             self.menu.addSeparator()
+        self.menu.addAction("Get and manage models…\tCtrl+Shift+M", self.library_wanted.emit)
         folder = icon("folder", self._theme.palette.muted)
         add = self.menu.addAction(folder, "Import a model folder…", self.import_wanted.emit)
         add.setEnabled(self._models.importing is None)

@@ -18,7 +18,8 @@ _TOPS = (
 class ImportDialog(QDialog):
     """name() and top() after it was accepted."""
 
-    def __init__(self, folder: str, parent: QWidget | None = None) -> None:
+    def __init__(self, path: str, parent: QWidget | None = None, name: str = "") -> None:
+        """path: of a folder or a file. name: to be offered; '' takes the path's."""
         super().__init__(parent)
         self.setWindowTitle("Import a model")
         self.setMinimumWidth(480)
@@ -26,13 +27,13 @@ class ImportDialog(QDialog):
         head.setFont(fonts.text(1.3, head.font().Weight.DemiBold))
         text = QLabel(
             "Underhill makes its own copy of the model, cut into experts that can be read one by one. "
-            "The folder itself is left as it is. This can take a while; you can go on chatting.", self,
+            "What is there is left as it is. This can take a while; you can go on chatting.", self,
         )  # fmt: skip
         text.setObjectName("muted")
         text.setWordWrap(True)
-        place = QLabel(folder, self)
+        place = QLabel(path, self)
         place.setWordWrap(True)
-        self._name = QLineEdit(Path(folder).name, self)
+        self._name = QLineEdit(name or Path(path).name.removesuffix(".gguf"), self)
         self._name.setAccessibleName("Name")
         self._top = QComboBox(self)
         self._top.setAccessibleName("Precision")
@@ -40,7 +41,7 @@ class ImportDialog(QDialog):
             self._top.addItem(words, bits)
         form = QFormLayout()
         form.setVerticalSpacing(10)
-        form.addRow("Folder", place)
+        form.addRow("From", place)
         form.addRow("Name", self._name)
         form.addRow("Precision", self._top)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)

@@ -32,11 +32,12 @@ class Toast(QFrame):
         self._timer.timeout.connect(self.end)
         self.hide()
 
-    def say(self, text: str, button: str, what: Callable[[], object]) -> None:
-        """Show the message; `what` is done if its button is clicked in time."""
+    def say(self, text: str, button: str = "", what: Callable[[], object] | None = None) -> None:
+        """Show the message; `what` is done if its button is clicked in time. Without one there is no button."""
         self.end()
         self._label.setText(text)
         self._button.setText(button)
+        self._button.setVisible(bool(button))
         self._what = what
         self.setAccessibleName(text)
         self.adjustSize()

@@ -37,6 +37,12 @@ from engine.hardware.fit import Fit
 from engine.hub.card import ModelCard
 from engine.hub.dials import in_words as dial_in_words
 from engine.hub.shown import (
+    CANCELLED,
+    FAILED,
+    FINISHED,
+    PAUSED,
+    QUEUED,
+    RUNNING,
     AdoptedModel,
     DeletedModel,
     FoundModel,
@@ -49,6 +55,7 @@ from engine.hub.shown import (
 )
 
 __all__ = [
+    "CANCELLED", "FAILED", "FINISHED", "PAUSED", "QUEUED", "RUNNING",
     "AddFolder", "AdoptModels", "AdoptedModel", "AskToken", "CancelTransfer", "Cancelled", "Command", "Computer",
     "ContinueImport", "CountTokens", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash", "Engine",
     "Event", "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel", "Generate",

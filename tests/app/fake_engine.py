@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine import api
+from tests.app.fake_hub import FakeHub
 
 LAYERS, EXPERTS = 16, 32
 BUILTIN = api.ModelCard(
@@ -60,6 +61,7 @@ class FakeEngine:
         self._taste = [[self._random.paretovariate(1.2) for _ in range(EXPERTS)] for _ in range(LAYERS)]
         self._counts = {"hits": 0, "misses": 0, "8": 0, "4": 0, "2": 0, "skipped": 0, "tokens": 0}
         self._last_telemetry = 0.0
+        self.hub = FakeHub(on_event)
         self._thread = threading.Thread(target=self._run, name="fake-engine")
         self._thread.start()
 
@@ -105,7 +107,7 @@ class FakeEngine:
             return api.Done(command.id, LARGE)
         if isinstance(command, api.Generate):
             return self._generate(command)
-        return api.Done(command.id)
+        return api.Done(command.id, self.hub.answer(command))
 
     def _load(self, command: api.LoadModel) -> api.Event:
         steps = 20

@@ -1,0 +1,91 @@
+"""All that is known of a model before it is fetched, and at which precision to get it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QUrl, Signal
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.library import words
+from app.library.entry import Deed, Entry
+from app.theme import fonts
+from app.widgets.format import size
+from engine import api
+
+_TIERS = {
+    16: "16 bits – as it is", 8: "8 bits – practically the original", 4: "4 bits – nearly as good, half the size",
+    2: "2 bits – small, and noticeably less exact",
+}  # fmt: skip
+
+
+class Details(QDialog):
+    """wanted: bits that are to be stored."""
+
+    wanted = Signal(str, int)
+
+    def __init__(self, details: api.ModelDetails, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        model = details.model
+        self.setWindowTitle(model.title)
+        head = QLabel(model.title, self)
+        head.setFont(fonts.text(1.4, head.font().Weight.DemiBold))
+        head.setWordWrap(True)
+        page = QWidget(self)
+        page.setObjectName("page")
+        column = QVBoxLayout(page)
+        column.setContentsMargins(24, 18, 24, 12)
+        column.setSpacing(10)
+        column.addWidget(head)
+        for line in (model.about, words.hub_facts(model), _inside(details)):
+            if line:
+                label = QLabel(line, page)
+                label.setWordWrap(True)
+                label.setObjectName("" if line == model.about else "muted")
+                column.addWidget(label)
+        fits = dict(details.fits)
+        self.entries: list[Entry] = []
+        for bits, nbytes in sorted(details.stores, reverse=True):
+            fit = fits.get(bits)
+            deed = Deed("Get", partial(self._get, model.repo, bits), primary=fit is not None and fit == model.fit,
+                        enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
+            self.entries.append(
+                Entry(_TIERS[bits], f"takes {size(nbytes)}", pill=fit.pill if fit is not None else "",
+                      sentence=fit.sentence if fit is not None else "", deeds=[deed], parent=page)
+            )  # fmt: skip
+            column.addWidget(self.entries[-1])
+        files = QLabel(words.joined(f"{len(details.files)} files", f"{size(model.download_bytes)} to fetch"), page)
+        files.setObjectName("muted")
+        files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
+        column.addWidget(files)
+        column.addStretch(1)
+        area = QScrollArea(self)
+        area.setWidgetResizable(True)
+        area.setWidget(page)
+        buttons = QDialogButtonBox(self)
+        web = QPushButton("Open its page", self)
+        web.clicked.connect(partial(QDesktopServices.openUrl, QUrl(details.page)))
+        buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
+        close = QPushButton("Close", self)
+        buttons.addButton(close, QDialogButtonBox.ButtonRole.RejectRole)
+        buttons.rejected.connect(self.reject)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 14)
+        outer.addWidget(area)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(24, 0, 24, 0)
+        foot.addWidget(buttons)
+        outer.addLayout(foot)
+        room = self.screen().availableGeometry()
+        self.resize(min(640, room.width() - 40), min(max(420, page.sizeHint().height() + 90), room.height() - 80))
+
+    def _get(self, repo: str, bits: int) -> None:
+        self.wanted.emit(repo, bits)
+        self.accept()
+
+
+def _inside(details: api.ModelDetails) -> str:
+    context = f"reads up to {details.model.context_length:,} tokens" if details.model.context_length else ""
+    experts = f"{details.experts} experts in each of {details.moe_layers} layers, {details.experts_per_token} at a time"
+    return words.joined(experts, context)

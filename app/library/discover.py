@@ -1,0 +1,128 @@
+"""Models one could get: the catalogue, and what a search on the hub finds."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+
+from app.library import words
+from app.library.entry import Deed, Entry
+from app.library.section import Section
+from app.library.shelf import Shelf
+from engine import api
+
+_TYPING = 450  # milliseconds of rest after which the words are looked for
+_ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
+
+
+class Discover(Section):
+    """opened: a model that is here already, by name. Nothing is sent before a person has typed something."""
+
+    opened = Signal(str)
+
+    def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
+        super().__init__("Models to get", parent)
+        self._shelf = shelf
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search the hub, for instance “qwen3”")
+        self.search.setAccessibleName("Search the hub for models")
+        self.search.setClearButtonEnabled(True)
+        self.fitting = QCheckBox("Only what fits", self)
+        bar = QHBoxLayout()
+        bar.setSpacing(14)
+        bar.addWidget(self.search, 1)
+        bar.addWidget(self.fitting)
+        self.head.addLayout(bar)
+        self._about = QLabel(self)
+        self._about.setObjectName("muted")
+        self._about.setWordWrap(True)
+        self.head.addWidget(self._about)
+        self._more = QPushButton("Show more", self)
+        self._more.clicked.connect(shelf.more)
+        self.foot.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_TYPING)
+        self._rest.timeout.connect(self._look)
+        self.search.textChanged.connect(self._rest.start)
+        self.search.returnPressed.connect(self._look)
+        self.fitting.toggled.connect(self.refresh)
+        shelf.catalogue_changed.connect(self.refresh)
+        shelf.results_changed.connect(self.refresh)
+        shelf.transfers_changed.connect(self._transfer_changed)
+        self._under_way: set[str] = set()
+        self.refresh()
+
+    @Slot()
+    def _look(self) -> None:
+        self._rest.stop()
+        if self.search.text().strip() != self._shelf.words:
+            self._shelf.search(self.search.text())
+
+    @Slot(object)
+    def _transfer_changed(self, _: object) -> None:
+        repos = {t.repo for t in self._shelf.transfers.values() if t.state != api.FINISHED}
+        if repos != self._under_way:
+            self._under_way = repos
+            self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """As things are now."""
+        s = self._shelf
+        if s.words:
+            shown, nothing = list(s.results), self._nothing_found()
+            what = "Looking…" if s.searching and not shown else f"{s.matches} found on the hub" if shown else ""
+        else:
+            shown = sorted(s.catalogue or (), key=_rank)
+            nothing = "The catalogue is on its way." if s.catalogue is None else "The catalogue is empty."
+            what = (
+                "Models that people run today, those that suit this computer first. Nothing is sent until you search "
+            )
+            what += "or get one."
+        if self.fitting.isChecked():
+            left = [m for m in shown if m.fit is not None and m.fit.pill == "fits"]
+            if shown and not left:
+                nothing = "None of these fits this computer."
+            shown = left
+        self._about.setText(what)
+        self._about.setVisible(bool(what))
+        self._more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
+        self._more.setEnabled(not s.searching)
+        self.show_entries([self._entry(model) for model in shown], nothing)
+
+    def _nothing_found(self) -> str:
+        problem = self._shelf.search_problem
+        if problem is not None:
+            return f"{problem.sentence} {problem.action}".strip()
+        if self._shelf.searching:
+            return ""
+        words_ = self._shelf.words
+        return f"Nothing that Underhill opens was found for “{words_}”. Only Mixture-of-Experts models are shown."
+
+    def _entry(self, model: api.HubModel) -> Entry:
+        deeds = [Deed("Details", partial(self._shelf.describe, model.repo))]
+        if model.here:
+            deeds.append(Deed("Open", partial(self.opened.emit, model.here), primary=True))
+        elif model.repo in self._under_way:
+            deeds.append(Deed("On its way", _nothing, enabled=False))
+        else:
+            top = max(4, model.fit.tier) if model.fit is not None else 8
+            fits = model.fit is None or model.fit.pill != "too_big"
+            deeds.append(Deed("Get", partial(self._shelf.pull, model.repo, top), primary=fits, enabled=fits))
+        return Entry(
+            model.title, words.hub_facts(model), pill=model.fit.pill if model.fit is not None else "",
+            sentence=model.fit.sentence if model.fit is not None else "", note=model.about, deeds=deeds,
+        )  # fmt: skip
+
+
+def _rank(model: api.HubModel) -> tuple[int, int]:
+    """What suits first, and of that the largest first; of what does not, the smallest."""
+    pill = model.fit.pill if model.fit is not None else None
+    return _ORDER[pill], -model.parameters if pill == "fits" else model.parameters
+
+
+def _nothing() -> None:
+    """A button that is grey does this."""

@@ -1,0 +1,58 @@
+"""Models on their way here."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app.library import words
+from app.library.entry import Deed, Entry
+from app.library.section import Section
+from app.library.shelf import Shelf
+from engine import api
+
+
+class Downloads(Section):
+    """opened: a model that has arrived, by name."""
+
+    opened = Signal(str)
+
+    def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
+        super().__init__("Downloads", parent)
+        self._shelf = shelf
+        self._by_id: dict[str, Entry] = {}
+        shelf.transfers_changed.connect(self._changed)
+        self._changed(None)
+
+    @Slot(object)
+    def _changed(self, transfer: api.Transfer | None) -> None:
+        """Of one that is shown already only the words and the bar change, five times a second."""
+        if transfer is None or transfer.id not in self._by_id:
+            self._by_id = {t.id: Entry(t.name or t.repo, "", progress=True) for t in self._shelf.transfers.values()}
+            self.show_entries(list(self._by_id.values()), "Nothing is on its way. Models are under “Get models”.")
+            for each in self._shelf.transfers.values():
+                self._fill(each)
+        else:
+            self._fill(transfer)
+
+    def _fill(self, t: api.Transfer) -> None:
+        entry = self._by_id[t.id]
+        doing = t.text if t.state == api.RUNNING and t.text else words.STATES[t.state]
+        entry.facts.setText(words.joined(doing, words.progress(t.done, t.total, "bytes", t.rate, t.left)))
+        entry.facts.show()
+        entry.sentence.setText(f"{t.problem} {t.action}".strip())
+        entry.sentence.setVisible(bool(t.problem))
+        entry.bar.setVisible(t.state != api.FINISHED)
+        entry.set_progress(t.done, t.total if t.total or t.state == api.RUNNING else 1)
+        s = self._shelf
+        deeds = []
+        if t.state in (api.QUEUED, api.RUNNING):
+            deeds.append(Deed("Pause", partial(s.pause, t.id)))
+        elif t.state in (api.PAUSED, api.FAILED):
+            deeds.append(Deed("Go on" if t.state == api.PAUSED else "Try again", partial(s.go_on, t.id), primary=True))
+        if t.state == api.FINISHED:
+            deeds.append(Deed("Open", partial(self.opened.emit, t.name), primary=True))
+        deeds.append(Deed("Dismiss" if t.state == api.FINISHED else "Cancel", partial(s.cancel, t.id)))
+        entry.set_deeds(deeds)

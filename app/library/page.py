@@ -1,0 +1,109 @@
+"""The library page: four sections, and the way back to the chat."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QStackedWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.library.details import Details
+from app.library.discover import Discover
+from app.library.downloads import Downloads
+from app.library.elsewhere import Elsewhere
+from app.library.section import Section
+from app.library.shelf import Shelf
+from app.library.yours import Yours
+from app.models import Models
+from app.theme import fonts
+from engine import api
+
+
+class LibraryPage(QWidget):
+    """closed: back to the chat. opened: a model's name."""
+
+    closed = Signal()
+    opened = Signal(str)
+
+    def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._shelf = shelf
+        self.yours = Yours(shelf, known, self)
+        self.discover = Discover(shelf, self)
+        self.elsewhere = Elsewhere(shelf, self)
+        self.downloads = Downloads(shelf, self)
+        title = QLabel("Models", self)
+        title.setFont(fonts.text(1.5, title.font().Weight.DemiBold))
+        back = QPushButton("Back to the chat", self)
+        back.setObjectName("quiet")
+        back.clicked.connect(self.closed.emit)
+        top = QHBoxLayout()
+        top.setContentsMargins(24, 14, 24, 4)
+        top.addWidget(title, 1)
+        top.addWidget(back)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(24, 0, 24, 4)
+        bar.setSpacing(6)
+        self.pages = QStackedWidget(self)
+        self._tabs = QButtonGroup(self)
+        self._tabs.setExclusive(True)
+        sections: tuple[tuple[str, Section], ...] = (
+            ("Your models", self.yours), ("Get models", self.discover), ("In other apps", self.elsewhere),
+            ("Downloads", self.downloads),
+        )  # fmt: skip
+        for number, (name, section) in enumerate(sections):
+            tab = QToolButton(self)
+            tab.setObjectName("segment")
+            tab.setText(name)
+            tab.setCheckable(True)
+            self._tabs.addButton(tab, number)
+            self.pages.addWidget(section)
+            bar.addWidget(tab)
+        bar.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(top)
+        column.addLayout(bar)
+        column.addWidget(self.pages, 1)
+        self._tabs.idClicked.connect(self.show_section)
+        self.yours.opened.connect(self.opened)
+        self.discover.opened.connect(self.opened)
+        self.downloads.opened.connect(self.opened)
+        shelf.described.connect(self._describe)
+        shelf.transfers_changed.connect(self._count)
+        self.show_section(0)
+
+    @Slot(int)
+    def show_section(self, number: int) -> None:
+        """0: your models, 1: get models, 2: of other apps, 3: downloads."""
+        self._tabs.button(number).setChecked(True)
+        self.pages.setCurrentIndex(number)
+
+    def begin(self) -> None:
+        """The page comes up: what it shows is asked for anew."""
+        self._shelf.refresh()
+
+    @Slot(object)
+    def _describe(self, details: api.ModelDetails) -> None:
+        dialog = Details(details, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.wanted.connect(self._get)
+        dialog.open()
+
+    @Slot(str, int)
+    def _get(self, repo: str, top: int) -> None:
+        self._shelf.pull(repo, top)
+        self.show_section(3)
+
+    @Slot(object)
+    def _count(self, _: object) -> None:
+        running = sum(t.state in (api.QUEUED, api.RUNNING) for t in self._shelf.transfers.values())
+        self._tabs.button(3).setText(f"Downloads ({running})" if running else "Downloads")

@@ -1,0 +1,62 @@
+"""A page of entries that scrolls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from app.library.entry import Entry
+from app.theme import fonts
+
+
+class Section(QScrollArea):
+    """What is above the entries goes into `head`, what is below them into `foot`."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setAccessibleName(name)
+        page = QWidget(self)
+        page.setObjectName("page")
+        self.head, self._column, self.foot = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
+        inner = QWidget(page)
+        inner.setMaximumWidth(860)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(24, 14, 24, 24)
+        column.setSpacing(10)
+        for part in (self.head, self._column, self.foot):
+            part.setSpacing(10)
+            column.addLayout(part)
+        column.addStretch(1)
+        outer = QVBoxLayout(page)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(inner)
+        self.setWidget(page)
+        self._nothing = QLabel(page)
+        self._nothing.setObjectName("muted")
+        self._nothing.setWordWrap(True)
+        self.foot.addWidget(self._nothing)
+        self.entries: list[Entry] = []
+
+    def show_entries(self, entries: Sequence[Entry], nothing: str) -> None:
+        """Replace all entries. nothing: a sentence where there is none."""
+        at = self.verticalScrollBar().value()
+        for old in self.entries:
+            self._column.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self.entries = list(entries)
+        for entry in self.entries:
+            self._column.addWidget(entry)
+        self._nothing.setText(nothing)
+        self._nothing.setVisible(not entries and bool(nothing))
+        self.verticalScrollBar().setValue(at)
+
+
+def heading(words: str, parent: QWidget) -> QLabel:
+    """Of a part of a section."""
+    label = QLabel(words, parent)
+    label.setFont(fonts.text(1.2, label.font().Weight.DemiBold))
+    label.setContentsMargins(0, 14, 0, 0)
+    return label

@@ -1,0 +1,273 @@
+"""What the library page shows, as the engine tells it, and what a person asks of it there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.link.engine_link import EngineLink
+from app.models import Models
+from engine import api
+
+
+@dataclass(frozen=True)
+class Job:
+    """Something long that goes on with a model of the library. text: what, in a few words."""
+
+    id: str
+    model: str
+    text: str
+    progress: api.Progress
+
+
+class Shelf(QObject):
+    """On the window's thread; every method returns at once. None stands for 'not known yet'.
+
+    failed: api.Failed of anything that has no place of its own to say so. said: a sentence on what was done.
+    """
+
+    catalogue_changed = Signal()
+    results_changed = Signal()
+    found_changed = Signal()
+    transfers_changed = Signal(object)  # api.Transfer that is another now, or None: any of them may be
+    folders_changed = Signal()
+    jobs_changed = Signal()
+    described = Signal(object)  # api.ModelDetails
+    failed = Signal(object)
+    said = Signal(str)
+    deleted_one = Signal(str)  # name; it can be restored
+
+    def __init__(self, link: EngineLink, known: Models, settings: Callable[[], dict[str, Any]]) -> None:
+        """settings: those of the engine that are chosen now, under which is judged what fits."""
+        super().__init__(link)
+        self._link, self._models, self._settings = link, known, settings
+        self.catalogue: tuple[api.HubModel, ...] | None = None
+        self.words = ""
+        self.results: tuple[api.HubModel, ...] = ()
+        self.pages = self.matches = 0
+        self.searching = False
+        self.search_problem: api.Failed | None = None
+        self.found: tuple[api.FoundModel, ...] | None = None
+        self.finding: api.Progress | None = None
+        self.transfers: dict[str, api.Transfer] = {}
+        self.folders: tuple[api.ModelFolder, ...] = ()
+        self.deleted: tuple[api.DeletedModel, ...] = ()
+        self.jobs: dict[str, Job] = {}
+        self._search = ""  # id of the search that counts
+        self._page = 0
+        self._asked = False  # whether anybody has looked at the page yet
+        link.transfer_changed.connect(self._transfer_heard)
+        known.listed.connect(self._library_changed)
+
+    # ---- what there is ----------------------------------------------------------------------------------------
+
+    def refresh(self) -> None:
+        """Ask anew for everything that costs next to nothing."""
+        self._asked = True
+        self._models.refresh()
+        self._ask(api.ListTransfers(self._link.new_id()), self._transfers_listed)
+        self._library_changed()
+        self.refresh_catalogue()
+
+    def refresh_catalogue(self) -> None:
+        """Ask for the catalogue, with pills under the settings as they are now."""
+        self._ask(api.ListCatalogue(self._link.new_id(), self._settings()), self._catalogue_listed)
+
+    def find(self) -> None:
+        """Look through what other apps keep."""
+        if self.finding is None:
+            self.finding = api.Progress("", "Looking")
+            self._link.send(api.FindModels(self._link.new_id()), self._find_heard)
+            self.found_changed.emit()
+
+    # ---- the hub ----------------------------------------------------------------------------------------------
+
+    def search(self, words: str) -> None:
+        """Look on the hub; empty words show the catalogue."""
+        if self._search:
+            self._link.stop(self._search)
+        self.words, self.results, self.pages, self.matches = words.strip(), (), 0, 0
+        self.search_problem = None
+        self._search = ""
+        self.searching = False
+        if self.words:
+            self._ask_page(0)
+        self.results_changed.emit()
+
+    def more(self) -> None:
+        """The next page of what was found."""
+        if not self.searching and self._page + 1 < self.pages:
+            self._ask_page(self._page + 1)
+            self.results_changed.emit()
+
+    def describe(self, repo: str) -> None:
+        """Ask for all that is known of a model on the hub; `described` or `failed` follows."""
+        self._ask(api.DescribeModel(self._link.new_id(), repo, settings=self._settings()), self.described.emit)
+
+    def pull(self, repo: str, top: int) -> None:
+        """Put a model on its way here."""
+        self._ask(api.PullModel(self._link.new_id(), repo, top=top), self._transfer_heard)
+
+    def pause(self, transfer: str) -> None:
+        """Halt a transfer."""
+        self._ask(api.PauseTransfer(self._link.new_id(), transfer), self._transfer_heard)
+
+    def go_on(self, transfer: str) -> None:
+        """Let a transfer go on."""
+        self._ask(api.ResumeTransfer(self._link.new_id(), transfer), self._transfer_heard)
+
+    def cancel(self, transfer: str) -> None:
+        """Take a transfer from the list, with what has arrived of it."""
+        self._ask(api.CancelTransfer(self._link.new_id(), transfer), self._transfer_heard)
+
+    # ---- the library ------------------------------------------------------------------------------------------
+
+    def delete(self, name: str) -> None:
+        """Move a model to the trash."""
+        self._ask(api.DeleteModel(self._link.new_id(), name), partial(self._deleted, name))
+
+    def restore(self, name: str) -> None:
+        """Bring a deleted model back."""
+        self._ask(api.RestoreModel(self._link.new_id(), name), lambda card: self._models.refresh())
+
+    def empty_trash(self) -> None:
+        """Remove deleted models for good."""
+        self._ask(api.EmptyTrash(self._link.new_id()), lambda freed: self._library_changed())
+
+    def verify(self, card: api.ModelCard) -> None:
+        """Read every byte of a model again."""
+        self._begin(api.VerifyModel(self._link.new_id(), card.name), card.title, "Checking", self._verified)
+
+    def move(self, card: api.ModelCard, folder: str) -> None:
+        """Move a model to another folder of the library."""
+        self._begin(api.MoveModel(self._link.new_id(), card.name, folder), card.title, "Moving", self._moved)
+
+    def continue_import(self, card: api.ModelCard) -> None:
+        """Go on with an unfinished import."""
+        self._begin(api.ContinueImport(self._link.new_id(), card.name), card.title, "Importing", self._moved)
+
+    def leave_off(self, job: str) -> None:
+        """Stop something long; what is done of it is kept."""
+        self._link.stop(job)
+
+    def add_folder(self, folder: str, first: bool) -> None:
+        """Let models live in a folder."""
+        self._ask(api.AddFolder(self._link.new_id(), folder, first), self._folders_listed)
+
+    def forget_folder(self, folder: str) -> None:
+        """Take a folder out of the library."""
+        self._ask(api.ForgetFolder(self._link.new_id(), folder), self._folders_listed)
+
+    # ---- what the engine says ---------------------------------------------------------------------------------
+
+    def _ask(self, command: api.Command, done: Callable[[Any], object]) -> None:
+        def heard(event: api.Event) -> None:
+            if isinstance(event, api.Done):
+                done(event.result)
+            elif isinstance(event, api.Failed):
+                self.failed.emit(event)
+
+        self._link.send(command, heard)
+
+    def _begin(self, command: api.Command, model: str, text: str, done: Callable[[str, Any], object]) -> None:
+        def heard(event: api.Event) -> None:
+            if isinstance(event, api.Progress):
+                self.jobs[command.id] = Job(command.id, model, text, event)
+            else:
+                self.jobs.pop(command.id, None)
+                if isinstance(event, api.Done):
+                    done(model, event.result)
+                elif isinstance(event, api.Failed):
+                    self.failed.emit(event)
+                self._models.refresh()
+            self.jobs_changed.emit()
+
+        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, "Waiting"))
+        self.jobs_changed.emit()
+        self._link.send(command, heard)
+
+    def _verified(self, model: str, report: api.VerifyReport) -> None:
+        if report.damaged:
+            self.failed.emit(
+                api.Failed("", api.Kind.BROKEN_FILE, f"{model} is damaged.", report.action, "\n".join(report.damaged))
+            )
+        else:
+            self.said.emit(f"{model} is whole: every byte is as it was when it was made.")
+
+    def _moved(self, model: str, card: api.ModelCard) -> None:
+        self.said.emit(f"{model} is in {card.path} now.")
+
+    def _deleted(self, name: str, restorable: bool) -> None:
+        if restorable:
+            self.deleted_one.emit(name)
+        self._models.refresh()
+
+    @Slot()
+    def _library_changed(self) -> None:
+        if not self._asked:
+            return
+        self._ask(api.ListFolders(self._link.new_id()), self._folders_listed)
+        self._ask(api.ListDeleted(self._link.new_id()), self._deleted_listed)
+
+    def _folders_listed(self, folders: tuple[api.ModelFolder, ...]) -> None:
+        self.folders = folders
+        self.folders_changed.emit()
+
+    def _deleted_listed(self, deleted: tuple[api.DeletedModel, ...]) -> None:
+        self.deleted = deleted
+        self.folders_changed.emit()
+
+    def _catalogue_listed(self, models: tuple[api.HubModel, ...]) -> None:
+        self.catalogue = models
+        self.catalogue_changed.emit()
+
+    def _find_heard(self, event: api.Event) -> None:
+        if isinstance(event, api.Progress):
+            self.finding = event
+        else:
+            self.finding = None
+            if isinstance(event, api.Done):
+                self.found = event.result
+            elif isinstance(event, api.Failed):
+                self.failed.emit(event)
+        self.found_changed.emit()
+
+    def _ask_page(self, page: int) -> None:
+        self._search, self.searching = self._link.new_id(), True
+        command = api.SearchModels(self._search, self.words, page, self._settings())
+        self._link.send(command, partial(self._search_heard, self._search, self.results))
+
+    def _search_heard(self, command: str, before: tuple[api.HubModel, ...], event: api.Event) -> None:
+        """before: what earlier pages had."""
+        if command != self._search:
+            return
+        page = event.page if isinstance(event, api.Listed) else getattr(event, "result", None)
+        if isinstance(page, api.SearchPage):
+            self.results = (*before, *page.models)
+            self._page, self.pages, self.matches = page.page, page.pages, page.found
+        if isinstance(event, api.Failed):
+            self.search_problem = event
+        if not isinstance(event, (api.Listed, api.Progress)):
+            self.searching, self._search = False, ""
+        self.results_changed.emit()
+
+    def _transfers_listed(self, transfers: tuple[api.Transfer, ...]) -> None:
+        self.transfers = {t.id: t for t in transfers}
+        self.transfers_changed.emit(None)
+
+    @Slot(object)
+    def _transfer_heard(self, transfer: api.Transfer) -> None:
+        known = self.transfers.get(transfer.id)
+        if transfer.state == api.CANCELLED:
+            self.transfers.pop(transfer.id, None)
+        else:
+            self.transfers[transfer.id] = transfer
+        if transfer.state == api.FINISHED and (known is None or known.state != api.FINISHED):
+            self.said.emit(f"{transfer.name} is here.")
+            self._models.refresh()
+            self.refresh_catalogue()
+        self.transfers_changed.emit(transfer if known is not None and transfer.id in self.transfers else None)

@@ -1,0 +1,160 @@
+"""The models that are here, the folders they live in, and the trash."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QInputDialog, QPushButton, QVBoxLayout, QWidget
+
+from app import models
+from app.library import words
+from app.library.entry import Deed, Entry
+from app.library.section import Section, heading
+from app.library.shelf import Shelf
+from app.models import Models
+from app.widgets.format import size
+from engine import api
+
+_UNFINISHED = "unfinished"
+
+
+class Yours(Section):
+    """opened: a model's name. import_folder, import_file: a person wants to bring something in from this computer."""
+
+    opened = Signal(str)
+    import_folder = Signal()
+    import_file = Signal()
+
+    def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
+        super().__init__("Your models", parent)
+        self._shelf, self._models = shelf, known
+        bar = QHBoxLayout()
+        for text, signal in (("Import a folder…", self.import_folder), ("Import a GGUF file…", self.import_file)):
+            button = QPushButton(text, self)
+            button.clicked.connect(signal.emit)
+            bar.addWidget(button)
+        bar.addStretch(1)
+        self.head.addLayout(bar)
+        self._jobs = QVBoxLayout()
+        self.head.addLayout(self._jobs)
+        self._job_entries: dict[str, Entry] = {}
+        self._places = QVBoxLayout()
+        self.foot.addLayout(self._places)
+        self._place_widgets: list[QWidget] = []
+        known.listed.connect(self.refresh)
+        known.changed.connect(self.refresh)
+        shelf.jobs_changed.connect(self._show_jobs)
+        shelf.folders_changed.connect(self._show_places)
+        self.refresh()
+        self._show_places()
+
+    @Slot()
+    def refresh(self) -> None:
+        """As the library is now."""
+        self.show_entries([self._entry(card) for card in self._models.cards], "The list of models is on its way.")
+
+    def _entry(self, card: api.ModelCard) -> Entry:
+        open_now = self._models.card is not None and self._models.card.path == card.path
+        busy = any(job.model == card.title for job in self._shelf.jobs.values())
+        deeds = []
+        if card.usable:
+            words_ = "Open now" if open_now and self._models.state == models.READY else "Open"
+            deeds.append(Deed(words_, partial(self.opened.emit, card.name), primary=not open_now, enabled=not open_now))
+        elif card.state == _UNFINISHED:
+            deeds.append(Deed("Go on", partial(self._shelf.continue_import, card), primary=True, enabled=not busy))
+        if card.usable:
+            deeds.append(Deed("Check every byte", partial(self._shelf.verify, card), menu=True, enabled=not busy))
+            others = [f for f in self._shelf.folders if f.there and f.writable]
+            deeds.append(Deed("Move to another folder…", partial(self._move, card), menu=True,
+                              enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
+        deeds.append(Deed("Show in files", partial(_show, card.path), menu=True))
+        deeds.append(Deed("Delete", partial(self._shelf.delete, card.name), menu=True,
+                          enabled=not busy and not open_now and card.name != "builtin"))  # fmt: skip
+        wrong = f"{card.problem} {card.action}".strip()
+        return Entry(
+            card.title, words.card_facts(card), pill=card.fit.pill if card.fit is not None else "",
+            sentence=wrong or (card.fit.sentence if card.fit is not None else ""), note=card.note, deeds=deeds,
+        )  # fmt: skip
+
+    def _move(self, card: api.ModelCard) -> None:
+        here = [f.path for f in self._shelf.folders if f.there and f.writable and not card.path.startswith(f.path)]
+        folder, chosen = QInputDialog.getItem(self, "Move", f"Move {card.title} to", here, 0, False)
+        if chosen and folder:
+            self._shelf.move(card, folder)
+
+    @Slot()
+    def _show_jobs(self) -> None:
+        for gone in set(self._job_entries) - set(self._shelf.jobs):
+            entry = self._job_entries.pop(gone)
+            self._jobs.removeWidget(entry)
+            entry.hide()
+            entry.deleteLater()
+        for job in self._shelf.jobs.values():
+            if job.id not in self._job_entries:
+                stop = Deed("Stop", partial(self._shelf.leave_off, job.id))
+                made = Entry(f"{job.text} {job.model}", "", deeds=[stop], progress=True)
+                made.facts.show()
+                self._job_entries[job.id] = made
+                self._jobs.addWidget(made)
+                self.refresh()
+            p, entry = job.progress, self._job_entries[job.id]
+            entry.facts.setText(words.joined(p.text, words.progress(p.done, p.total, p.unit, p.rate, p.left)))
+            entry.set_progress(p.done, p.total)
+
+    @Slot()
+    def _show_places(self) -> None:
+        for old in self._place_widgets:
+            self._places.removeWidget(old)
+            old.hide()
+            old.deleteLater()
+        self._place_widgets = [heading("Where they live", self)]
+        self._place_widgets += [self._folder(folder) for folder in self._shelf.folders]
+        add = QPushButton("Add a folder…", self)
+        add.clicked.connect(self._add_folder)
+        self._place_widgets.append(add)
+        if self._shelf.deleted:
+            self._place_widgets.append(heading("Deleted", self))
+            self._place_widgets += [self._deleted(model) for model in self._shelf.deleted]
+            empty = QPushButton("Empty the trash", self)
+            empty.clicked.connect(self._shelf.empty_trash)
+            self._place_widgets.append(empty)
+        for widget in self._place_widgets:
+            button = isinstance(widget, QPushButton)
+            self._places.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if button else Qt.AlignmentFlag(0))
+
+    def _folder(self, folder: api.ModelFolder) -> Entry:
+        deeds = []
+        if not folder.first and folder.there and folder.writable:
+            deeds.append(Deed("New models go here", partial(self._shelf.add_folder, folder.path, True), menu=True))
+        if not folder.own:
+            deeds.append(Deed("Take out of the library", partial(self._shelf.forget_folder, folder.path), menu=True))
+        facts = words.joined(
+            "new models go here" if folder.first else "", f"{size(folder.models)} of models",
+            f"{size(folder.downloads)} of downloads" if folder.downloads else "",
+            f"{size(folder.free)} of {size(folder.total)} free" if folder.there else "",
+        )  # fmt: skip
+        made = Entry(folder.path, facts, sentence=folder.problem, deeds=deeds, progress=folder.there)
+        if folder.there and folder.total:
+            made.bar.setAccessibleName(f"How full the disk of {folder.path} is")
+            made.set_progress(folder.total - folder.free, folder.total)
+        return made
+
+    def _deleted(self, model: api.DeletedModel) -> Entry:
+        until = date.fromtimestamp(model.expires).strftime("%d %B")
+        return Entry(
+            model.name, words.joined(size(model.nbytes), f"kept until {until}"),
+            deeds=[Deed("Bring back", partial(self._shelf.restore, model.name))],
+        )  # fmt: skip
+
+    @Slot()
+    def _add_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "A folder for models")
+        if folder:
+            self._shelf.add_folder(folder, False)
+
+
+def _show(path: str) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(path))

@@ -1,0 +1,215 @@
+"""What a person does on the library page."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QFileDialog, QLabel
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.library.entry import Entry
+from app.library.page import LibraryPage
+from app.library.section import Section
+from app.widgets.import_dialog import ImportDialog
+from engine import api
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_hub import FITS, QWEN
+
+Launch = Callable[..., Underhill]
+
+
+def opened(qtbot: QtBot, underhill: Underhill, section: int = 0) -> LibraryPage:
+    page = underhill.window.library.show()
+    page.show_section(section)
+    qtbot.waitUntil(lambda: underhill.shelf.catalogue is not None and bool(underhill.shelf.folders))
+    return page
+
+
+def entry(section: Section, title: str) -> Entry:
+    return next(e for e in section.entries if e.title == title)
+
+
+def titles(section: Section) -> list[str]:
+    return [e.title for e in section.entries]
+
+
+def pill(of: Entry) -> str:
+    return next((str(mark.text()) for mark in of.findChildren(QLabel, "pill")), "")
+
+
+def test_one_writes_to_a_chat_only(qtbot: QtBot, launch: Launch) -> None:
+    window = launch().window
+    page = window.library.show()
+    assert window.pages.currentWidget() is page
+    assert not window.composer.isVisible()
+    page.closed.emit()
+    assert window.pages.currentWidget() is window.welcome
+    assert window.composer.isVisible()
+
+
+def test_your_models_are_opened_from_there(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill)
+    qtbot.waitUntil(lambda: titles(page.yours) == [BUILTIN.title, LARGE.title])
+    here = entry(page.yours, BUILTIN.title)
+    assert not here.buttons["Open now"].isEnabled()
+    entry(page.yours, LARGE.title).buttons["Open"].click()
+    assert underhill.window.pages.currentWidget() is underhill.window.welcome
+    qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
+
+
+def test_what_cannot_be_opened_says_why(qtbot: QtBot, launch: Launch) -> None:
+    cut = dataclasses.replace(LARGE, state="unfinished", problem="Its import was cut off.", action="Go on with it.")
+    underhill = launch(cards=(BUILTIN, cut))
+    page = opened(qtbot, underhill)
+    qtbot.waitUntil(lambda: len(page.yours.entries) == 2)
+    made = entry(page.yours, LARGE.title)
+    assert made.sentence.text() == "Its import was cut off. Go on with it."
+    assert "Open" not in made.buttons
+    made.buttons["Go on"].click()
+    qtbot.waitUntil(lambda: any(isinstance(c, api.ContinueImport) for c in engine_of(underhill).received))
+
+
+def test_a_deleted_model_comes_back(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    opened(qtbot, underhill)
+    underhill.shelf.delete(LARGE.name)
+    qtbot.waitUntil(lambda: underhill.window.toast.isVisible())
+    assert underhill.window.toast.undo()
+    qtbot.waitUntil(lambda: any(isinstance(c, api.RestoreModel) for c in engine_of(underhill).received))
+
+
+def test_a_check_shows_how_far_it_is_and_what_it_found(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill)
+    seen: list[str] = []
+    underhill.shelf.jobs_changed.connect(lambda: seen.extend(e.facts.text() for e in page.yours._job_entries.values()))
+    underhill.shelf.verify(BUILTIN)
+    qtbot.waitUntil(lambda: underhill.window.toast.isVisible())
+    assert any("1.0 GB of 2.0 GB" in words and "900 MB/s" in words for words in seen)
+    assert page.yours._job_entries == {}
+    assert "is whole" in underhill.window.toast.accessibleName()
+
+
+def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill, 1)
+    assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B", "GLM 4.5 Air", "DeepSeek V3.1"]
+    assert [pill(e) for e in page.discover.entries] == ["Fits", "Fits", "Slow", "Too big"]
+    assert not entry(page.discover, "DeepSeek V3.1").buttons["Get"].isEnabled()
+    page.discover.fitting.setChecked(True)
+    assert titles(page.discover) == ["Qwen3 30B A3B", "gpt-oss 20B"]
+    assert not any(isinstance(c, api.SearchModels) for c in engine_of(underhill).received)
+
+
+def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill, 1)
+    qtbot.keyClicks(page.discover.search, "qwen")
+    qtbot.keyClick(page.discover.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(page.discover.entries) == 20 and not underhill.shelf.searching)
+    assert pill(page.discover.entries[0]) == "Fits"
+    page.discover._more.click()
+    qtbot.waitUntil(lambda: len(page.discover.entries) == 40 and not underhill.shelf.searching)
+    page.discover._more.click()
+    qtbot.waitUntil(lambda: len(page.discover.entries) == 45 and not underhill.shelf.searching)
+    assert not page.discover._more.isVisible()
+    page.discover.search.clear()
+    qtbot.waitUntil(lambda: len(page.discover.entries) == 4)
+
+
+def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) -> None:
+    offline = api.Failed("", api.Kind.OFFLINE, "Underhill is set to stay offline.", "Switch that off in the settings.")
+    underhill = launch(fail={api.SearchModels: offline})
+    page = opened(qtbot, underhill, 1)
+    page.discover.search.setText("qwen")
+    page.discover._look()
+    qtbot.waitUntil(lambda: underhill.shelf.search_problem is not None)
+    assert page.discover._nothing.text() == f"{offline.sentence} {offline.action}"
+    assert page.discover._nothing.isVisible()
+
+
+def test_details_offer_every_precision(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill, 1)
+    entry(page.discover, QWEN.title).buttons["Details"].click()
+    from app.library.details import Details
+
+    qtbot.waitUntil(lambda: bool(page.findChildren(Details)))
+    details = page.findChildren(Details)[0]
+    assert [pill(e) for e in details.entries] == ["Slow", "Fits"]
+    assert [e.buttons["Get"].objectName() for e in details.entries] == ["", "primary"]
+    details.entries[1].buttons["Get"].click()
+    qtbot.waitUntil(lambda: bool(page.downloads.entries))
+    pulled = next(c for c in engine_of(underhill).received if isinstance(c, api.PullModel))
+    assert (pulled.repo, pulled.top) == (QWEN.repo, 4)
+    assert page.pages.currentWidget() is page.downloads
+
+
+def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    hub = engine_of(underhill).hub
+    page = opened(qtbot, underhill, 1)
+    entry(page.discover, QWEN.title).buttons["Get"].click()
+    qtbot.waitUntil(lambda: titles(page.downloads) == ["Qwen3-30B-A3B"])
+    assert not entry(page.discover, QWEN.title).buttons["On its way"].isEnabled()
+    made = page.downloads.entries[0]
+    page.show_section(3)
+    hub.tell(
+        "t1", state=api.RUNNING, text="Downloading", done=3_000_000_000, total=12_000_000_000, rate=42e6, left=214.0
+    )
+    qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in made.facts.text())
+    assert made.facts.text() == "Downloading  ·  3.0 GB of 12.0 GB  ·  42.0 MB/s  ·  4 min left"
+    assert made.bar.value() == 250
+    made.buttons["Pause"].click()
+    qtbot.waitUntil(lambda: "Go on" in made.buttons)
+    made.buttons["Go on"].click()
+    qtbot.waitUntil(lambda: "Pause" in made.buttons)
+    hub.tell("t1", state=api.FAILED, problem="The connection was cut.", action="Try again.", kind="no_network")
+    qtbot.waitUntil(lambda: "Try again" in made.buttons)
+    assert made.sentence.text() == "The connection was cut. Try again."
+    assert made.sentence.isVisible()
+    made.buttons["Try again"].click()
+    qtbot.waitUntil(lambda: not made.sentence.isVisible())
+    hub.tell("t1", state=api.FINISHED)
+    qtbot.waitUntil(lambda: "Open" in made.buttons)
+    made.buttons["Dismiss"].click()
+    qtbot.waitUntil(lambda: page.downloads.entries == [])
+
+
+def test_what_another_app_keeps_is_imported(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill, 2)
+    assert page.elsewhere.entries == []
+    page.elsewhere._look.click()
+    qtbot.waitUntil(lambda: len(page.elsewhere.entries) == 2)
+    assert entry(page.elsewhere, "llama3.2").buttons == {}
+    monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)
+    entry(page.elsewhere, "Qwen3 30B A3B Instruct").buttons["Import…"].click()
+    qtbot.waitUntil(lambda: any(isinstance(c, api.ImportModel) for c in engine_of(underhill).received))
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.ImportModel))
+    assert (sent.path, sent.name) == ("/models/q.gguf", "qwen3-30b-a3b")
+
+
+def test_a_gguf_file_is_imported(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    underhill = launch()
+    page = opened(qtbot, underhill)
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", staticmethod(lambda *_: ("/some/Model.gguf", "")))
+    monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)
+    page.yours.import_file.emit()
+    qtbot.waitUntil(lambda: any(isinstance(c, api.ImportModel) for c in engine_of(underhill).received))
+    sent = next(c for c in engine_of(underhill).received if isinstance(c, api.ImportModel))
+    assert (sent.path, sent.name) == ("/some/Model.gguf", "Model")
+
+
+def test_every_button_has_a_name_of_its_own(qtbot: QtBot, launch: Launch) -> None:
+    page = opened(qtbot, launch(), 1)
+    names = [b.accessibleName() for e in page.discover.entries for b in e.buttons.values()]
+    assert len(set(names)) == len(names)
+    assert f"Get: {QWEN.title}" in names
+    assert any(FITS.sentence in label.accessibleName() for label in page.discover.entries[0].findChildren(QLabel))
