@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -10,7 +11,7 @@ from typing import Any
 
 from engine import settings
 from engine.errors import UnderhillError
-from engine.hardware import probe
+from engine.hardware import memory_speed, probe
 from engine.hardware.facts import ModelFacts
 from engine.hardware.fingerprint import existing
 from engine.hardware.fit import PROGRAM, Fit, fit
@@ -28,6 +29,7 @@ from engine.store import manifest as manifests
 from engine.store.reader import Store
 
 TOPS = (8, 4)  # bits that a model could be stored with, in the order in which they are preferred
+MINUTE = 60.0
 
 Known = dict[
     tuple[str, int, bool], ModelFacts
@@ -91,7 +93,19 @@ class Pills:
 
     def _machine(self, folder: Path) -> Machine:
         if folder not in self._machines:
-            rate = next((machine.memory_rate for machine in self._machines.values()), None)
-            found = probe.probe(existing(folder), isa=available().isa, memory_rate=rate, kept=home())
+            found = probe.probe(existing(folder), isa=available().isa, memory_rate=_memory_rate(), kept=home())
             self._machines[folder] = replace(found, memory=found.memory.plus(self._held))
         return self._machines[folder]
+
+
+_measured: list[tuple[float, float]] = []  # (when, bytes a second) of the best so far, once there is one
+
+
+def _memory_rate() -> float:
+    """The best that was seen in this process, looked at once a minute: an answer that is being made slows memory down,
+    and looking slows the answer down."""
+    now = time.monotonic()
+    best = _measured[0][1] if _measured else 0.0
+    if not _measured or now - _measured[0][0] >= MINUTE:
+        _measured[:] = [(now, max(best, memory_speed.quickly(probe.cores())))]
+    return _measured[0][1]

@@ -15,7 +15,7 @@ from engine.hardware.machine import Memory
 from engine.hub import library
 from engine.hub.home import home
 from engine.hub.remote.client import Hub, connect
-from engine.session import offers
+from engine.session import offers, pills
 from engine.session.pills import Pills
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import Fault, HubServer
@@ -132,15 +132,28 @@ def test_a_model_of_the_library_has_its_pill_and_its_repository_is_known_to_be_h
     assert broken.fit is None
 
 
+def test_memory_is_measured_once_for_many_lists(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While an answer is made, every look would slow it down, and find memory slower than it is."""
+    monkeypatch.setattr(pills, "_measured", [])
+    rates = iter([4e10])
+    monkeypatch.setattr("engine.hardware.memory_speed.quickly", lambda threads: next(rates))
+    speeds = {card.fit.speed for _ in range(3) for card in Pills().library(library.listing()) if card.fit}
+    assert len(speeds) == 1
+    when, rate = pills._measured[0]
+    pills._measured[:] = [(when - 61, rate)]
+    rates = iter([1e10])
+    assert {card.fit.speed for card in Pills().library(library.listing()) if card.fit} == speeds
+
+
 def test_fewer_bits_are_taken_where_more_are_too_slow(monkeypatch: pytest.MonkeyPatch, mine: Path) -> None:
     """A computer in whose memory it fits with 4 bits alone, and whose disk is slow."""
-    pills = Pills()
+    judge = Pills()
     machine = replace(
-        pills._machine(mine), memory=Memory(32 * 10**9, 22 * 10**9), disk_rate=2e8, disk_points=(), disk_free=10**12,
+        judge._machine(mine), memory=Memory(32 * 10**9, 22 * 10**9), disk_rate=2e8, disk_points=(), disk_free=10**12,
         memory_rate=3e10,
     )  # fmt: skip
-    monkeypatch.setattr(pills, "_machine", lambda folder: machine)
-    entries = {m.repo: m.fit for m in offers.of_catalogue(pills)}
+    monkeypatch.setattr(judge, "_machine", lambda folder: machine)
+    entries = {m.repo: m.fit for m in offers.of_catalogue(judge)}
     gpt = entries["openai/gpt-oss-20b"]
     assert gpt is not None
     assert (gpt.pill, gpt.tier) == ("fits", 4)
