@@ -47,8 +47,12 @@ def find(store: ChatStore, text: str, most: int = MOST) -> list[Hit]:
         conditions.append("found MATCH ?")
         values.append(" AND ".join('"' + t.replace('"', '""') + '"' for t in long))
     for term in short:
-        conditions.append("m.content LIKE ? ESCAPE '\\'")
-        values.append("%" + term.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%")
+        if term.lower() == term.upper():  # no letters with two cases, as in Chinese: looked for as it stands, faster
+            conditions.append("instr(m.content, ?) > 0")
+            values.append(term)
+        else:
+            conditions.append("m.content LIKE ? ESCAPE '\\'")
+            values.append("%" + term.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%")
     source = "found JOIN messages m ON m.id = found.rowid" if long else "messages m"
     found = store.db.execute(
         f"SELECT m.id, m.role, m.content, m.created_at, m.chat_id FROM {source} "

@@ -60,9 +60,8 @@ class StyleDialog(QDialog):
         self.stop = _field(inside, "Texts that end an answer, one a line", 62)
         self.stop.setToolTip("\\n stands for the end of a line.")
         self.editors = {s.name: SettingEditor(s, None, inside) for s in api.settings.SAMPLING}
-        for label, field in (("System prompt", self.system),):
-            column.addWidget(QLabel(label, inside))
-            column.addWidget(field)
+        column.addWidget(QLabel("System prompt", inside))
+        column.addWidget(self.system)
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
             column.addWidget(editor)
@@ -155,6 +154,7 @@ class StyleDialog(QDialog):
 
 def _field(parent: QWidget, name: str, height: int) -> QPlainTextEdit:
     field = QPlainTextEdit(parent)
+    field.setObjectName("field")
     field.setAccessibleName(name)
     field.setFixedHeight(height)
     field.setTabChangesFocus(True)

@@ -85,6 +85,9 @@ QFrame#sidebar {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p
 QListView#chats {{ background: transparent; border: 0; outline: 0; }}
 QFrame#composer {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 18px; }}
 QFrame#composer[focused="true"] {{ border-color: {p.accent}; }}
+QPlainTextEdit#field {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 4px;
+  selection-background-color: {p.selection}; selection-color: {p.text}; }}
+QPlainTextEdit#field:focus {{ border-color: {p.accent}; }}
 QFrame#chip {{ background: {p.hover}; border: 1px solid {p.border}; border-radius: 9px; }}
 QPushButton#chip {{ background: transparent; border: 1px solid transparent; padding: 3px 6px; text-align: left; }}
 QPushButton#chip:focus {{ border-color: {p.accent}; border-radius: 7px; }}

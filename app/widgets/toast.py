@@ -50,7 +50,7 @@ class Toast(QFrame):
         """Centre at the bottom of the parent."""
         parent = self.parentWidget()
         assert parent is not None
-        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - 110)
+        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - 142)
 
     def undo(self) -> bool:
         """Click the button, if it is there to click."""

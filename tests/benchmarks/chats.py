@@ -1,0 +1,94 @@
+"""How long chats take: search over 100,000 messages, opening one of 5,000, and writing.
+
+    python -m tests.benchmarks.chats [--messages 100000] [--json]
+
+The text is made up of words as frequent as words are, one message in ten of Chinese. Milliseconds, the median of five.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from app.chats import branches
+from app.chats.records import Chat, StoredMessage, new_id
+from app.chats.search import find
+from app.chats.store import ChatStore
+
+WORDS, SIGNS = 8000, 3000
+LONG = 5000  # messages of the one long chat
+
+
+def main() -> None:
+    """Fill a database, ask it, print."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--messages", type=int, default=100_000)
+    options.add_argument("--json", action="store_true")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        store = ChatStore(Path(folder) / "chats.db")
+        words, long_chat = _fill(store, chosen.messages)
+        asked = {
+            "frequent word": words[30], "rare word": words[-1], "two words": f"{words[50]} {words[4000]}",
+            "part of a word": words[-2][1:4], "nothing": "qqqzzz", "two Chinese signs": "\u4e01\u4e8f",
+            "one Chinese sign": "\u4e01", "two letters that are nowhere": "q!",
+        }  # fmt: skip
+        figures = {f"search, {name}": _median(lambda text=text: find(store, text)) for name, text in asked.items()}
+        figures[f"read a chat of {LONG:,}"] = _median(lambda: branches.read(store, long_chat))
+        figures["list of chats"] = _median(store.chats)
+        figures["check at the start"] = _median(store.check)
+        figures["a question, on disk"] = _median(
+            lambda: store.add(StoredMessage(new_id(), long_chat, None, "user", "Q"))
+        )
+        figures["size of the file, MB"] = (Path(folder) / "chats.db").stat().st_size / 1e6
+        store.close()
+    if chosen.json:
+        print(json.dumps(figures))
+    else:
+        print("\n".join(f"{name:<34}{value:>9.1f}" for name, value in figures.items()))
+
+
+def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:
+    dice = random.Random(1)
+    words = ["".join(dice.choices("etaoinshrdlucmfwypvbgk", k=dice.randint(3, 9))) for _ in range(WORDS)]
+    weights = [1 / (n + 1) for n in range(WORDS)]
+    signs = [chr(0x4E00 + n) for n in range(SIGNS)]
+    left, last = messages, 0
+    while left > 0:
+        count = LONG if left == messages else min(left, dice.choice((2, 6, 20, 60)))
+        chat = Chat(new_id(), " ".join(dice.choices(words, k=4)))
+        rows: list[StoredMessage] = []
+        for n in range(count):
+            if dice.random() < 0.1:
+                text = "".join(dice.choices(signs, k=120))
+            else:
+                text = " ".join(dice.choices(words, weights, k=dice.randint(10, 90)))
+            role, tokens = ("assistant", tuple(range(60))) if n % 2 else ("user", ())
+            rows.append(StoredMessage(new_id(), chat.id, rows[-1].id if rows else None, role, text, tokens))
+        store.create(chat, *rows)
+        last = last or chat.id
+        left -= count
+    return words, last
+
+
+def _question(chat: int) -> StoredMessage:
+    return StoredMessage(new_id(), chat, None, "user", "Q")
+
+
+def _median(what: Callable[[], object]) -> float:
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        what()
+        times.append(1000 * (time.perf_counter() - start))
+    return statistics.median(times)
+
+
+if __name__ == "__main__":
+    main()
