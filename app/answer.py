@@ -68,7 +68,7 @@ class Answer:
         if read is not None and read.total and read.done < read.total:
             reused = f", {read.reused:,} already known" if read.reused else ""
             return f"Reading your message: {100 * read.done // read.total} % of {read.total:,} tokens{reused}"
-        return f"Thinking  ·  {waited}"
+        return f"Waiting for the first word  ·  {waited}"
 
     def _speed(self) -> str:
         if len(self._recent) < 2:

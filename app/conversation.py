@@ -48,6 +48,7 @@ class Conversation(QObject):
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
+        self.thinking = True  # where the model's template can switch it
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self._answers: dict[int, Answer] = {}  # by message id, in the order in which the engine does them
@@ -274,7 +275,7 @@ class Conversation(QObject):
         messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
         command = api.Generate(
             answer.command, turns(messages, answer.style.system), dict(answer.style.sampling), answer.style.stop,
-            answer.goes_on,
+            answer.goes_on, self.thinking,
         )  # fmt: skip
         self._link.send(command, partial(self._heard, answer))
 

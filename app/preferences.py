@@ -26,6 +26,7 @@ class Preferences:
     sampling: dict[str, Any] = field(default_factory=dict)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     font_percent: int = 100
+    thinking: bool = True  # where the model's template can switch it
     live_open: bool = True
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64

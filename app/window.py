@@ -174,6 +174,7 @@ class MainWindow(QMainWindow):
         self.sidebar.renamed.connect(c.rename)
         self.header.sidebar.toggled.connect(self._show_sidebar)
         self.header.live.toggled.connect(self._show_live)
+        self.header.thinking_wanted.connect(self._think)
         self.header.shortcuts_wanted.connect(self.show_shortcuts)
         self.header.about_wanted.connect(self.show_about)
         self.live.closed.connect(partial(self.header.live.setChecked, False))
@@ -205,6 +206,7 @@ class MainWindow(QMainWindow):
         self._show_live(p.live_open)
         self.header.live.setChecked(self.live.shown)
         self.conversation.sampling = dict(p.sampling)
+        self.header.thinking.setChecked(p.thinking)
         self._keeper.do(lambda store: trash.empty(store, now=time.time()))
         self.chats.refresh()
         self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), self._reopen)
@@ -438,6 +440,10 @@ class MainWindow(QMainWindow):
     def _show_sidebar(self, shown: bool) -> None:
         self.sidebar.setVisible(shown)
         self._preferences.sidebar_open = shown
+
+    @Slot(bool)
+    def _think(self, wanted: bool) -> None:
+        self.conversation.thinking = self._preferences.thinking = wanted
 
     @Slot(bool)
     def _show_live(self, shown: bool) -> None:

@@ -19,13 +19,15 @@ class Block:
     kind: 'text' (Markdown), 'item' (Markdown, one item of a list), 'code' (the code itself), 'rule' (a line across),
     'math' (a formula on lines of its own, with its delimiters) or 'open' (still growing).
 
-    An open block is shown as plain text; `code` says that it grows inside a fence.
+    An open block is shown as plain text; `code` says that it grows inside a fence. thought: what the model thought
+    before it answered.
     """
 
     kind: str
     text: str
     language: str = ""
     code: bool = False
+    thought: bool = False
 
     def written(self) -> str:
         """The block as Markdown."""
@@ -35,13 +37,15 @@ class Block:
         return "---" if self.kind == "rule" else self.text
 
 
+_OPEN, _CLOSE = "<think>", "</think>"  # around a thought, as the engine writes it; it comes first or not at all
 LONGEST = 12_000  # characters of a block of prose; what is longer is cut at a line or at a space
 
 
 class Splitter:
     """Feed text in pieces of any size; read `closed` (only ever appended to) and `open()`."""
 
-    def __init__(self) -> None:
+    def __init__(self, thoughts: bool = True) -> None:
+        """thoughts: the text may begin with one (that of a model may, the user's own does not)."""
         self.closed: list[Block] = []
         self._lines: list[str] = []  # whole lines of the block that is growing
         self._partial = ""  # the line that has not ended yet
@@ -52,6 +56,9 @@ class Splitter:
         self._inner_fence = ""  # a fence inside a list item; its blank lines do not end the item
         self._blank = False  # the last line was blank
         self._size = 0  # characters in _lines, while they are prose
+        self.thinking = False  # inside a thought
+        self.thought = False  # there is or was one
+        self._begun = not thoughts
 
     def feed(self, text: str) -> None:
         """More text."""
@@ -70,12 +77,36 @@ class Splitter:
     def open(self) -> Block | None:
         """The block that is growing, or None."""
         inside = bool(self._fence)
-        text = "\n".join([*self._lines, self._partial])
+        partial = self._partial
+        if not self._begun and partial.lstrip().startswith(_OPEN[: len(partial.lstrip())]):
+            partial = ""  # it may become a tag
+        elif self.thinking:
+            partial = partial.partition(_CLOSE)[0]
+        text = "\n".join([*self._lines, partial])
         if not text.strip() and not inside:
             return None
-        return Block("open", text if inside else text.strip("\n"), self._language if inside else "", inside)
+        shown = text if inside else text.strip("\n")
+        return Block("open", shown, self._language if inside else "", inside, self.thinking)
 
     def _line(self, line: str) -> None:
+        """A whole line: the tags around a thought are taken off."""
+        if not self._begun and line.strip():
+            self._begun = True
+            if line.lstrip().startswith(_OPEN):
+                self.thinking = self.thought = True
+                line = line.lstrip()[len(_OPEN) :]
+        if self.thinking and _CLOSE in line:
+            last, _, line = line.partition(_CLOSE)
+            if last.strip():
+                self._markdown(last)
+            if self._lines or self._fence:
+                self._close()
+            self.thinking = False
+            if not line.strip():
+                return
+        self._markdown(line)
+
+    def _markdown(self, line: str) -> None:
         if self._fence:
             stripped = line.strip()
             if stripped.startswith(self._fence) and set(stripped) == {self._fence[0]}:
@@ -135,7 +166,7 @@ class Splitter:
         if marker:
             self._kind = "item"
         if rule and not setext:
-            self.closed.append(Block("rule", ""))
+            self.closed.append(Block("rule", "", thought=self.thinking))
             return
         self._add(line)
         if heading or setext:
@@ -164,11 +195,18 @@ class Splitter:
     def _close(self) -> None:
         text = "\n".join(self._lines)
         if self._fence:
-            self.closed.append(Block("code", text, self._language))
+            self.closed.append(Block("code", text, self._language, thought=self.thinking))
         elif text.strip():
-            self.closed.append(Block(self._kind, text.rstrip()))
+            self.closed.append(Block(self._kind, text.rstrip(), thought=self.thinking))
         self._lines, self._kind, self._fence, self._language = [], "text", "", ""
         self._inner_fence, self._math_end, self._blank, self._size = "", "", False, 0
+
+
+def without_thought(text: str) -> str:
+    """The answer alone."""
+    if not text.lstrip().startswith(_OPEN):
+        return text
+    return text.partition(_CLOSE)[2].lstrip("\n")
 
 
 def split(text: str) -> list[Block]:

@@ -18,6 +18,8 @@ class MessageActions(QFrame):
     edit = Signal(object)
     go_on = Signal(object)
     branch = Signal(object)
+    thought = Signal(object)  # show or hide it
+    details = Signal(object)
     step = Signal(object, int)  # to the version before (-1) or after (+1)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -36,8 +38,12 @@ class MessageActions(QFrame):
         self._again = IconButton(theme, "refresh", "Answer again", self, "Ctrl+R", size=15)
         self._go_on = IconButton(theme, "go-on", "Go on from where it was cut", self, "Ctrl+Shift+R", size=15)
         self._branch = IconButton(theme, "branch", "New chat from here", self, size=15)
-        for widget in (self._before, self._which, self._after, self._go_on, self._copy, self._edit, self._again,
-                       self._branch):  # fmt: skip
+        self._thought = IconButton(theme, "thought", "Show the thought", self, "Ctrl+T", size=15)
+        self._details = IconButton(theme, "info", "How this answer was made", self, "Ctrl+I", size=15)
+        for widget in (
+            self._before, self._which, self._after, self._thought, self._details, self._go_on, self._copy, self._edit,
+            self._again, self._branch,
+        ):  # fmt: skip
             row.addWidget(widget)
         self._before.clicked.connect(self._step_back)
         self._after.clicked.connect(self._step_on)
@@ -46,11 +52,19 @@ class MessageActions(QFrame):
         self._again.clicked.connect(self._repeated)
         self._go_on.clicked.connect(self._continued)
         self._branch.clicked.connect(self._branched)
+        self._thought.clicked.connect(self._unfolded)
+        self._details.clicked.connect(self._detailed)
         self.hide()
 
-    def show_for(self, message: StoredMessage, last: bool) -> None:
-        """Fit the buttons to this message. last: nothing follows it, so that a question, too, can be answered again."""
+    def show_for(self, message: StoredMessage, last: bool, thought: bool, folded: bool) -> None:
+        """Fit the buttons to this message. last: nothing follows it, so that a question, too, can be answered again.
+
+        thought: the model thought first; folded: that is not shown.
+        """
         self._message = message
+        self._thought.setVisible(thought)
+        self._thought.set_label("Show the thought" if folded else "Hide the thought", "Ctrl+T")
+        self._details.setVisible(bool(message.stats))
         several = message.versions > 1
         self._before.setVisible(several)
         self._after.setVisible(several)
@@ -82,6 +96,16 @@ class MessageActions(QFrame):
     def _repeated(self) -> None:
         if self._message is not None:
             self.again.emit(self._message.id)
+
+    @Slot()
+    def _unfolded(self) -> None:
+        if self._message is not None:
+            self.thought.emit(self._message.id)
+
+    @Slot()
+    def _detailed(self) -> None:
+        if self._message is not None:
+            self.details.emit(self._message.id)
 
     @Slot()
     def _continued(self) -> None:

@@ -15,6 +15,8 @@ from app.theme.tokens import Palette
 
 CODE_HEAD = 30.0  # the line above code with its language and the copy button
 CODE_PAD = 14.0
+FOLD = 30.0  # the line that says how long was thought
+THOUGHT_INDENT = 16.0
 _LINE = 22.0  # pixels, for estimates only
 _CHAR = 7.3
 
@@ -42,13 +44,18 @@ class BlockView:
         self.document: documents.BlockDocument | None = None
         self.top = 0.0
         self.height = 0.0
-        self.indent = 0.0  # to the right: of a line that is written from right to left, in a bubble
+        self.indent = THOUGHT_INDENT if block.thought else 0.0  # also of writing from right to left, in a bubble
         self._for_width = -1.0  # the width that height holds for
 
     @property
     def is_quote(self) -> bool:
         """Drawn beside a bar."""
         return self.block.kind == "text" and not self.plain and self.block.text.startswith(">")
+
+    @property
+    def is_fold(self) -> bool:
+        """The line that a thought is folded under."""
+        return self.block.kind == "fold"
 
     @property
     def is_code(self) -> bool:
@@ -86,11 +93,11 @@ class BlockView:
             self.document = documents.make(self.block, palette, self.plain, workshop.formulas, width - 40)
             if self.block.kind == "code" and self.block.language:
                 workshop.highlighter.add(self.document, self.block.language, palette.syntax)
-        self.document.setTextWidth(max(40.0, width - 2 * CODE_PAD if self.is_code else width))
+        self.document.setTextWidth(max(40.0, width - 2 * CODE_PAD if self.is_code else width - self.indent))
         if self.plain and not self.is_code:  # a bubble is as narrow as its words
             self.document.setTextWidth(min(width, math.ceil(self.document.idealWidth()) + 1.0))
         extra = CODE_HEAD + 2 * CODE_PAD - 6 if self.is_code else 0.0
-        self.height = math.ceil(self.document.size().height()) + extra
+        self.height = FOLD if self.is_fold else math.ceil(self.document.size().height()) + extra
         self._for_width = width
 
     def grow(self, block: Block) -> None:

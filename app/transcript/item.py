@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
 from dataclasses import replace
 
 from app.chats.records import StoredMessage
-from app.render.split import Splitter
+from app.render.split import Block, Splitter
 from app.theme.tokens import Palette
 from app.transcript import notes
 from app.transcript.blocks import BlockView, Workshop, estimate
@@ -25,8 +26,10 @@ class MessageItem:
     def __init__(self, message: StoredMessage) -> None:
         self.message = message
         self.views: list[BlockView] | None = None
+        self.folded = True  # a thought is not shown
+        self._thinking_since = 0.0
         self.status = ""  # while the answer is being made: what goes on
-        self._splitter = Splitter()
+        self._splitter = Splitter(not self.is_user)
         self._open: BlockView | None = None
         self._width = 0.0  # that the tops of the blocks hold for
         self._changed = 0  # number of the first block whose top may be wrong
@@ -178,7 +181,7 @@ class MessageItem:
 
     def _cut(self) -> None:
         if self.views is None:
-            self._splitter = Splitter()
+            self._splitter = Splitter(not self.is_user)
             self._open = None
             self._changed = 0
             self.views = []
@@ -191,12 +194,18 @@ class MessageItem:
         """Views for the blocks the splitter has closed since `known`, and for the one that is open."""
         assert self.views is not None
         self._changed = min(self._changed, len(self.views) - (self._open is not None))
-        fresh = self._splitter.closed[known:]
+        if self._splitter.thought and not (self.views and self.views[0].is_fold):
+            self.views.insert(0, BlockView(Block("fold", ""), False))
+            self._changed = 0
+            self._thinking_since = self._thinking_since or time.monotonic()
+        fresh = [b for b in self._splitter.closed[known:] if not (b.thought and self.folded)]
         if fresh and self._open is not None:
             self.views.pop().drop()
             self._open = None
         self.views.extend(BlockView(block, self.is_user) for block in fresh)
         block = self._splitter.open()
+        if block is not None and block.thought and self.folded:
+            block = None
         if block is None:
             if self._open is not None:
                 self.views.pop().drop()
@@ -206,6 +215,25 @@ class MessageItem:
             self.views.append(self._open)
         elif block != self._open.block:
             self._open.grow(block)
+
+    def fold(self, folded: bool) -> None:
+        """Hide or show the thought."""
+        if folded != self.folded:
+            self.folded = folded
+            self.release()
+            self.views = None
+
+    @property
+    def has_thought(self) -> bool:
+        """Did the model think before it answered?"""
+        return not self.is_user and self.message.content.lstrip().startswith("<think>")
+
+    def thought_line(self) -> str:
+        """What the line says that the thought is folded under."""
+        if self._splitter.thinking and self.streaming:
+            return f"Thinking for {notes.whole(time.monotonic() - self._thinking_since)}"
+        seconds = float(self.message.stats.get("thinking_seconds", 0.0))
+        return f"Thought for {notes.whole(seconds)}" if seconds else "Thought"
 
     def bubble_width(self, column: float) -> float:
         """Width of the user's bubble: as narrow as its words allow."""

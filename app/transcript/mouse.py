@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QMouseEvent, QTextCursor
 
 from app.transcript.blocks import BlockView
-from app.transcript.paint import copy_rect
+from app.transcript.paint import copy_rect, fold_rect
 from app.transcript.selection import END, Place, Selection
 
 if TYPE_CHECKING:
@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Hit:
-    """place: the character. link: its address. copies: the code block whose copy button it is."""
+    """place: the character. link: its address. copies: the code block whose copy button it is.
+
+    folds: it is the line that a thought is folded under.
+    """
 
     place: Place
     link: str = ""
     copies: BlockView | None = None
     on_text: bool = False
+    folds: bool = False
 
 
 def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
@@ -54,7 +58,8 @@ def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
     copies = block if block.block.kind == "code" and copy_rect(block, width).contains(local) else None
     on_text = layout_of.hitTest(spot, Qt.HitTestAccuracy.ExactHit) >= 0
     link = layout_of.anchorAt(spot) if inside and on_text else ""
-    return Hit(Place(index, number, position), link, copies, on_text and inside)
+    folds = block.is_fold and fold_rect(block, width).contains(local)
+    return Hit(Place(index, number, position), link, copies, on_text and inside, folds)
 
 
 class TextMouse(QObject):
@@ -108,7 +113,7 @@ class TextMouse(QObject):
         hit = self._view.hit(event.position())
         shapes = Qt.CursorShape
         shape = shapes.ArrowCursor
-        if hit is not None and (hit.link or hit.copies):
+        if hit is not None and (hit.link or hit.copies or hit.folds):
             shape = shapes.PointingHandCursor
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from typing import Any
 
 from app.chats.records import StoredMessage
@@ -65,6 +67,60 @@ def summary(message: StoredMessage) -> str:
     return "  ·  ".join(parts)
 
 
+def details(message: StoredMessage) -> list[tuple[str, str]]:
+    """All that is known of how an answer was made: what it is, and its value with the unit."""
+    stats = message.stats
+    if not stats:
+        return []
+    count, seconds = len(message.token_ids), float(stats.get("decode_seconds", 0.0))
+    prompt, reused = int(stats.get("prompt_tokens", 0)), int(stats.get("reused_tokens", 0))
+    wait = float(stats.get("prompt_seconds", 0.0))
+    hits, misses = int(stats.get("hits", 0)), int(stats.get("misses", 0))
+    rows = [("Model", message.model), ("Tokens", f"{count:,}"), ("Time", duration(seconds))]
+    if count > 1 and seconds > 0:
+        rows.append(("Speed", f"{rate((count - 1) / seconds)} tok/s"))
+    if stats.get("thinking_seconds"):
+        rows.append(("Thought for", duration(float(stats["thinking_seconds"]))))
+    rows += [
+        ("Prompt", f"{prompt:,} tokens, {reused:,} of them known already"),
+        ("Time to the first token", duration(wait)),
+    ]
+    if wait > 0 and prompt > reused:
+        rows.append(("Prompt speed", f"{rate((prompt - reused) / wait)} tok/s"))
+    if hits + misses:
+        rows.append(
+            ("Experts found in memory", f"{hits:,} of {hits + misses:,} ({100 * hits / (hits + misses):.1f} %)")
+        )
+    rows.append(("Read from disk", f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
+    precision = {k: v for k, v in stats.get("precision", {}).items() if v}
+    total = sum(precision.values())
+    for key, uses in precision.items():
+        name = "Experts skipped" if key == "skipped" else f"Experts run at {key} bits"
+        rows.append((name, f"{uses:,} ({100 * uses / total:.1f} %)"))
+    rows.append(("Most memory taken", f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
+    return [(name, value) for name, value in rows if value]
+
+
+def why(message: StoredMessage) -> str:
+    """One sentence on what limited the speed; empty where it is not known."""
+    return str(message.stats.get("why", ""))
+
+
+def as_csv(message: StoredMessage) -> str:
+    """The figures as they are, without units: a header and a line for each."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("name", "value"))
+    writer.writerow(("model", message.model))
+    writer.writerow(("tokens", len(message.token_ids)))
+    for name, value in message.stats.items():
+        if isinstance(value, dict):
+            writer.writerows((f"{name}_{key}", amount) for key, amount in value.items())
+        else:
+            writer.writerow((name, value))
+    return out.getvalue()
+
+
 def precision_mix(precision: dict[str, Any]) -> str:
     """'91 % at 8 bits': the share of expert uses at the finest precision; nothing where all ran alike."""
     used = [k for k, v in precision.items() if v]
@@ -86,3 +142,8 @@ def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
     return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+
+
+def whole(seconds: float) -> str:
+    """The same without a fraction: '1 s' at least."""
+    return duration(max(1.0, seconds)) if seconds >= 10 else f"{max(1, round(seconds))} s"

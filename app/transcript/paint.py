@@ -14,6 +14,7 @@ from PySide6.QtGui import (
 )
 
 from app.theme import fonts
+from app.theme.icons import pixmap
 from app.theme.tokens import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
@@ -44,6 +45,11 @@ def paint_message(
     painter.translate(left, 0)
     for index, view in item.between(clip.top(), clip.bottom()):
         if view.document is not None:
+            if view.is_fold:
+                _fold(painter, item, view, palette)
+                continue
+            if view.block.thought and not view.is_code:
+                painter.fillRect(QRectF(4, view.top - 4, 2, view.height + 9), QColor(palette.border))
             if view.is_code:
                 _code_panel(painter, view, width, palette, view is copied)
             if view.block.kind == "rule":
@@ -69,6 +75,20 @@ def paint_message(
 def copy_rect(view: BlockView, width: float) -> QRectF:
     """The copy button of a code block, relative to the message's text."""
     return QRectF(width - 70, view.top + 4, 62, CODE_HEAD - 6)
+
+
+def fold_rect(view: BlockView, width: float) -> QRectF:
+    """Where a press unfolds the thought, relative to the message's text."""
+    return QRectF(0, view.top, min(width, 320.0), view.height)
+
+
+def _fold(painter: QPainter, item: MessageItem, view: BlockView, palette: Palette) -> None:
+    painter.setFont(fonts.text(0.92))
+    painter.setPen(QColor(palette.muted))
+    name = "chevron-right" if item.folded else "chevron-down"
+    mark = pixmap(name, palette.muted, 16, painter.device().devicePixelRatioF())
+    painter.drawPixmap(QPointF(0, view.top + (view.height - 16) / 2), mark)
+    painter.drawText(QRectF(22, view.top, 400, view.height), _LEFT, item.thought_line())
 
 
 def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> None:
@@ -102,7 +122,8 @@ def _text(
     assert view.document is not None
     place = view.text_rect(width)
     context = QAbstractTextDocumentLayout.PaintContext()
-    context.palette.setColor(QPalette.ColorRole.Text, QColor(palette.text))
+    ink = palette.muted if view.block.thought else palette.text
+    context.palette.setColor(QPalette.ColorRole.Text, QColor(ink))
     context.clip = clip.translated(-place.topLeft()).adjusted(-200, -4, 200, 4)
     cursor = selection.cursor(message, block, view.document)
     if cursor is not None:

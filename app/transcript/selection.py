@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtGui import QTextCursor, QTextDocument
 
+from app.render.split import without_thought
 from app.transcript.blocks import BlockView
 from app.transcript.item import MessageItem
 
@@ -72,7 +73,7 @@ class Selection:
         parts = []
         for message in range(bounds[0].message, min(bounds[1].message, len(items) - 1) + 1):
             if bounds[0] <= (message, 0, 0) and bounds[1] >= (message, END, 0):
-                parts.append(items[message].message.content.strip())
+                parts.append(without_thought(items[message].message.content).strip())
             else:
                 parts.append(self._part(items[message], message, bounds, make, as_written))
         return "\n\n".join(p for p in parts if p)

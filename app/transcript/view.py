@@ -22,9 +22,11 @@ from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 from app.chats.records import Place, StoredMessage
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
+from app.render.split import without_thought
 from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView, Workshop
+from app.transcript.details import AnswerDetails
 from app.transcript.item import FOOT, MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mouse import Hit, TextMouse, hit_test
@@ -75,6 +77,8 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.again.connect(self.again)
         self._actions.edit.connect(self.edit)
         self._actions.step.connect(self.step)
+        self._actions.thought.connect(self.toggle_thought)
+        self._actions.details.connect(self.show_details)
         self._actions.go_on.connect(self.go_on)
         self._actions.branch.connect(self.branch)
         self._latest = IconButton(theme, "chevron-down", "Go to the end", self, "End")
@@ -235,7 +239,8 @@ class TranscriptView(QAbstractScrollArea):
             self._actions.hide()
             return
         item = self.items[self._current]
-        self._actions.show_for(item.message, self._current == len(self.items) - 1)
+        last = self._current == len(self.items) - 1
+        self._actions.show_for(item.message, last, item.has_thought, item.folded)
         at = self.origin(self._current)
         x = at.x() + self.layout_.column - self._actions.width() + 4
         self._actions.move(round(x), round(at.y() + item.height - FOOT + 1))
@@ -315,6 +320,8 @@ class TranscriptView(QAbstractScrollArea):
             self._copied = hit.copies
             self._copied_timer.start()
             self.viewport().update()
+        elif hit.folds:
+            self._fold(hit.place.message)
         elif hit.link:
             url = QUrl(hit.link)
             if url.scheme() in _SAFE_LINKS:
@@ -326,11 +333,15 @@ class TranscriptView(QAbstractScrollArea):
             Qt.Key.Key_Home: -bar.maximum(), Qt.Key.Key_End: bar.maximum(), Qt.Key.Key_PageUp: -bar.pageStep() + 40,
             Qt.Key.Key_PageDown: bar.pageStep() - 40, Qt.Key.Key_Up: -40, Qt.Key.Key_Down: 40,
         }  # fmt: skip
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
         alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copy()
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self._mouse.select_all()
+        elif control and event.key() in (Qt.Key.Key_T, Qt.Key.Key_I) and 0 <= self._current < len(self.items):
+            done = self.toggle_thought if event.key() == Qt.Key.Key_T else self.show_details
+            done(self.items[self._current].message.id)
         elif alt and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.choose(self._current + (1 if event.key() == Qt.Key.Key_Down else -1))
         elif event.key() in jumps:
@@ -348,6 +359,30 @@ class TranscriptView(QAbstractScrollArea):
             self.verticalScrollBar().setValue(round(self.layout_.top(index)))
         message = self.items[index].message
         self.setAccessibleDescription(f"{'You' if message.role == 'user' else 'Answer'}: {message.content}")
+        self.arrange()
+
+    @Slot(object)
+    def toggle_thought(self, message_id: int) -> None:
+        """Show or hide what a model thought before it answered."""
+        index = self.index(message_id)
+        if index >= 0:
+            self._fold(index)
+
+    @Slot(object)
+    def show_details(self, message_id: int) -> None:
+        """How an answer was made."""
+        index = self.index(message_id)
+        if index >= 0 and self.items[index].message.stats:
+            AnswerDetails(self.items[index].message, self).open()
+
+    def _fold(self, index: int) -> None:
+        item = self.items[index]
+        if not item.has_thought:
+            return
+        item.fold(not item.folded)
+        self.selection.clear()
+        self._follow = False
+        self.layout_.touch(index)
         self.arrange()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
@@ -397,7 +432,7 @@ class TranscriptView(QAbstractScrollArea):
         """A message as it was written, Markdown and all."""
         index = self.index(message_id)
         if index >= 0:
-            QGuiApplication.clipboard().setText(self.items[index].message.content)
+            QGuiApplication.clipboard().setText(without_thought(self.items[index].message.content))
             self._actions.show_copied(True)
             self._copied_timer.start()
 

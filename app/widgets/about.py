@@ -48,6 +48,7 @@ DEPENDENCIES = (
 _SHIPPED = (
     ("Inter (typeface)", "", "OFL-1.1"),
     ("JetBrains Mono (typeface)", "", "OFL-1.1"),
+    ("Droid Sans Fallback (typeface)", "", "Apache-2.0"),
     ("Icons and the built-in model", "", "part of Underhill"),
 )
 

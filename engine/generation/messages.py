@@ -23,7 +23,7 @@ class Stats:
 
     precision: expert uses by what they ran at: keys '32', '16', '8', '4', '2', 'skipped'.
     text: where the model thought first, "<think>", the thought, "</think>" and then the answer; thinking_seconds: how
-    long it thought.
+    long it thought. why: one sentence on what limited the speed.
     finish: 'stop' (the model ended), 'length' (max_tokens), 'context' (no room left), 'stop_text', 'cancelled'.
     """
 
@@ -41,6 +41,7 @@ class Stats:
     precision: dict[str, int]
     peak_rss: int
     thinking_seconds: float = 0.0
+    why: str = ""
 
     @property
     def decode_tokens_per_second(self) -> float:

@@ -249,6 +249,7 @@ class Session:
 
     def _prompt_read(self) -> None:
         seen = self.counters()
+        self._watcher.decoding()
         self.speed_check.prompt_read(seen)
         self.warm.prompt_read(seen.activations)
 
@@ -277,6 +278,7 @@ class Session:
             precision={key: n - before.precision.get(key, 0) for key, n in after.precision.items()},
             peak_rss=probe.peak_rss(),
             thinking_seconds=result.thinking_seconds,
+            why=self._watcher.why(len(result.token_ids) - 1, result.decode_seconds),
         )
 
     def logits(self, ids: Sequence[int], *, one_by_one: bool) -> Tensor:

@@ -49,6 +49,7 @@ class Watcher:
         self._reading = self._generating = False
         self._lock = threading.Lock()
         self._last: tuple[object, ...] = ()
+        self._decoding_from = 0.0, 0.0, 0.0
         self._rates = tuple(Rate() for _ in range(4))
 
     @contextmanager
@@ -121,6 +122,21 @@ class Watcher:
             waiting=waiting,
             memory=self._memory(),
         )
+
+    def decoding(self) -> None:
+        """The prompt is read; what comes now is the answer."""
+        self._decoding_from = self._cost()
+
+    def why(self, tokens: int, seconds: float) -> str:
+        """What limited the speed of an answer since `decoding`; empty where nothing was decoded."""
+        if tokens < 1 or seconds <= 0:
+            return ""
+        read, missed, waited = (now - was for now, was in zip(self._cost(), self._decoding_from))
+        return why(self._pace(tokens / seconds, min(1.0, waited / seconds), read / seconds, missed / seconds))
+
+    def _cost(self) -> tuple[float, float, float]:
+        counters = self._runtime.telemetry.shown
+        return counters.bytes_read, counters.misses, counters.waited
 
     def _pace(self, tokens: float, waiting: float, read: float, missed: float) -> Pace:
         session = self._session

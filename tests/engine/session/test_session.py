@@ -48,6 +48,12 @@ def ask(session: Session, *messages: Message, sampling: Sampling = GREEDY) -> St
     return session.generate(messages or HELLO, sampling, (), Listener())
 
 
+def test_an_answer_says_what_limited_its_speed(session: Session) -> None:
+    stats = ask(session)
+    assert stats.why.startswith("Every expert needed is in memory") or "every token reads" in stats.why
+    assert ask(session, sampling=Sampling(temperature=0, max_tokens=1)).why == ""
+
+
 def test_the_answer_is_the_one_of_plain_transformers(session: Session) -> None:
     """8-bit experts against bf16 transformers: the same greedy beginning, nearly the same distribution."""
     from transformers import AutoModelForCausalLM

@@ -1,0 +1,100 @@
+"""What a model thought is folded away, can be looked at, and is no part of the answer that is copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QGuiApplication
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats.records import StoredMessage, new_id
+from app.theme.theme import Theme
+from app.transcript.view import TranscriptView
+from engine import api
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import BUILTIN
+
+TEXT = "<think>\nFirst *this*.\n\n- then\n- that\n</think>\n\nThe answer."
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
+    made = TranscriptView(theme)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    yield made
+    made.end()
+
+
+def shown(view: TranscriptView, index: int = -1) -> list[str]:
+    return [v.block.text for v in view.items[index].blocks() if not v.is_fold]
+
+
+def test_a_thought_is_folded_until_it_is_asked_for(qtbot: QtBot, view: TranscriptView) -> None:
+    answer = StoredMessage(new_id(), 1, None, "assistant", TEXT, stats={"thinking_seconds": 12.3})
+    view.set_messages([answer])
+    item = view.items[0]
+    assert shown(view) == ["The answer."]
+    assert item.thought_line() == "Thought for 12 s"
+    folded = item.height
+    at = view.origin(0) + QPointF(30, item.blocks()[0].top + 12)
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=at.toPoint())
+    assert shown(view) == ["First *this*.", "- then", "- that", "The answer."]
+    assert [v.block.thought for v in item.blocks()] == [False, True, True, True, False]
+    assert item.height > folded
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_T, Qt.KeyboardModifier.ControlModifier)
+    assert shown(view) == ["The answer."]
+
+
+def test_a_thought_that_streams_is_timed_and_never_shown_by_itself(view: TranscriptView) -> None:
+    answer = StoredMessage(new_id(), 1, None, "assistant", "", state="streaming")
+    view.set_messages([answer])
+    for at in range(0, len(TEXT), 3):
+        view.extend(answer.id, TEXT[at : at + 3], "")
+        item = view.items[0]
+        if "</think>" not in item.message.content:
+            assert shown(view) == []
+            assert len(item.message.content) < 9 or item.thought_line() == "Thinking for 1 s"
+    assert shown(view) == ["The answer."]
+    view.toggle_thought(answer.id)
+    streamed = shown(view)
+    view.finish(StoredMessage(answer.id, 1, None, "assistant", TEXT))
+    assert shown(view) == streamed == ["First *this*.", "- then", "- that", "The answer."]
+
+
+def test_only_the_answer_is_copied(view: TranscriptView) -> None:
+    answer = StoredMessage(new_id(), 1, None, "assistant", TEXT)
+    view.set_messages([answer])
+    view.copy_message(answer.id)
+    assert QGuiApplication.clipboard().text() == "The answer."
+    view._mouse.select_all()
+    view.copy()
+    assert QGuiApplication.clipboard().text() == "The answer."
+
+
+def test_the_users_own_tags_are_left_alone(view: TranscriptView) -> None:
+    view.set_messages([StoredMessage(new_id(), 1, None, "user", "<think>\nwhat is this?")])
+    assert shown(view) == ["<think>\nwhat is this?"]
+    assert not view.items[0].has_thought
+
+
+def test_the_switch_is_there_where_the_model_has_one(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    from dataclasses import replace
+
+    underhill = launch(cards=(replace(BUILTIN, thinking=True),))
+    switch = underhill.window.header.thinking
+    assert switch.isVisible()
+    switch.click()
+    underhill.conversation.send("Hi")
+    qtbot.waitUntil(lambda: bool(underhill.conversation.messages) and not underhill.conversation.working)
+    asked = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
+    assert [c.thinking for c in asked] == [False]
+
+
+def test_there_is_no_switch_where_the_model_has_none(launch: Callable[..., Underhill]) -> None:
+    assert not launch().window.header.thinking.isVisible()
