@@ -309,7 +309,7 @@ def test_copying(qtbot: QtBot, launch: Launch) -> None:
     transcript.setFocus()
     qtbot.keyClick(transcript, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClick(transcript, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    assert QGuiApplication.clipboard().text() == "q\n\nSome bold words.\n\nx = 1\n\nEnd."
+    assert QGuiApplication.clipboard().text() == "q\n\nSome **bold** words.\n\n```py\nx = 1\n```\n\nEnd."
 
 
 def test_shortcuts(qtbot: QtBot, launch: Launch) -> None:
