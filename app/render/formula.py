@@ -30,7 +30,7 @@ _SCALE = 1.16  # its typeface looks smaller than ours at the same size
 _KEPT = 400  # formulas kept as pictures
 _LONGEST = 4000  # characters; what is longer is no formula but a mistake
 
-Key = tuple[str, bool, str]
+Key = tuple[str, bool, str, float]  # the formula, whether it stands alone, colour, pixels of size
 
 
 @dataclass(frozen=True)
@@ -102,27 +102,27 @@ class Formulas(QObject):
 
     def picture(self, formula: Found, colour: str) -> Picture | None:
         """The picture; None while it is being made, and for good where the formula is wrong."""
-        key = (formula.latex, formula.display, colour)
+        key = _key(formula, colour)
         if key in self._pictures:
             self._pictures.move_to_end(key)
             return self._pictures[key]
         if key not in self._asked and len(formula.latex) <= _LONGEST:
             self._asked.add(key)
-            size = QFontInfo(fonts.text()).pixelSize() * _SCALE
-            self._worker.submit(self._make, key, size)
+            self._worker.submit(self._make, key)
         return None
 
     def waiting(self, formula: Found, colour: str) -> bool:
         """Is it being made?"""
-        return (formula.latex, formula.display, colour) in self._asked
+        return _key(formula, colour) in self._asked
 
     def close(self) -> None:
         """Take no more work and end the thread."""
         self._worker.shutdown(wait=True, cancel_futures=True)
 
-    def _make(self, key: Key, size: float) -> None:
+    def _make(self, key: Key) -> None:
+        latex, display, colour, size = key
         try:
-            svg, below = self._setter(key[0], key[1], size, key[2])
+            svg, below = self._setter(latex, display, size, colour)
         except Exception:  # whatever a parser says to what is no LaTeX: the source is shown instead
             svg, below = "", 0.0
         self._set.emit(key, svg, below)
@@ -134,6 +134,10 @@ class Formulas(QObject):
         while len(self._pictures) > _KEPT:
             self._pictures.popitem(last=False)
         self._tell.start()
+
+
+def _key(formula: Found, colour: str) -> Key:
+    return formula.latex, formula.display, colour, QFontInfo(fonts.text()).pixelSize() * _SCALE
 
 
 def _drawn(svg: str, below: float) -> Picture | None:

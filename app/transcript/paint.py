@@ -27,11 +27,11 @@ _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
 def paint_message(
     painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, palette: Palette,
-    selection: Selection, copied: BlockView | None,
+    selection: Selection, copied: BlockView | None, buttons: float,
 ) -> None:  # fmt: skip
     """Draw a message whose column begins at the painter's origin. clip: what of it must be drawn.
 
-    copied: the code block whose copy button was just pressed.
+    copied: the code block whose copy button was just pressed. buttons: width that those at its foot take.
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)

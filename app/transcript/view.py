@@ -274,10 +274,13 @@ class TranscriptView(QAbstractScrollArea):
             painter.translate(at)
             paint_message(
                 painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
-                self.selection, self._copied,
+                self.selection, self._copied, self._buttons(index),
             )  # fmt: skip
             painter.restore()
             index += 1
+
+    def _buttons(self, index: int) -> float:
+        return self._actions.width() + 8.0 if index == self._current and self._actions.isVisible() else 0.0
 
     @Slot(object)
     def _coloured(self, _document: QTextDocument) -> None:
