@@ -66,6 +66,10 @@ class Models(QObject):
         if self.state == READY and values:
             self._link.send(api.UpdateSettings(self._link.new_id(), dict(values)), heard or self._other_heard)
 
+    def ask(self, kind: type[api.Command], heard: Callable[[api.Event], None], *values: Any) -> None:
+        """Send a command that is about no open model. heard: gets each of its events."""
+        self._link.send(kind(self._link.new_id(), *values), heard)
+
     def import_folder(self, path: str, name: str, top: int) -> None:
         """Quantize a checkpoint into the library."""
         self._import = self._link.new_id()

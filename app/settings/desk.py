@@ -11,6 +11,7 @@ from app.conversation import Conversation
 from app.models import Models
 from app.preferences import Preferences
 from app.settings.dialog import SettingsDialog
+from app.settings.shared_desk import SharedDesk
 from app.theme.theme import Theme
 from engine import api
 
@@ -47,7 +48,7 @@ class SettingsDesk(QObject):
         dialog.all_reset.connect(self._reset)
         dialog.reload_wanted.connect(self._reload)
         dialog.finished.connect(self._over)
-        self._dialog = dialog
+        self._dialog, self._shared = dialog, SharedDesk(dialog.shared, self._models)
         self._models.changed.connect(self._tell)
         self._window.live.took.connect(self._took)
         self._tell()
@@ -59,6 +60,7 @@ class SettingsDesk(QObject):
     @Slot()
     def _over(self) -> None:
         self._dialog = None
+        self._shared.end()
         self._models.changed.disconnect(self._tell)
         self._window.live.took.disconnect(self._took)
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -27,6 +28,7 @@ from app.preferences import FONT_PERCENTS, Preferences
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
 from app.settings.scores import Scores
+from app.settings.shared import SharedPage
 from app.theme import fonts
 from app.theme.theme import MODES, Theme
 from engine import api
@@ -77,6 +79,8 @@ class SettingsDialog(QDialog):
         self._add_page(self._appearance())
         for group in _PAGES:
             self._add_page(self._settings_page(group))
+        self.shared = SharedPage()
+        self._add_page(self.shared)
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._list.setCurrentRow(0)
         self._build()
@@ -113,7 +117,6 @@ class SettingsDialog(QDialog):
         self.reset_all = QPushButton("Reset all…", self)
         self.reset_all.clicked.connect(self._ask_to_reset)
         close = QPushButton("Close", self)
-        close.setDefault(True)
         close.clicked.connect(self.accept)
         foot = QHBoxLayout()
         foot.setContentsMargins(20, 10, 20, 14)
@@ -135,6 +138,11 @@ class SettingsDialog(QDialog):
         whole.addLayout(right, 1)
         self._stack.currentChanged.connect(self._show_scope)
         self._show_scope()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Enter ends what is typed into a field; it does not close the dialog."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
 
     def show_page(self, number: int) -> None:
         """Open a page: 0 Appearance, then the groups in their order."""
@@ -245,7 +253,7 @@ class SettingsDialog(QDialog):
     def _show_scope(self) -> None:
         """What belongs to a model can be set for one; how the window looks and how words are chosen cannot."""
         page = self.pages[self._stack.currentIndex()]
-        self._scope_row.setVisible(any(e.setting.name not in _SAMPLING for e in page.editors))
+        self._scope_row.setVisible(any(e.setting in api.settings.ENGINE for e in page.editors))
 
     @Slot(str, object)
     def _edited(self, name: str, value: object) -> None:

@@ -9,11 +9,16 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from engine import api
 from tests.app.fake_hub import FakeHub
 
 LAYERS, EXPERTS = 16, 32
+_SHARED = (
+    api.ReadSettings, api.KeepSettings, api.KeepToken, api.ForgetToken, api.AskToken, api.AddFolder, api.ForgetFolder,
+    api.ListFolders,
+)  # fmt: skip
 BUILTIN = api.ModelCard(
     "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
     LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
@@ -53,6 +58,9 @@ class FakeEngine:
         self.context = 1024
         self.finish = "stop"
         self.telemetry_every = 0.2
+        self.shared: dict[str, Any] = {s.name: s.default for s in api.settings.SHARED}
+        self.token = ""
+        self.folders = ["/data/models", "/media/disk/models"]
         self._queue: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._random = random.Random(7)
@@ -107,7 +115,33 @@ class FakeEngine:
             return api.Done(command.id, LARGE)
         if isinstance(command, api.Generate):
             return self._generate(command)
+        if isinstance(command, _SHARED):
+            return api.Done(command.id, self._shared(command))
         return api.Done(command.id, self.hub.answer(command))
+
+    def _shared(self, command: api.Command) -> object:
+        """Settings of Underhill as a whole, its token and its folders."""
+        match command:
+            case api.ReadSettings() | api.KeepSettings():
+                self.shared |= command.settings if isinstance(command, api.KeepSettings) else {}
+                return dict(self.shared)
+            case api.KeepToken():
+                self.token = "keyring"
+                return "somebody"
+            case api.ForgetToken():
+                self.token = ""
+                return True
+            case api.AskToken():
+                return api.TokenState(str(self.shared["endpoint"]) or "https://huggingface.co", self.token)
+            case api.AddFolder():
+                self.folders.remove(command.folder) if command.folder in self.folders else None
+                self.folders.insert(0 if command.first else len(self.folders), command.folder)
+            case api.ForgetFolder():
+                self.folders.remove(command.folder)
+        return tuple(
+            api.ModelFolder(path, True, not at, path == "/data/models", True, 40_000_000_000, 90_000_000_000)
+            for at, path in enumerate(self.folders)
+        )
 
     def _load(self, command: api.LoadModel) -> api.Event:
         steps = 20

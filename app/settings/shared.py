@@ -1,0 +1,206 @@
+"""The page of settings that are of Underhill as a whole: the network, the token of the hub, the folders of models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import (
+    QFileDialog,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.settings.editor import SettingEditor
+from app.settings.pages import Page
+from app.theme import fonts
+from app.widgets.format import size
+from engine import api
+
+_OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
+_SHOWN = [s for s in api.settings.SHARED if s.name != "model_folders"]  # which has a list of its own
+
+
+class Token(QWidget):
+    """The token of a hub: whether there is one, but never which. kept: the one that was typed in."""
+
+    kept = Signal(str)
+    forgotten = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        label = _title("Access token", self)
+        self._state = QLabel("Asking the keyring…", self)
+        self._state.setObjectName("muted")
+        self._state.setWordWrap(True)
+        self.line = QLineEdit(self)
+        self.line.setEchoMode(QLineEdit.EchoMode.Password)
+        self.line.setPlaceholderText("Paste a token")
+        self.line.setAccessibleName("Access token")
+        self.line.textChanged.connect(self._typed)
+        self.line.returnPressed.connect(self._keep)
+        label.setBuddy(self.line)
+        self.keep = QPushButton("Keep", self)
+        self.keep.clicked.connect(self._keep)
+        self.forget = QPushButton("Forget", self)
+        self.forget.setAccessibleName("Forget the access token")
+        self.forget.clicked.connect(self.forgotten)
+        row = QHBoxLayout()
+        row.addWidget(self.line, 1)
+        row.addWidget(self.keep)
+        row.addWidget(self.forget)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 9, 0, 9)
+        column.setSpacing(3)
+        column.addWidget(label)
+        column.addWidget(self._state)
+        column.addLayout(row)
+        self._typed()
+        self.forget.hide()
+
+    @property
+    def state(self) -> str:
+        """What is said of it."""
+        return self._state.text()
+
+    def say(self, text: str) -> None:
+        """How it went."""
+        self._state.setText(text)
+
+    def show_state(self, state: api.TokenState) -> None:
+        """What the engine knows of it."""
+        where = {
+            "keyring": f"There is one for {state.endpoint}, in the system's keyring.",
+            "HF_TOKEN": "The one in the variable HF_TOKEN is used; it goes before the keyring.",
+        }.get(state.source, f"There is none for {state.endpoint}. Models whose licence has to be accepted need one.")
+        self._state.setText(f"{where} {state.note}".rstrip())
+        self.forget.setVisible(state.source == "keyring")
+
+    @Slot()
+    def _typed(self) -> None:
+        self.keep.setEnabled(bool(self.line.text().strip()))
+
+    @Slot()
+    def _keep(self) -> None:
+        token = self.line.text().strip()
+        if token:
+            self.line.clear()
+            self.say("Trying it…")
+            self.kept.emit(token)
+
+
+class Folders(QWidget):
+    """Where models live. added, preferred, forgotten: a folder; preferred: new models go there from now on."""
+
+    added = Signal(str)
+    preferred = Signal(str)
+    forgotten = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        label = _title("Model folders", self)
+        self.list = QListWidget(self)
+        self.list.setAccessibleName("Model folders")
+        self.list.setFixedHeight(5 * self.list.fontMetrics().lineSpacing())
+        self.list.currentItemChanged.connect(self._chosen)
+        label.setBuddy(self.list)
+        self._note = QLabel("Models live in these folders, on as many disks as you like; new ones go into the first. "
+                            "Taking a folder out leaves what is in it on the disk.", self)  # fmt: skip
+        self._note.setObjectName("muted")
+        self._note.setWordWrap(True)
+        self._problem = QLabel(self)
+        self._problem.setObjectName("restart")
+        self._problem.setWordWrap(True)
+        self._problem.hide()
+        add = QPushButton("Add a folder…", self)
+        add.clicked.connect(self._choose)
+        self.first = QPushButton("New models go here", self)
+        self.first.clicked.connect(lambda: self.preferred.emit(self._current()))
+        self.remove = QPushButton("Take out", self)
+        self.remove.clicked.connect(lambda: self.forgotten.emit(self._current()))
+        row = QHBoxLayout()
+        for button in (add, self.first, self.remove):
+            row.addWidget(button)
+        row.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 9, 0, 9)
+        column.setSpacing(5)
+        column.addWidget(label)
+        column.addWidget(self._note)
+        column.addWidget(self.list)
+        column.addWidget(self._problem)
+        column.addLayout(row)
+        self._chosen()
+
+    def show_folders(self, folders: tuple[api.ModelFolder, ...]) -> None:
+        """The one for new models first."""
+        self.list.clear()
+        for folder in folders:
+            free = f"{size(folder.free)} free" if folder.there else "not connected"
+            item = QListWidgetItem(f"{folder.path}   {free}", self.list)
+            item.setData(Qt.ItemDataRole.UserRole, folder.path)
+            item.setData(_OWN, folder.own)
+        self.say("")
+        self._chosen()
+
+    def say(self, text: str) -> None:
+        """What did not work; '' for nothing."""
+        self._problem.setText(text)
+        self._problem.setVisible(bool(text))
+
+    def _current(self) -> str:
+        item = self.list.currentItem()
+        return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else ""
+
+    @Slot()
+    def _chosen(self) -> None:
+        item = self.list.currentItem()
+        self.first.setEnabled(self.list.currentRow() > 0)
+        self.remove.setEnabled(item is not None and not item.data(_OWN))
+
+    @Slot()
+    def _choose(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "A folder for models")
+        if folder:
+            self.added.emit(folder)
+
+
+class SharedPage(Page):
+    """changed: one of api.settings.SHARED. Shows defaults, and takes nothing, until it is told what is kept."""
+
+    changed = Signal(str, object)
+
+    def __init__(self) -> None:
+        super().__init__("Network and folders", "Where models come from, and where they live.")
+        for setting in _SHOWN:
+            editor = SettingEditor(setting, setting.default, self)
+            editor.changed.connect(self.changed)
+            editor.setEnabled(False)
+            self.add_editor(editor)
+            if setting.name == "proxy":
+                self.token = Token(self)
+                self.add_extra(self.token, "access token hub keyring licence gated network")
+        self.folders = Folders(self)
+        self.add_extra(self.folders, "model folders disk library")
+
+    def show_kept(self, values: dict[str, Any]) -> None:
+        """What is kept of all of them."""
+        for editor in self.editors:
+            editor.setEnabled(True)
+            editor.set_value(values[editor.setting.name])
+
+    def refuse(self, name: str, sentence: str) -> None:
+        """One could not be kept."""
+        next(e for e in self.editors if e.setting.name == name).say(sentence)
+
+
+def _title(text: str, parent: QWidget) -> QLabel:
+    label = QLabel(text, parent)
+    label.setFont(fonts.text(1.0, label.font().Weight.Medium))
+    return label

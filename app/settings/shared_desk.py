@@ -1,0 +1,77 @@
+"""What becomes of the settings of Underhill as a whole: the engine keeps them, and says what it kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Slot
+
+from app.models import Models
+from app.settings.shared import SharedPage
+from engine import api
+
+
+class SharedDesk(QObject):
+    """Between the page, whose child it is, and the engine. What comes after the page has gone is not heard."""
+
+    def __init__(self, page: SharedPage, known: Models) -> None:
+        super().__init__(page)
+        self._page: SharedPage | None = page
+        self._models = known
+        page.changed.connect(self._keep)
+        page.token.kept.connect(self._keep_token)
+        page.token.forgotten.connect(self._forget_token)
+        page.folders.added.connect(lambda path: self._folders(api.AddFolder, path))
+        page.folders.preferred.connect(lambda path: self._folders(api.AddFolder, path, True))
+        page.folders.forgotten.connect(lambda path: self._folders(api.ForgetFolder, path))
+        self._ask(api.ReadSettings, lambda values: page.show_kept(values), page.token.say)
+        self._folders(api.ListFolders)
+        self._ask_token()
+
+    def end(self) -> None:
+        """The page goes."""
+        self._page = None
+
+    def _ask(
+        self, kind: type[api.Command], done: Callable[..., object], failed: Callable[[str], object], *values: object
+    ) -> None:
+        def heard(event: api.Event) -> None:
+            if self._page is None:
+                return
+            if isinstance(event, api.Failed):
+                failed(f"{event.sentence} {event.action}".rstrip())
+            elif isinstance(event, api.Done):
+                done(event.result)
+
+        self._models.ask(kind, heard, *values)
+
+    @Slot(str, object)
+    def _keep(self, name: str, value: object) -> None:
+        assert self._page is not None
+        page = self._page
+        self._ask(api.KeepSettings, lambda kept: self._kept(name, kept), lambda why: page.refuse(name, why),
+                  {name: value})  # fmt: skip
+
+    def _kept(self, name: str, values: dict[str, object]) -> None:
+        assert self._page is not None
+        self._page.show_kept(values)
+        if name == "endpoint":  # another hub has another token
+            self._ask_token()
+
+    def _folders(self, kind: type[api.Command], *values: object) -> None:
+        assert self._page is not None
+        self._ask(kind, self._page.folders.show_folders, self._page.folders.say, *values)
+
+    def _ask_token(self) -> None:
+        assert self._page is not None
+        self._ask(api.AskToken, self._page.token.show_state, self._page.token.say)
+
+    @Slot(str)
+    def _keep_token(self, token: str) -> None:
+        assert self._page is not None
+        self._ask(api.KeepToken, lambda account: self._ask_token(), self._page.token.say, token)
+
+    @Slot()
+    def _forget_token(self) -> None:
+        assert self._page is not None
+        self._ask(api.ForgetToken, lambda there_was: self._ask_token(), self._page.token.say)

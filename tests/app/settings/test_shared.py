@@ -1,0 +1,87 @@
+"""The page of network and folders: the engine keeps it all, and the token is never shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QCheckBox, QLineEdit
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.settings.dialog import SettingsDialog
+from engine import api
+from tests.app.conftest import engine_of
+
+
+def opened(qtbot: QtBot, underhill: Underhill) -> SettingsDialog:
+    dialog = underhill.window.desk.open_settings()
+    dialog.show_page(len(dialog.pages) - 1)
+    qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2 and "none for" in dialog.shared.token.state)
+    return dialog
+
+
+def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch(shared={s.name: s.default for s in api.settings.SHARED} | {"proxy": "http://proxy:8080"})
+    dialog = opened(qtbot, underhill)
+    editors = {e.setting.name: e for e in dialog.shared.editors}
+    assert set(editors) == {"endpoint", "proxy", "offline", "import_battery"}
+    proxy, offline = editors["proxy"].control, editors["offline"].control
+    assert isinstance(proxy, QLineEdit)
+    assert isinstance(offline, QCheckBox)
+    assert proxy.text() == "http://proxy:8080"
+    offline.setChecked(True)
+    qtbot.waitUntil(lambda: bool(engine_of(underhill).shared["offline"]))
+    engine_of(underhill).fail[api.KeepSettings] = api.Failed("", api.Kind.DISK_FULL, "The disk is full.", "Free some.")
+    editors["import_battery"].reset()
+    qtbot.waitUntil(lambda: editors["import_battery"]._note.text() == "The disk is full. Free some.")
+    dialog.reject()
+
+
+def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = opened(qtbot, underhill)
+    token = dialog.shared.token
+    assert token.line.echoMode() == QLineEdit.EchoMode.Password
+    assert not token.keep.isEnabled()
+    engine_of(underhill).fail[api.KeepToken] = api.Failed("", api.Kind.NO_ACCESS, "The hub does not know it.", "")
+    qtbot.keyClicks(token.line, "hf_wrong")
+    qtbot.keyClick(token.line, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: token.state == "The hub does not know it.")
+    qtbot.keyClicks(token.line, "hf_secret")
+    token.keep.click()
+    qtbot.waitUntil(lambda: "in the system's keyring" in token.state)
+    assert token.line.text() == ""
+    assert "hf_secret" not in token.state
+    token.forget.click()
+    qtbot.waitUntil(lambda: "none for" in token.state)
+    dialog.reject()
+
+
+def test_folders_are_put_first_and_taken_out_but_not_the_own_one(
+    qtbot: QtBot, launch: Callable[..., Underhill]
+) -> None:
+    underhill = launch()
+    dialog = opened(qtbot, underhill)
+    folders = dialog.shared.folders
+    folders.list.setCurrentRow(0)
+    assert not folders.first.isEnabled()
+    assert not folders.remove.isEnabled()
+    folders.list.setCurrentRow(1)
+    folders.first.click()
+    qtbot.waitUntil(lambda: engine_of(underhill).folders == ["/media/disk/models", "/data/models"])
+    qtbot.waitUntil(lambda: folders.list.item(0).text().startswith("/media/disk/models"))
+    folders.list.setCurrentRow(0)
+    folders.remove.click()
+    qtbot.waitUntil(lambda: folders.list.count() == 1)
+    dialog.reject()
+
+
+def test_an_answer_that_comes_after_the_page_has_gone_is_not_heard(
+    qtbot: QtBot, launch: Callable[..., Underhill]
+) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    dialog.reject()  # before anything was answered
+    qtbot.wait(50)
+    assert any(isinstance(c, api.AskToken) for c in engine_of(underhill).received)
