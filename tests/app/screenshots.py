@@ -122,7 +122,7 @@ def _take_all(out: Path, folder: Path) -> None:
     wait(lambda: not underhill.conversation.working)
     shoot("context-full")
     dialog = window.desk.open_settings()
-    dialog.show_page(1)
+    dialog.show_page(2)
     wait(lambda: True, 0.2)
     dialog.grab().save(str(out / "settings.png"))
     dialog.reject()

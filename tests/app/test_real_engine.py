@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
 from app.paths import Paths
-from engine import resources
+from engine import api, resources
 
 
 @pytest.mark.slow
@@ -39,4 +39,46 @@ def test_the_built_in_model_answers(
         assert not underhill.window.banners.banners
     finally:
         underhill.window.close()
+        underhill.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
+def test_settings_and_panels_work_in_the_middle_of_an_answer(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    underhill = Underhill(qapp, Paths(tmp_path / "window"))
+    window = underhill.window
+    underhill.conversation.sampling = {"temperature": 1.5, "max_tokens": 900, "seed": 3}
+    underhill.open()
+    try:
+        qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
+        underhill.conversation.send("Tell me a very long story about a fox, a bear and a hill.")
+        qtbot.waitUntil(lambda: underhill.conversation.working and bool(window.transcript.items), timeout=30_000)
+        dialog = window.desk.open_settings()
+        told: list[api.Telemetry] = []
+        known = underhill.link.telemetry.connect(told.append)
+        for setting, value in (("cache_fraction", 0.3), ("dial", "fast"), ("t1", 0.1), ("t2", 0.3)):
+            dialog.engine_changed.emit(setting, value, "")
+        window.live.experts.heatmap.chosen.emit(1, 4)
+        qtbot.waitUntil(lambda: any(t.generating and t.misses > 0 for t in told), timeout=30_000)
+        qtbot.waitUntil(lambda: told[-1].expert is not None, timeout=30_000)
+        found, use = told[-1].expert, told[-1].memory
+        assert found is not None
+        assert (found.layer, found.expert) == (1, 4)
+        assert use is not None
+        assert window.live.experts.inspector.isVisible()
+        qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=60_000)
+        stats = underhill.conversation.messages[-1].stats
+        assert stats["misses"] > 0
+        assert stats["precision"].get("2", 0) > 0
+        assert stats["precision"].get("skipped", 0) > 0
+        assert use.program + use.dense + use.context + use.buffers + use.cache + use.spare == use.ceiling
+        assert dialog.scores.picture._cuts == [0.1, 0.3]
+        underhill.link.telemetry.disconnect(known)
+        dialog.reject()
+    finally:
+        window.close()
         underhill.close()
