@@ -133,7 +133,7 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
     panel = QFrame(dock)
     panel.setObjectName("live")
     panel.setAccessibleName(f"{title} panel")
-    panel.setMinimumWidth(250)
+    panel.setMinimumWidth(27 * panel.fontMetrics().averageCharWidth())
     scroll = QScrollArea(panel)
     scroll.setWidgetResizable(True)
     scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

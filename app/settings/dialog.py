@@ -58,7 +58,8 @@ class SettingsDialog(QDialog):
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Settings")
-        self.resize(820, 640)
+        scale, room = fonts.points() / fonts.BASE_POINTS, self.screen().availableGeometry()
+        self.resize(min(round(820 * scale), room.width() - 20), min(round(640 * scale), room.height() - 60))
         self._preferences = preferences
         self._theme = theme
         self._card: api.ModelCard | None = None
@@ -90,7 +91,7 @@ class SettingsDialog(QDialog):
     def _build(self) -> None:
         side = QWidget(self)
         side.setObjectName("settings-side")
-        side.setFixedWidth(max(200, 24 * self.fontMetrics().averageCharWidth()))
+        side.setFixedWidth(self.fontMetrics().horizontalAdvance("Speed and precision") + 64)
         left = QVBoxLayout(side)
         left.setContentsMargins(10, 12, 10, 14)
         left.addWidget(self.search)
@@ -340,7 +341,7 @@ def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
     label.setFont(fonts.text(1.0, label.font().Weight.Medium))
     label.setBuddy(control)
     control.setAccessibleName(text)
-    control.setMinimumWidth(22 * control.fontMetrics().averageCharWidth())
+    control.setMinimumWidth(17 * control.fontMetrics().averageCharWidth())
     inside = QHBoxLayout(row)
     inside.setContentsMargins(0, 6, 0, 6)
     inside.addWidget(label, 1)

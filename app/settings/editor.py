@@ -114,12 +114,12 @@ class SettingEditor(QWidget):
             for choice in s.choices:
                 box.addItem(choice[:1].upper() + choice[1:].replace("_", " "), choice)
             box.currentIndexChanged.connect(self._take)
-            box.setMinimumWidth(22 * box.fontMetrics().averageCharWidth())
+            box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth())
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             return box
         line = QLineEdit(self)
         line.setPlaceholderText("Automatic" if s.optional else "")
-        line.setFixedWidth(22 * line.fontMetrics().averageCharWidth())
+        line.setFixedWidth(17 * line.fontMetrics().averageCharWidth())
         line.setAlignment(Qt.AlignmentFlag.AlignRight)
         line.editingFinished.connect(self._take)
         return line
