@@ -16,9 +16,9 @@ from tests.app.fake_hub import FakeHub
 
 LAYERS, EXPERTS = 16, 32
 _SHARED = (
-    api.ReadSettings, api.KeepSettings, api.KeepToken, api.ForgetToken, api.AskToken, api.AddFolder, api.ForgetFolder,
-    api.ListFolders,
+    api.ReadSettings, api.KeepSettings, api.KeepToken, api.ForgetToken, api.AskToken,
 )  # fmt: skip
+_FOLDERS = (api.AddFolder, api.ForgetFolder, api.ListFolders)
 BUILTIN = api.ModelCard(
     "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
     LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
@@ -60,7 +60,7 @@ class FakeEngine:
         self.telemetry_every = 0.2
         self.shared: dict[str, Any] = {s.name: s.default for s in api.settings.SHARED}
         self.token = ""
-        self.folders = ["/data/models", "/media/disk/models"]
+        self.folders: list[str] = []  # none: those of the hub
         self._queue: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
         self._cancelled: set[str] = set()
         self._random = random.Random(7)
@@ -115,7 +115,7 @@ class FakeEngine:
             return api.Done(command.id, LARGE)
         if isinstance(command, api.Generate):
             return self._generate(command)
-        if isinstance(command, _SHARED):
+        if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):
             return api.Done(command.id, self._shared(command))
         return api.Done(command.id, self.hub.answer(command))
 

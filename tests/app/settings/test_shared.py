@@ -13,6 +13,8 @@ from app.settings.dialog import SettingsDialog
 from engine import api
 from tests.app.conftest import engine_of
 
+FOLDERS = ("/data/models", "/media/disk/models")
+
 
 def opened(qtbot: QtBot, underhill: Underhill) -> SettingsDialog:
     dialog = underhill.window.desk.open_settings()
@@ -22,7 +24,9 @@ def opened(qtbot: QtBot, underhill: Underhill) -> SettingsDialog:
 
 
 def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
-    underhill = launch(shared={s.name: s.default for s in api.settings.SHARED} | {"proxy": "http://proxy:8080"})
+    underhill = launch(
+        folders=list(FOLDERS), shared={s.name: s.default for s in api.settings.SHARED} | {"proxy": "http://proxy:8080"}
+    )
     dialog = opened(qtbot, underhill)
     editors = {e.setting.name: e for e in dialog.shared.editors}
     assert set(editors) == {"endpoint", "proxy", "offline", "import_battery"}
@@ -39,7 +43,7 @@ def test_what_the_engine_keeps_is_shown_and_changed(qtbot: QtBot, launch: Callab
 
 
 def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
-    underhill = launch()
+    underhill = launch(folders=list(FOLDERS))
     dialog = opened(qtbot, underhill)
     token = dialog.shared.token
     assert token.line.echoMode() == QLineEdit.EchoMode.Password
@@ -61,7 +65,7 @@ def test_a_token_is_tried_kept_and_forgotten_and_never_shown(qtbot: QtBot, launc
 def test_folders_are_put_first_and_taken_out_but_not_the_own_one(
     qtbot: QtBot, launch: Callable[..., Underhill]
 ) -> None:
-    underhill = launch()
+    underhill = launch(folders=list(FOLDERS))
     dialog = opened(qtbot, underhill)
     folders = dialog.shared.folders
     folders.list.setCurrentRow(0)
