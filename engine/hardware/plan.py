@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import BASE, cache_within, ceiling, held_by, size
+from engine.hardware.context_length import tokens_of_context
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
 from engine.hardware.speed import PACE, Expectation, decode_sentence, expected, prompt_sentence
@@ -100,7 +101,10 @@ def make_plan(
         raise _too_little(model, least, most, asked=settings["memory_gb"] is not None)
     chunk = _chunk(model, most - fixed - rows - for_experts)
     in_prompts = most - fixed - _workspace(model, chunk)
-    context = _context(wanted, tokens, in_prompts - for_experts, per_token, why)
+    all_wanted = held_by(_wanted_cache(model, tier, smallest, settings["cache_fraction"]), *entries)
+    beside = most - fixed - _workspace(model, FEW) - all_wanted - 1  # cache_within rounds down
+    asked = bool(settings["context_length"])
+    context = tokens_of_context(wanted, tokens, in_prompts - for_experts, beside, per_token, asked=asked, why=why)
     in_prompts -= max(context * per_token, rows)
     workspace = _workspace(model, FEW)
     room = in_prompts + (chunk - FEW) * model.token_bytes
@@ -238,19 +242,15 @@ def _wanted_context(model: ModelFacts, asked: object) -> int:
     return min(model.context_length, int(str(asked)) if asked else model.context_length)
 
 
-def _context(wanted: int, least: int, room: int, per_token: int, why: list[str]) -> int:
-    """Tokens of context: what is wanted, at most half of the room, no fewer than `least`."""
-    possible = max(least, room // 2 // max(1, per_token))
-    if wanted > possible:
-        why.append(f"The context is {possible:,} tokens instead of {wanted:,}, so that experts have room too.")
-        return possible
-    return wanted
+def _wanted_cache(model: ModelFacts, tier: int, smallest: int, fraction: object) -> int:
+    """All experts, or the share of them that was asked for."""
+    whole = model.expert_bytes[tier]
+    return whole if fraction is None else max(smallest, int(whole * float(str(fraction))))
 
 
 def _cache(model: ModelFacts, tier: int, room: int, smallest: int, fraction: object, why: list[str]) -> int:
     whole = model.expert_bytes[tier]
-    wanted = whole if fraction is None else max(smallest, int(whole * float(str(fraction))))
-    cache = max(smallest, min(wanted, room))
+    cache = max(smallest, min(_wanted_cache(model, tier, smallest, fraction), room))
     if cache >= whole:
         why.append(
             f"All {size(whole)} of experts fit in memory, so every one runs at {tier} bits whatever the dial says."
