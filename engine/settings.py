@@ -139,8 +139,8 @@ ENGINE = (
     Setting("threads", "int", None, "Compute threads", "Empty takes the physical cores.", "speed", 1, 256,
             optional=True, live=False, advanced=True),
     Setting("context_length", "int", None, "Context length",
-            "Most tokens of chat the model sees. Empty takes what the model allows and experts leave: all that does not "
-            "push one out of memory, or 32,768 where some are read from disk in any case.", "memory", 64, 4_194_304,
+            "Most tokens of chat the model sees. Empty takes what the model allows and experts leave: as many as push "
+            "none out of memory, or 32,768 where some are read from disk in any case.", "memory", 64, 4_194_304,
             optional=True, live=False),
     Setting("dense", "choice", "auto", "Other weights",
             "How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, "

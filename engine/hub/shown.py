@@ -82,6 +82,7 @@ class HubModel:
 
     parameters, active_parameters, download_bytes, context_length: 0 where they are not known; quantized, commit and
     updated (YYYY-MM-DD): '' likewise. gated: it asks for an account that has accepted its licence.
+    gguf: of a repository that has GGUF files alone and no config, one of them; model_type is then as llama.cpp has it.
     fit: how it would run here, with as many bits as suit this computer best (Fit.tier); None where that is not known.
     here: the name of a model of the library that was made from it, or ''.
     """
@@ -101,6 +102,7 @@ class HubModel:
     likes: int = 0
     updated: str = ""
     commit: str = ""
+    gguf: str = ""
     fit: Fit | None = None
     here: str = ""
 

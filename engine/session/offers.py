@@ -42,7 +42,7 @@ def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]
 
 
 def judged(hub: Hub, models: Iterable[HubModel], pills: Pills) -> tuple[HubModel, ...]:
-    """The same with pills. The config of each that is not kept yet is fetched, and no weights."""
+    """The same with pills. The config of each that is not kept yet is fetched, or the first 64 KB of a GGUF file."""
     models = tuple(models)
     found = configs.configs(hub, models, home() / KEPT)
     known = {entry.repo: entry for entry in catalogue.load()}
@@ -96,7 +96,8 @@ def outline_facts(outline: Outline, top: int, native: bool) -> ModelFacts:
 
 def _judged(model: HubModel, config: dict[str, Any] | None, entry: CatalogueEntry | None, pills: Pills) -> HubModel:
     if config is not None:
-        told = replace(model, context_length=_context(text_config(config)))
+        kind = str(config.get("model_type") or model.model_type)
+        told = replace(model, model_type=kind, context_length=_context(text_config(config)))
         return replace(told, fit=pills.config(config, model.title, model.parameters))
     return replace(model, fit=pills.catalogue(entry)) if entry is not None else model
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from safetensors import safe_open
+
+from engine.hub.sources.gguf_header import read_gguf_header
 
 STORED_APART = (".safetensors", ".gguf", ".bin")  # in large file storage
 
@@ -59,7 +62,7 @@ class Repo:
 
     def entry(self) -> dict[str, Any]:
         """What every list says of it."""
-        kind = {"safetensors"} if any(name.endswith(".safetensors") for name in self.files) else set()
+        kind = {kind for kind in ("safetensors", "gguf") if any(name.endswith(f".{kind}") for name in self.files)}
         return {
             "id": self.name,
             "modelId": self.name,
@@ -74,7 +77,21 @@ class Repo:
 
     def found(self) -> dict[str, Any]:
         """What a search lists, everything expanded."""
-        return self.entry() | {"safetensors": self._parameters(), "sha": self.commit}
+        return self.entry() | {
+            "safetensors": self._parameters(),
+            "gguf": self._gguf(),
+            "siblings": [{"rfilename": name} for name in self.files],
+            "sha": self.commit,
+        }
+
+    def _gguf(self) -> dict[str, Any] | None:
+        """What a hub says of the first GGUF file."""
+        first = next((path for name, path in self.files.items() if name.endswith(".gguf")), None)
+        if first is None:
+            return None
+        header = read_gguf_header(first)
+        total = sum(math.prod(tensor.shape) for tensor in header.tensors.values())
+        return {"total": total, "architecture": header.metadata["general.architecture"], "context_length": 512}
 
     def tree(self) -> list[dict[str, Any]]:
         """What /api/models/NAME/tree answers."""

@@ -14,6 +14,7 @@ from engine.errors import UnderhillError
 from engine.hub.checkpoint import CONFIG
 from engine.hub.remote.client import Hub
 from engine.hub.shown import HubModel
+from engine.hub.sources.gguf_glance import GLANCE, glanced_config
 from engine.store.atomic import replace_file
 
 AT_ONCE = 8  # fetched together
@@ -23,6 +24,7 @@ LARGEST = 4 << 20  # bytes; a model with a longer one goes without a pill in lis
 def configs(hub: Hub, models: Iterable[HubModel], folder: Path) -> dict[str, dict[str, Any]]:
     """The config.json of each model at its commit, by repository, of those that have one that can be had.
 
+    Of a model that is GGUF alone, what the first kilobytes of a file say of it.
     folder: where they are kept. Of what cannot be had (a licence to accept, a cut) nothing is said here: whoever asks
     for such a model by name hears it.
     """
@@ -37,7 +39,11 @@ def configs(hub: Hub, models: Iterable[HubModel], folder: Path) -> dict[str, dic
 
 def _fetched(hub: Hub, model: HubModel, folder: Path) -> dict[str, Any] | None:
     with suppress(UnderhillError, ValueError, RecursionError):
-        config = json.loads(hub.read(model.repo, model.commit, CONFIG))
+        if model.gguf:
+            data = hub.read(model.repo, model.commit, model.gguf, 0, GLANCE)
+            config = glanced_config(Path(model.gguf), data)
+        else:
+            config = json.loads(hub.read(model.repo, model.commit, CONFIG))
         if isinstance(config, dict):
             keep(folder, hub.endpoint, model.repo, model.commit, config)
             return config

@@ -55,7 +55,7 @@ def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
         info = api.model_info(repo, revision=revision, files_metadata=True)
         commit = info.sha or ""
         files = [_file(sibling) for sibling in info.siblings or () if _NAME.fullmatch(sibling.rfilename)]
-        ggufs = [_file(sibling) for sibling in info.siblings or () if _is_gguf(sibling.rfilename)]
+        ggufs = [_file(sibling) for sibling in info.siblings or () if is_gguf(sibling.rfilename)]
         licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "")
     if not _COMMIT.fullmatch(commit):
         raise errors.nonsense(hub.endpoint, "no commit, where a model's should be")
@@ -64,7 +64,8 @@ def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
     )
 
 
-def _is_gguf(path: str) -> bool:
+def is_gguf(path: str) -> bool:
+    """Whether this file of a repository is a GGUF model, or a part of one, where Underhill looks for them."""
     found = _GGUF.fullmatch(path)
     return found is not None and found["folder"] not in (".", "..") and is_model(found["name"])
 

@@ -1,61 +1,122 @@
-"""Searching a hub for models that Underhill opens."""
+"""Searching a hub for models that Underhill opens: as safetensors, and as GGUF where there is nothing else."""
 
 from __future__ import annotations
 
+import heapq
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
+from huggingface_hub import HfApi
 from huggingface_hub.hf_api import ExpandModelProperty_T, ModelInfo
 
+from engine.hub.checkpoint import CONFIG
 from engine.hub.remote.client import Hub
 from engine.hub.remote.families import opens
+from engine.hub.remote.revision import is_gguf
 from engine.hub.shown import HubModel
+from engine.hub.sources.gguf_names import ARCHITECTURES
 from engine.store import dtypes
 
-LOOKED_AT = 500  # models that a hub is asked for, at most, to find `limit` that can be opened
-_ASKED = ("config", "safetensors", "gated", "downloads", "likes", "tags", "lastModified", "sha")
+LOOKED_AT = 500  # models of a format that a hub is asked for, at most, to find `limit` that can be opened
+_ASKED = ("config", "gated", "downloads", "likes", "tags", "lastModified", "sha")
 _FOREIGN = {"mlx", "exl2", "exl3", "openvino", "onnx"}  # tags of weights in layouts that nobody else reads
+_MIXTRAL = re.compile(r"mixtral|moe|\d+x\d", re.IGNORECASE)
 
 
 def search(hub: Hub, words: str, limit: int = 20) -> tuple[HubModel, ...]:
     """Models whose names have these words, most downloaded first. Raises UnderhillError."""
     found: list[HubModel] = []
     with hub.asking() as api:
-        listed = api.list_models(
-            search=words,
-            filter="safetensors",
-            sort="downloads",
-            limit=LOOKED_AT,
-            expand=[name for name in get_args(ExpandModelProperty_T) if name in _ASKED],
+        listed = heapq.merge(
+            _listed(hub, api, words, "safetensors", "safetensors"),
+            _listed(hub, api, words, "gguf", "gguf", "siblings"),
+            key=lambda pair: -(pair[1].downloads or 0),
         )
-        for info in listed:
-            found += _openable(info)
+        for kind, info in listed:
+            found += _openable(info) if kind == "safetensors" else _openable_gguf(info)
             if len(found) >= limit:
                 break
     return tuple(found[:limit])
 
 
+def _listed(hub: Hub, api: HfApi, words: str, kind: str, *more: str) -> Iterator[tuple[str, ModelInfo]]:
+    """Repositories with files of this kind, most downloaded first. more: properties that are asked for.
+
+    Once the hub was told to stay offline, nothing more is asked: what was found by then is all.
+    """
+    if hub.offline:
+        return
+    listed = api.list_models(
+        search=words,
+        filter=kind,
+        sort="downloads",
+        limit=LOOKED_AT,
+        expand=[name for name in get_args(ExpandModelProperty_T) if name in (*_ASKED, *more)],
+    )
+    for info in listed:
+        yield kind, info
+        if hub.offline:
+            return
+
+
 def _openable(info: ModelInfo) -> Iterator[HubModel]:
-    config = info.config if isinstance(info.config, dict) else {}
-    model_type, tags = config.get("model_type"), info.tags or []
-    if not isinstance(model_type, str) or not opens(model_type) or _FOREIGN.intersection(tags):
+    config = _config(info)
+    model_type = config.get("model_type")
+    if not isinstance(model_type, str) or not opens(model_type) or _FOREIGN.intersection(info.tags or []):
         return
     weights = info.safetensors
     quantization: Any = config.get("quantization_config")
-    yield HubModel(
+    yield _model(
+        info,
+        model_type,
+        weights.total if weights else 0,
+        download_bytes=_nbytes(weights.parameters) if weights else 0,
+        quantized=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
+    )
+
+
+def _openable_gguf(info: ModelInfo) -> Iterator[HubModel]:
+    """Of a repository without safetensors. The hub says of a GGUF file its architecture, not whether it has experts."""
+    if "safetensors" in (info.tags or []):
+        return
+    names = [sibling.rfilename for sibling in info.siblings or ()]
+    files = sorted(name for name in names if is_gguf(name))
+    header = info.gguf if isinstance(info.gguf, dict) else {}
+    total, architecture = header.get("total"), str(header.get("architecture"))
+    model_type = _config(info).get("model_type")
+    if not files:
+        return
+    parameters = total if type(total) is int and 0 < total < 2**50 else 0
+    if CONFIG in names and isinstance(model_type, str) and opens(model_type):
+        yield _model(info, model_type, parameters, quantized="gguf")
+    elif architecture in ARCHITECTURES and (architecture != "llama" or _MIXTRAL.search(info.id)):
+        yield _model(info, architecture, parameters, quantized="gguf", gguf=files[0])
+
+
+def _model(
+    info: ModelInfo, model_type: str, parameters: int, *, quantized: str, download_bytes: int = 0, gguf: str = ""
+) -> HubModel:
+    tags = info.tags or []
+    return HubModel(
         repo=info.id,
         title=info.id.rpartition("/")[2],
         model_type=model_type,
-        parameters=weights.total if weights else 0,
-        download_bytes=_nbytes(weights.parameters) if weights else 0,
+        parameters=parameters,
+        download_bytes=download_bytes,
         licence=next((tag.removeprefix("license:") for tag in tags if tag.startswith("license:")), ""),
         gated=bool(info.gated),
-        quantized=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
+        quantized=quantized,
         downloads=info.downloads or 0,
         likes=info.likes or 0,
         updated=info.last_modified.date().isoformat() if info.last_modified else "",
         commit=info.sha or "",
+        gguf=gguf,
     )
+
+
+def _config(info: ModelInfo) -> dict[str, Any]:
+    return info.config if isinstance(info.config, dict) else {}
 
 
 def _nbytes(parameters: dict[str, int]) -> int:

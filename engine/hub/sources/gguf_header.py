@@ -5,6 +5,7 @@ The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
 
 from __future__ import annotations
 
+import io
 import struct
 from dataclasses import dataclass
 from functools import cache
@@ -72,6 +73,14 @@ def parse_gguf_header(path: Path, file: BinaryIO, arrays: bool = True) -> GgufHe
     return _Reader(path, file, arrays).read()
 
 
+def parse_gguf_beginning(path: Path, data: bytes) -> tuple[dict[str, Any], dict[str, int]]:
+    """Of the first bytes of a file: metadata that they hold whole, and the lengths of the arrays that begin in them.
+
+    Raises UnderhillError as read_gguf_header where this is no beginning of a GGUF file.
+    """
+    return _Reader(path, io.BytesIO(data), True).beginning()
+
+
 class _Reader:
     """Takes values off a file from its start; nothing is allocated that the file has not the bytes for."""
 
@@ -85,6 +94,37 @@ class _Reader:
         file.seek(0)
 
     def read(self) -> GgufHeader:
+        tensors, keys = self._counts()
+        metadata = {}
+        for _ in range(keys):
+            key = self._text()
+            kind: int = self._scalar("<I")
+            value = self._value(kind)
+            if kind != _ARRAY or self._arrays:
+                metadata[key] = value
+        table = [self._tensor() for _ in range(tensors)]
+        return GgufHeader(self._path, metadata, self._placed(table, metadata.get("general.alignment", ALIGNMENT)))
+
+    def beginning(self) -> tuple[dict[str, Any], dict[str, int]]:
+        """See parse_gguf_beginning."""
+        _, keys = self._counts()
+        metadata: dict[str, Any] = {}
+        lengths: dict[str, int] = {}
+        try:
+            for _ in range(keys):
+                key = self._text()
+                kind: int = self._scalar("<I")
+                if kind == _ARRAY:
+                    inner, lengths[key] = self._scalar("<I"), self._scalar("<Q")
+                    metadata[key] = self._array(inner, lengths[key])
+                else:
+                    metadata[key] = self._value(kind)
+        except UnderhillError:  # the bytes end here
+            pass
+        return metadata, lengths
+
+    def _counts(self) -> tuple[int, int]:
+        """Tensors and keys of metadata, after magic and version."""
         if self._size < 24 or self._take(4) != MAGIC:
             raise self._broken("it does not begin like a GGUF file")
         version: int = self._scalar("<I")
@@ -101,15 +141,7 @@ class _Reader:
         keys: int = self._scalar("<Q")
         if tensors > MOST_TENSORS or keys > MOST_KEYS:
             raise self._broken("it claims an impossible number of tensors")
-        metadata = {}
-        for _ in range(keys):
-            key = self._text()
-            kind: int = self._scalar("<I")
-            value = self._value(kind)
-            if kind != _ARRAY or self._arrays:
-                metadata[key] = value
-        table = [self._tensor() for _ in range(tensors)]
-        return GgufHeader(self._path, metadata, self._placed(table, metadata.get("general.alignment", ALIGNMENT)))
+        return tensors, keys
 
     def _tensor(self) -> tuple[str, tuple[int, ...], int, int]:
         """(name, shape, type, offset within the data) as the table says it."""
@@ -169,6 +201,9 @@ class _Reader:
             raise self._broken(f"its metadata has the unknown type {kind}")
         inner: int = self._scalar("<I")
         count: int = self._scalar("<Q")
+        return self._array(inner, count)
+
+    def _array(self, inner: int, count: int) -> Any:
         if inner in _SCALARS:
             form = _SCALARS[inner]
             data = self._take(count * struct.calcsize(form))

@@ -81,7 +81,7 @@ class GgufSource:
         promised = first.metadata.get("split.tensors.count", len(tensors))
         if promised != len(tensors):
             raise _broken(path, f"its parts hold {len(tensors)} tensors instead of {promised}")
-        architecture = _architecture(metadata)
+        architecture = known_architecture(metadata)
         _check_types(tensors)
         config = architecture.config(metadata, tensors)
         entries = {e.name: e for e in _Entries(architecture, config, tensors, weights).make()}
@@ -264,7 +264,8 @@ def _expert(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:
     return DecodedEntry(name, "F32" if plain is None else NAMES[plain], shape, rows)
 
 
-def _architecture(metadata: Metadata) -> Architecture:
+def known_architecture(metadata: Metadata) -> Architecture:
+    """Raises UnderhillError(UNSUPPORTED_MODEL) for others, and for models without routed experts."""
     name = metadata.architecture
     if name not in ARCHITECTURES:
         raise UnderhillError(

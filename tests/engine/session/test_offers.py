@@ -14,9 +14,11 @@ from engine.errors import UnderhillError
 from engine.hardware.machine import Memory
 from engine.hub import library
 from engine.hub.home import home
+from engine.hub.remote import configs
 from engine.hub.remote.client import Hub, connect
 from engine.session import offers, pills
 from engine.session.pills import Pills
+from tests.engine.hub.remote.test_gguf import quantized
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import Fault, HubServer
 
@@ -71,6 +73,25 @@ def test_kept_configs_that_are_damaged_are_fetched_again(hub: Hub, server: HubSe
     server.requests.clear()
     assert needs(found(hub)["owner/small-moe"]) == needs(one)
     assert len([r for r in server.requests if "/resolve/" in r.path]) == 2
+
+
+def test_a_model_that_is_gguf_alone_is_judged_by_a_files_first_bytes_once(
+    hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(configs, "GLANCE", 4096)
+    served = quantized(tmp_path, "Q8_0")
+    server.add("owner/moe-GGUF", served, downloads=20)
+    one = found(hub)["owner/moe-GGUF"]
+    assert one.fit is not None
+    assert (one.fit.pill, one.model_type, one.context_length) == ("fits", "qwen3_moe", 512)
+    assert server.sent["model-Q8_0.gguf"] == 4096
+    assert needs(found(hub)["owner/moe-GGUF"]) == needs(one)
+    assert server.sent["model-Q8_0.gguf"] == 4096
+    with next(served.iterdir()).open("ab") as file:
+        file.write(b"\0")  # another revision
+    server.faults = [Fault("model-Q8_0.gguf", status=403, headers={"X-Error-Code": "GatedRepo"})]
+    again = found(hub)["owner/moe-GGUF"]
+    assert (again.fit, again.model_type) == (None, "qwen3moe")
 
 
 def test_where_a_config_cannot_be_had_there_is_no_pill_and_the_others_have_theirs(hub: Hub, server: HubServer) -> None:

@@ -11,6 +11,7 @@ from engine.hub.layouts import FAMILIES
 from engine.hub.remote.client import Hub
 from engine.hub.remote.families import COMPATIBLE, opens
 from engine.hub.remote.search import search
+from tests.engine.hub.remote.test_gguf import quantized
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import HubServer
 
@@ -39,6 +40,36 @@ def test_only_what_can_be_opened_most_downloaded_first(hub: Hub, server: HubServ
     assert (found[0].gated, found[0].licence, found[0].quantized) == (True, "mit", "fp8")
     assert (found[1].gated, found[1].licence, found[1].downloads) == (False, "apache-2.0", 10)
     assert [f.repo for f in search(hub, "moe", limit=1)] == ["b/moe-fp8"]
+
+
+def test_what_is_there_as_gguf_alone_is_found_too(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    server.page = 2
+    served = quantized(tmp_path, "Q8_0")
+    server.add("g/moe-GGUF", served, downloads=40)
+    both = shutil.copytree(write_checkpoint(tmp_path / "both"), tmp_path / "both2")
+    shutil.copy(next(served.iterdir()), both)
+    server.add("g/moe-both", both, downloads=30)
+    described = Path(shutil.copytree(served, tmp_path / "described"))
+    (described / "config.json").write_text(json.dumps({"model_type": "qwen3_moe"}))
+    server.add("g/moe-described-GGUF", described, downloads=20)
+    eyes = tmp_path / "eyes"
+    eyes.mkdir()
+    shutil.copy(next(served.iterdir()), eyes / "mmproj-moe.gguf")
+    server.add("g/moe-eyes", eyes, downloads=15)
+    found = {f.repo: f for f in search(hub, "moe")}
+    assert list(found) == ["g/moe-GGUF", "g/moe-both", "g/moe-described-GGUF", "tiny/moe"]
+    only = found["g/moe-GGUF"]
+    assert (only.quantized, only.gguf, only.model_type) == ("gguf", "model-Q8_0.gguf", "qwen3moe")
+    assert only.parameters > 0
+    assert found["g/moe-both"].gguf == ""
+    assert (found["g/moe-described-GGUF"].gguf, found["g/moe-described-GGUF"].model_type) == ("", "qwen3_moe")
+
+
+def test_of_llamas_as_gguf_only_those_whose_name_says_experts(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    served = quantized(tmp_path, "Q8_0", "llama")
+    server.add("g/Mixtral-8x7B-GGUF", served)
+    server.add("g/Llama-3-8B-GGUF", served)
+    assert [f.repo for f in search(hub, "g/")] == ["g/Mixtral-8x7B-GGUF"]
 
 
 def test_sizes_are_those_of_the_weights(hub: Hub, server: HubServer) -> None:

@@ -1,0 +1,64 @@
+"""The config by a GGUF file's first kilobytes: sizes are those that the whole file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import Kind, UnderhillError
+from engine.hub.sources.gguf_glance import GLANCE, glanced_config
+from engine.hub.sources.opening import open_source
+from engine.session.config_facts import config_facts
+from tests.engine.hub.sources.gguf_model import FAMILIES, write
+from tests.engine.hub.sources.test_gguf_families import saved
+from tests.engine.hub.sources.test_gguf_source import with_tokenizer
+
+
+def made(folder: Path, architecture: str) -> Path:
+    _, config = saved(architecture, folder)
+    write(folder, config, folder / "model.gguf", architecture, extra=with_tokenizer)
+    return folder / "model.gguf"
+
+
+@pytest.mark.parametrize("architecture", FAMILIES)
+def test_sizes_are_those_of_the_whole_file(architecture: str, tmp_path: Path) -> None:
+    file = made(tmp_path, architecture)
+    whole = open_source(file).config
+    first = file.read_bytes()
+    first = first[: first.index(b"tokenizer.ggml.tokens") + 64]  # what comes behind is not needed
+    glanced = glanced_config(file, first)
+    assert glanced["model_type"] == whole["model_type"]
+    # The test's vocabulary and the embeddings of its tiny model are not of one length, as they are in published files.
+    glanced["vocab_size"] = whole["vocab_size"]
+    found, right = config_facts(glanced, "glanced"), config_facts(whole, "whole")
+    assert (found.expert_bytes, found.experts, found.experts_per_token, found.moe_layers) == (
+        right.expert_bytes, right.experts, right.experts_per_token, right.moe_layers,
+    )  # fmt: skip
+    assert (found.kv_bytes, found.state_bytes, found.context_length) == (
+        right.kv_bytes, right.state_bytes, right.context_length,
+    )  # fmt: skip
+    output = 2 * whole["vocab_size"] * whole["hidden_size"]  # whether there is one is presumed
+    assert abs(found.dense_bytes["bf16"] - right.dense_bytes["bf16"]) <= output
+
+
+def test_the_vocabulary_is_counted_where_it_begins(tmp_path: Path) -> None:
+    file = made(tmp_path, "qwen3moe")
+    first = file.read_bytes()
+    cut = first[: first.index(b"tokenizer.ggml.tokens") + 64]
+    assert glanced_config(file, cut)["vocab_size"] == len(with_tokenizer_tokens())
+
+
+def with_tokenizer_tokens() -> list[str]:
+    from tests.engine.hub.sources.test_gguf_tokenizer import builtin
+
+    return list(builtin()[0]["tokenizer.ggml.tokens"])
+
+
+def test_what_is_no_such_file_or_ends_before_its_sizes_is_refused(tmp_path: Path) -> None:
+    file = made(tmp_path, "qwen3moe")
+    data = file.read_bytes()
+    for wrong in (b"", b"<html>" * 100, data[:40], data[: data.index(b"expert_count")]):
+        with pytest.raises(UnderhillError) as refused:
+            glanced_config(file, wrong[:GLANCE])
+        assert refused.value.kind in (Kind.BROKEN_FILE, Kind.UNSUPPORTED_MODEL)
