@@ -8,8 +8,8 @@ from dataclasses import asdict
 
 from engine import settings
 from engine.cli.main import given
-from engine.hardware import probe
-from engine.hardware.plan import make_plan
+from engine.hardware import offload, probe
+from engine.hardware.plan import dial_of, make_plan
 from engine.hub import dials, library
 from engine.kernels.choice import in_use
 from engine.session.facts import model_facts, runs_natively, spec_of
@@ -26,11 +26,13 @@ def run(args: argparse.Namespace) -> int:
         card = library.card(path)
         facts = model_facts(store, card, spec_of(store), runs_natively(chosen))
         machine = measure(store)
-        _, plan = recalled(path, machine, facts, make_plan(machine, facts, chosen, probe.rss()), chosen)
+        facts, plan = recalled(path, machine, facts, make_plan(machine, facts, chosen, probe.rss()), chosen)
+    modes = offload.outlooks(machine, facts, plan, dial_of(chosen))
     kernels = in_use(str(chosen["kernel"]), plan.threads)
     if args.json:
         found = None if card.calibration is None else asdict(card.calibration)
-        print(json.dumps({**asdict(plan), "kernels": kernels, "calibration": found}))
+        print(json.dumps({**asdict(plan), "kernels": kernels, "calibration": found, "modes": list(map(asdict, modes))}))
     else:
-        print("\n".join((*plan.sentences, dials.in_words(card.calibration, str(chosen["dial"])), kernels)))
+        calibrated = dials.in_words(card.calibration, str(chosen["dial"]))
+        print("\n".join((*plan.sentences, calibrated, kernels, *offload.sentences(machine, modes))))
     return 0

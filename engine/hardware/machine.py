@@ -12,13 +12,15 @@ GB = 10**9
 @dataclass(frozen=True)
 class Gpu:
     """One graphics card. Memory in bytes. pinned, pageable: bytes per second to it, from memory that is locked or is
-    not; 0: not measured."""
+    not; rate: of its own memory; 0: not measured. unified: its memory is the computer's."""
 
     name: str
     total: int
     free: int
     pinned: float = 0.0
     pageable: float = 0.0
+    rate: float = 0.0
+    unified: bool = False
 
 
 @dataclass(frozen=True)

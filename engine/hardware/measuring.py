@@ -54,7 +54,7 @@ class Probe:
         self._points: list[DiskPoint] = []
         self._shares: dict[int, float] = {}
         self._memory_rate = self._products = self._torch = 0.0
-        self._cards: dict[str, tuple[float, float]] = {}
+        self._cards: dict[str, tuple[float, float, float]] = {}
         self._taken = 0.0
         self._result: Rates | None = None
         self.threads = processor().performance
@@ -113,7 +113,7 @@ class Probe:
         self.doing = "kernels"
         yield from self._kernels()
         self.doing = "graphics cards"
-        self._cards = {card.name: (card.pinned, card.pageable) for card in graphics.measured()}
+        self._cards = {card.name: (card.pinned, card.pageable, card.rate) for card in graphics.measured()}
         yield
         self.doing = "the disk"
         files = self._files or (self._stack.enter_context(scratch_file(existing(self._place), self._cancelled)),)

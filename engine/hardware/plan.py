@@ -47,7 +47,7 @@ class Plan:
     ceiling, and of no use for experts or prompts.
     """
 
-    mode: str  # 'cpu' until a device pool is planned for
+    mode: str  # 'cpu': the one that runs, see offload.RUNS
     tier: int
     dense: str
     cache_bytes: int
@@ -117,6 +117,7 @@ def make_plan(
     expectation = expected(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk)
     why.append(_pace(model, expectation, tier, cache))
     why.append(prompt_sentence(expectation))
+    why += [f"{card.name} is not computed on: this version uses the processor alone." for card in machine.gpus]
     return Plan(
         "cpu",
         tier,

@@ -52,7 +52,9 @@ def probe(
 def with_rates(machine: Machine, known: Rates) -> Machine:
     """The machine with what a full probe says of it; memory's rate stays that of now."""
     cards = tuple(
-        replace(card, pinned=rates[0], pageable=rates[1]) if (rates := known.cards.get(card.name)) else card
+        replace(card, pinned=rates[0], pageable=rates[1], rate=rates[2])
+        if (rates := known.cards.get(card.name))
+        else card
         for card in machine.gpus
     )
     found = replace(

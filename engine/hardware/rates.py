@@ -13,7 +13,7 @@ from engine.hardware.machine import DiskPoint
 @dataclass(frozen=True)
 class Rates:
     """See Machine for most. threads: that computed fastest. seconds: that measuring took. cards: by name, bytes per
-    second to a graphics card from pinned and from pageable memory. when: seconds since 1970."""
+    second to a graphics card from pinned and from pageable memory, and of its own memory. when: seconds since 1970."""
 
     memory_rate: float
     threads: int
@@ -21,7 +21,7 @@ class Rates:
     kernel_shares: Mapping[int, float] = field(default_factory=dict)
     products: float = 0.0
     torch_weight: float = 0.0
-    cards: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    cards: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     seconds: float = 0.0
     when: float = 0.0
 
@@ -45,7 +45,7 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         kernel_shares={int(tier): _positive(share) for tier, share in found["kernel_shares"].items()},
         products=_finite(found["products"]),
         torch_weight=_finite(found["torch_weight"]),
-        cards={str(name): (_finite(pinned), _finite(other)) for name, (pinned, other) in found["cards"].items()},
+        cards={str(name): (_finite(a), _finite(b), _finite(c)) for name, (a, b, c) in found["cards"].items()},
         seconds=_finite(found["seconds"]),
         when=_finite(found["when"]),
     )

@@ -1,8 +1,10 @@
 """What plans expect of eight models on sixty laptops, and how long sixty times eight plans take.
 
     python -m tests.benchmarks.planning [--json] [--chip "8 cores"] [--tier 4]
+    python -m tests.benchmarks.planning --cards [--disk "NVMe 3"]
 
-Tokens a second under Exact, from uniform routing to usual reuse, by memory and disk; `-`: does not fit.
+Tokens a second under Exact, from uniform routing to usual reuse, by memory and disk; `-`: does not fit. --cards: by
+memory and graphics memory instead, in the fastest of three modes, of which only CPU-only is more than arithmetic.
 """
 
 from __future__ import annotations
@@ -10,12 +12,18 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Mapping
 
 from engine import settings
-from engine.hardware.fit import Fit, fit
+from engine.errors import UnderhillError
+from engine.hardware.facts import ModelFacts
+from engine.hardware.fit import PROGRAM, Fit, fit
+from engine.hardware.offload import ASSISTED, CPU, GPU, outlooks
+from engine.hardware.plan import make_plan
 from engine.session.config_facts import config_facts
-from tests.engine.hardware.laptops import CHIPS, DISKS, MODELS, RAM, laptops
+from tests.engine.hardware.laptops import CARDS, CHIPS, DISKS, MODELS, RAM, laptop, laptops, with_card
 
+LETTERS = {CPU: "", ASSISTED: " a", GPU: " g"}
 MARKS = {"fits": "", "slow": " slow", "too_big": "–"}
 
 
@@ -25,9 +33,14 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--chip", choices=CHIPS, default="8 cores")
     parser.add_argument("--tier", type=int, choices=(4, 8), default=4, help="bits stored of an expert's weights")
+    parser.add_argument("--cards", action="store_true", help="what graphics cards would make of it")
+    parser.add_argument("--disk", choices=DISKS, default="NVMe 3", help="the one that laptops with cards have")
     args = parser.parse_args()
     chosen = {**settings.validated({}, settings.ENGINE), "dial": "exact"}
     models = {name: config_facts(config, name, args.tier) for name, (_, config) in MODELS.items()}
+    if args.cards:
+        print_cards(models, chosen, args.disk, args.chip)
+        return
     start = time.perf_counter()
     found = {(name, key): fit(machine, model, chosen) for name, model in models.items() for key, machine in laptops()}
     taken = time.perf_counter() - start
@@ -44,12 +57,34 @@ def main() -> None:
     print(f"\n{len(found)} plans in {taken:.2f} s")
 
 
+def print_cards(models: Mapping[str, ModelFacts], values: Mapping[str, object], disk: str, chip: str) -> None:
+    """A row for each model and memory, a column for each card."""
+    print("| model | memory | no card | " + " | ".join(f"{card} GB" for card in CARDS[1:]) + " |")
+    print("|---|---|" + "---|" * len(CARDS))
+    for name, model in models.items():
+        for ram in RAM:
+            cells = []
+            for card in CARDS:
+                machine = with_card(laptop(ram, disk, chip), card)
+                try:
+                    plan = make_plan(machine, model, values, PROGRAM)
+                except UnderhillError:
+                    cells.append(MARKS["too_big"])
+                    continue
+                best = outlooks(machine, model, plan, "exact")[0]
+                cells.append(span(best.speed) + LETTERS[best.mode])
+            print(f"| {name if ram == RAM[0] else ''} | {ram} GB | " + " | ".join(cells) + " |")
+
+
 def cell(found: Fit) -> str:
     """Speeds and pill."""
-    if found.speed is None:
-        return MARKS[found.pill]
-    low, high = (f"{speed:.0f}" if speed >= 10 else f"{speed:.1f}" for speed in found.speed)
-    return (low if low == high else f"{low}–{high}") + MARKS[found.pill]
+    return MARKS[found.pill] if found.speed is None else span(found.speed) + MARKS[found.pill]
+
+
+def span(speed: tuple[float, float]) -> str:
+    """From worse to better."""
+    low, high = (f"{end:.0f}" if end >= 10 else f"{end:.1f}" for end in speed)
+    return low if low == high else f"{low}–{high}"
 
 
 if __name__ == "__main__":

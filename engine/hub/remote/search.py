@@ -43,7 +43,7 @@ def search(hub: Hub, words: str, limit: int = 20) -> tuple[HubModel, ...]:
 def _listed(hub: Hub, api: HfApi, words: str, kind: str, *more: str) -> Iterator[tuple[str, ModelInfo]]:
     """Repositories with files of this kind, most downloaded first. more: properties that are asked for.
 
-    Once the hub was told to stay offline, nothing more is asked: what was found by then is all.
+    Not begun once the hub was told to stay offline: what was found by then is all.
     """
     if hub.offline:
         return
@@ -56,8 +56,6 @@ def _listed(hub: Hub, api: HfApi, words: str, kind: str, *more: str) -> Iterator
     )
     for info in listed:
         yield kind, info
-        if hub.offline:
-            return
 
 
 def _openable(info: ModelInfo) -> Iterator[HubModel]:

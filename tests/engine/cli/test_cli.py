@@ -97,6 +97,7 @@ def test_list_plan_and_calibrate(home: Path, capsys: pytest.CaptureFixture[str])
     plan = found(capsys, "plan", "builtin", "--cache-fraction", "0.5")
     whole = found(capsys, "plan", "builtin")
     assert 0 < plan["cache_bytes"] < whole["cache_bytes"]
+    assert {mode["mode"]: mode["speed"] for mode in plan["modes"]}[plan["mode"]] == plan["speed"]
     assert "as the settings ask" in found(capsys, "plan", "builtin", "--kernel", "torch")["kernels"]
     assert plan["calibration"] is None or plan["calibration"]["dials"]
     measured = found(capsys, "calibrate", "builtin", "--cache-fraction", "0.3", "--threads", "1")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from engine.hardware.machine import GB, Machine, Memory
+from engine.hardware.machine import GB, Gpu, Machine, Memory
 
 RAM = (8, 16, 32, 64)  # GB
 DISKS = {"HDD": 0.15e9, "SATA": 0.5e9, "NVMe 1.5": 1.5e9, "NVMe 3": 3e9, "NVMe 7": 7e9}  # bytes per second
 CHIPS = {"4 cores": (4, 25e9), "8 cores": (8, 45e9), "12 cores": (12, 80e9)}  # cores, memory's bytes per second
+CARDS = (0, 4, 6, 8, 12, 16, 24)  # GB of graphics memory
+TAKEN = 0.5 * GB  # of it, by the screen and other programs
+LINK = 12e9  # bytes a second to it
 USED = 0.3  # of the memory, by other programs
 
 
@@ -19,6 +23,15 @@ def laptop(ram: int, disk: str, chip: str) -> Machine:
     cores, memory_rate = CHIPS[chip]
     memory = Memory(int(ram * GB), int(ram * GB * (1 - USED)))
     return Machine(cores, memory, memory_rate, DISKS[disk], disk_free=400 * GB, isa="avx2")
+
+
+def with_card(machine: Machine, gigabytes: int, unified: bool = False) -> Machine:
+    """The same with a graphics card of so much memory, the faster the larger; 0: without one."""
+    if not gigabytes:
+        return machine
+    own = (150 + 15 * gigabytes) * 1e9
+    free = int(gigabytes * GB - TAKEN)
+    return replace(machine, gpus=(Gpu("Card", gigabytes * GB, free, LINK, LINK / 2, own, unified),))
 
 
 def laptops() -> Iterator[tuple[tuple[int, str, str], Machine]]:

@@ -13,7 +13,7 @@ from engine.hardware import control_groups, probe
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import fingerprint
 from engine.hardware.kept import keep
-from engine.hardware.machine import DiskPoint
+from engine.hardware.machine import GB, DiskPoint, Gpu, Machine, Memory
 from engine.hardware.rates import Rates
 
 
@@ -47,7 +47,7 @@ def test_a_machine_adds_up(tmp_path: Path) -> None:
 
 def test_what_a_full_probe_found_is_used_and_memory_measured_all_the_same(tmp_path: Path) -> None:
     points = (DiskPoint(1 << 20, 1, True, 1e9), DiskPoint(1 << 20, 4, True, 2e9), DiskPoint(4 << 20, 4, True, 4e9))
-    rates = Rates(1.0, 1, points, {4: 0.5}, 3e11, 2e-9, {"card": (1e10, 5e9)})
+    rates = Rates(1.0, 1, points, {4: 0.5}, 3e11, 2e-9, {"card": (1e10, 5e9, 2e11)})
     keep(tmp_path, fingerprint(tmp_path), on_battery(), rates)
     machine = probe.probe(tmp_path, isa="avx2", kept=tmp_path)
     assert (machine.disk_points, machine.kernel_shares, machine.products) == (points, {4: 0.5}, 3e11)
@@ -56,6 +56,12 @@ def test_what_a_full_probe_found_is_used_and_memory_measured_all_the_same(tmp_pa
     assert 2e9 < machine.disk_rate < 4e9
     assert probe.probe(tmp_path, isa="avx2", disk_rate=7.0, kept=tmp_path).disk_points == points
     assert not probe.probe(tmp_path, isa="avx2", kept=tmp_path / "elsewhere").disk_points
+
+
+def test_cards_get_the_rates_that_were_measured_of_them() -> None:
+    machine = Machine(1, Memory(GB, GB), 1e9, 1e9, GB, gpus=(Gpu("card", 4, 3), Gpu("other", 4, 3)))
+    known = Rates(1.0, 1, (DiskPoint(1 << 20, 1, True, 1e9),), cards={"card": (1e10, 5e9, 2e11)})
+    assert probe.with_rates(machine, known).gpus == (Gpu("card", 4, 3, 1e10, 5e9, 2e11), Gpu("other", 4, 3))
 
 
 def test_what_this_process_weighs_grows_with_what_it_holds() -> None:

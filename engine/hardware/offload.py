@@ -1,0 +1,146 @@
+"""What a graphics card would make of a model: three modes by arithmetic, of which this version runs one.
+
+GPU-centric: all is computed on the card, and what its memory lacks crosses over to it. CPU-assisted: what it lacks is
+computed where it lies, if that is faster than to bring it over (Fiddler; hobbit, section 4). CPU-only: as planned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.hardware.budget import cache_within, held_by, size
+from engine.hardware.context_length import SHORT
+from engine.hardware.facts import ModelFacts
+from engine.hardware.machine import GB, Gpu, Machine
+from engine.hardware.plan import CHUNKS, Plan
+from engine.hardware.speed import HIDDEN, REUSE, expert_rate, figure, reading_rate, token_costs
+
+CPU, ASSISTED, GPU = "cpu", "assisted", "gpu"
+MODES = (CPU, GPU, ASSISTED)  # of equally fast ones, the first
+RUNS = (CPU,)  # what an open model does; the others are figures to judge by
+NAMES = {CPU: "CPU-only", ASSISTED: "CPU-assisted", GPU: "GPU-centric"}
+MARGIN = GB  # bytes of a card's free memory that are left alone: its driver's own, the screen, other programs
+PINNED = 6e9  # bytes a second to a card, and
+OWN = 150e9  # those of its own memory, where they were not measured: of slow laptops
+SHARE = 0.6  # of its own memory's rate, what kernels over packed weights would reach
+HANDOVER = 5e-5  # seconds a layer in which activations go from one to the other and back
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """One mode. speed: tokens a second, as Plan.speed. device_bytes: of the card, device_experts being experts;
+    host_experts: those in ordinary memory; experts lie in one of the two. dense: where the other weights and the
+    context (on the card, SHORT tokens) lie, 'host' or 'device'. limit: what takes longest: 'disk', 'link', 'host' or
+    'device'.
+    """
+
+    mode: str
+    dense: str
+    device_bytes: int
+    device_experts: int
+    host_experts: int
+    speed: tuple[float, float]
+    limit: str
+
+
+def outlooks(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> tuple[Outlook, ...]:
+    """Every mode that is possible here, the fastest first; CPU-only always is. plan: of this machine and model."""
+    whole = model.expert_bytes[plan.tier]
+    limit = "disk" if plan.limit == "disk" else "host"
+    found = [Outlook(CPU, "host", 0, 0, min(whole, plan.cache_bytes), plan.speed, limit)]
+    for card in machine.gpus:
+        if not card.unified:
+            found += [o for way in _WAYS if (o := _outlook(machine, card, model, plan, dial, *way)) is not None]
+    best = {mode: max((o for o in found if o.mode == mode), key=_pace, default=None) for mode in MODES}
+    return tuple(sorted((o for o in best.values() if o is not None), key=_pace, reverse=True))
+
+
+def chosen(found: tuple[Outlook, ...]) -> Outlook:
+    """The fastest of those that run."""
+    return max((o for o in found if o.mode in RUNS), key=_pace)
+
+
+def sentences(machine: Machine, found: tuple[Outlook, ...]) -> tuple[str, ...]:
+    """What is to be said of the cards, none of which is computed on."""
+    shared = [
+        f"{card.name} has no memory of its own: nothing would be gained." for card in machine.gpus if card.unified
+    ]
+    others = [o for o in found if o.mode not in RUNS]
+    if not others:
+        return tuple(shared)
+    taken = chosen(found)
+    told = [
+        f"{NAMES[o.mode]} would be about {figure(o.speed[0])} to {figure(o.speed[1])} tokens a second, with "
+        f"{size(o.device_experts)} of experts in graphics memory"
+        for o in others
+    ]
+    return (
+        *shared,
+        f"This version computes on the processor alone, whatever card there is: about {figure(taken.speed[0])} to "
+        f"{figure(taken.speed[1])} tokens a second. By arithmetic that no card was held against: {'; '.join(told)}.",
+    )
+
+
+_WAYS = ((GPU, "device"), (ASSISTED, "device"), (ASSISTED, "host"))
+
+
+def _pace(outlook: Outlook) -> tuple[float, float]:
+    return outlook.speed
+
+
+def _outlook(
+    machine: Machine, card: Gpu, model: ModelFacts, plan: Plan, dial: str, mode: str, dense: str
+) -> Outlook | None:
+    """None where the card's memory does not hold it."""
+    room = card.free - MARGIN - model.working_bytes - CHUNKS[-1] * model.token_bytes
+    whole, entries = model.expert_bytes[plan.tier], (min(model.record_bytes.values()), model.experts * model.moe_layers)
+    on_device, given_back = 0, 0
+    if dense == "device":
+        weights, per_token = model.dense_bytes[plan.dense], model.per_token(plan.dense)
+        on_device = weights + min(model.context_length, SHORT) * per_token
+        given_back = weights + plan.context * per_token
+    device = min(whole, room - on_device)
+    if device < plan.smallest_cache:
+        return None
+    host_room = held_by(plan.cache_bytes, *entries) + plan.spare + given_back
+    host = max(0, min(whole - device, cache_within(host_room, *entries)))
+    token = token_costs(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial)
+    parts = _Parts(machine, card, model, plan, device / whole, min(1.0, (device + host) / whole))
+    ends = [parts.seconds(mode, dense, misses, token.layers) for misses in (1.0, REUSE)]
+    used = card.free - MARGIN - room + on_device + device
+    return Outlook(mode, dense, used, device, host, (1 / ends[0][0], 1 / ends[1][0]), ends[0][1])
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """There: of the experts' bytes, what the card holds (near), and what it or ordinary memory holds (here)."""
+
+    machine: Machine
+    card: Gpu
+    model: ModelFacts
+    plan: Plan
+    near: float
+    here: float
+
+    def seconds(self, mode: str, dense: str, misses: float, layers: float) -> tuple[float, str]:
+        """A token, and what takes longest of it. misses: of those of uniform routing, the part that occurs."""
+        machine, model, tier = self.machine, self.model, self.plan.tier
+        active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
+        others = model.dense_bytes[self.plan.dense] - model.looked_up_bytes.get(self.plan.dense, 0)
+        own = SHARE * (self.card.rate or OWN)
+        far = misses * (1 - self.near) * active  # bytes of experts that the card lacks
+        crossing = far / (self.card.pinned or PINNED)
+        there = far / expert_rate(machine, model, tier) + HANDOVER * model.moe_layers
+        device, host, link = active / own, 0.0, crossing
+        if mode == ASSISTED and there < crossing:
+            device, host, link = (active - far) / own, there, 0.0
+        if dense == "device":
+            device += others / own
+        else:
+            host += others / expert_rate(machine, model, 8) + HANDOVER * model.moe_layers
+        disk = misses * (1 - self.here) * active / reading_rate(machine, model, tier)
+        taken = {"disk": disk, "link": link, "host": host, "device": device + layers}
+        computing = taken["host"] + taken["device"]  # one after the other: a layer waits for the one before it
+        stages = (disk, link, computing)
+        longest = max(stages)
+        return longest + (1 - HIDDEN) * (sum(stages) - longest), max(taken, key=lambda part: taken[part])
