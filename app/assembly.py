@@ -13,6 +13,7 @@ from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
 from app.counting import Counting
+from app.first_run.desk import FirstRunDesk
 from app.inbox import Inbox
 from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
@@ -48,6 +49,9 @@ class Underhill:
         self.counting.told.connect(composer.meter.tell)
         self.counting.attachments_told.connect(composer.tell_costs)
         self.attention = Attention(self.window, self.conversation, self.models, self.theme)
+        self.first_run = FirstRunDesk(
+            self.window, self.theme, self.link, self.conversation, self.models, self.shelf, remembered
+        )
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
         self.models.loaded.connect(self.window.transcript.prepare)
@@ -59,6 +63,7 @@ class Underhill:
         """Show the window and have the last model opened."""
         self.window.show()
         self.window.start()
+        self.first_run.begin_if_new()
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""

@@ -39,7 +39,7 @@ class LibraryDesk(QObject):
             self.page.closed.connect(self._window.show_chat)
             self.page.opened.connect(self._open)
             self.page.yours.import_folder.connect(self.choose_folder)
-            self.page.yours.import_file.connect(self._choose_file)
+            self.page.yours.import_file.connect(self.choose_file)
             self.page.elsewhere.wanted.connect(self._import_found)
         self.page.begin()
         self._window.pages.setCurrentWidget(self.page)
@@ -58,7 +58,8 @@ class LibraryDesk(QObject):
             self._import(folder)
 
     @Slot()
-    def _choose_file(self) -> None:
+    def choose_file(self) -> None:
+        """Ask for a file to import."""
         path, _ = QFileDialog.getOpenFileName(self._window, "The file of the model", "", "GGUF models (*.gguf)")
         if path:
             self._import(path)

@@ -33,6 +33,7 @@ class Preferences:
     docks: str = ""  # QMainWindow.saveState in base64
     chat: int = 0  # the chat that was open
     draft: str = ""  # what is typed in a new chat
+    toured: bool = False  # the tour of the first run was finished or skipped
     closed_folders: list[int] = field(default_factory=list)  # ids
 
     def engine_for(self, model: str) -> dict[str, Any]:
@@ -70,6 +71,7 @@ def load(path: Path) -> tuple[Preferences, str]:
         for f in dataclasses.fields(Preferences)
         if type(found.get(f.name)) is type(getattr(defaults, f.name))
     }
+    known.setdefault("toured", True)  # kept by a version that had no tour: not the first run
     known["engine"], bad = _valid(found.get("engine"), api.settings.ENGINE)
     known["sampling"], worse = _valid(found.get("sampling"), api.settings.SAMPLING)
     own = {name: _valid(values, api.settings.ENGINE) for name, values in known.get("models", {}).items()}

@@ -39,6 +39,8 @@ from app.library.shelf import Shelf
 from app.library_desk import LibraryDesk
 from app.model_desk import ModelDesk
 from app.models import Models
+from app.network import Network
+from app.network_desk import NetworkDesk
 from app.panels.docks import Docks
 from app.preferences import Preferences
 from app.shortcuts import SHORTCUTS
@@ -90,8 +92,10 @@ class MainWindow(QMainWindow):
         self._editing = 0  # id of the question that is being edited
         self._build()
         self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
+        self.network = Network(known)
         self.desk = ModelDesk(self, theme, known, conversation, remembered)
         self.library = LibraryDesk(self, shelf, known)
+        self.network_desk = NetworkDesk(self, theme, self.network)
         self._connect()
         self._shortcuts()
         self._restore()
@@ -230,6 +234,7 @@ class MainWindow(QMainWindow):
     def start(self) -> None:
         """Ask the engine for the models, and open the last one."""
         self.models.refresh()
+        self.network.refresh()
         self.desk.reload()
 
     # ---- chats ------------------------------------------------------------------------------------------------

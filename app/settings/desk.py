@@ -48,7 +48,7 @@ class SettingsDesk(QObject):
         dialog.all_reset.connect(self._reset)
         dialog.reload_wanted.connect(self._reload)
         dialog.finished.connect(self._over)
-        self._dialog, self._shared = dialog, SharedDesk(dialog.shared, self._models)
+        self._dialog, self._shared = dialog, SharedDesk(dialog.shared, self._models, self._window.network.take)
         self._models.changed.connect(self._tell)
         self._window.live.took.connect(self._took)
         self._tell()

@@ -149,6 +149,19 @@ class SettingsDialog(QDialog):
         """Open a page: 0 Appearance, then the groups in their order."""
         self._list.setCurrentRow(number)
 
+    def show_setting(self, name: str) -> None:
+        """Open the page of a setting, at the setting."""
+        for number, page in enumerate(self.pages):
+            for editor in page.editors:
+                if editor.setting.name == name:
+                    self.search.clear()
+                    self.advanced.setChecked(self.advanced.isChecked() or editor.setting.advanced)
+                    self.show_page(number)
+                    editor.control.setFocus()
+                    scroll = self._stack.widget(number)
+                    assert isinstance(scroll, QScrollArea)
+                    scroll.ensureWidgetVisible(editor)
+
     def show_card(self, card: api.ModelCard | None) -> None:
         """The model that is open, or none: what is known of its dials, and the choice to set it apart."""
         self._card = card

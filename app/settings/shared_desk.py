@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
@@ -14,8 +15,10 @@ from engine import api
 class SharedDesk(QObject):
     """Between the page, whose child it is, and the engine. What comes after the page has gone is not heard."""
 
-    def __init__(self, page: SharedPage, known: Models) -> None:
+    def __init__(self, page: SharedPage, known: Models, told: Callable[[dict[str, Any]], object]) -> None:
+        """told: gets what is kept of all of them, as often as the engine says it."""
         super().__init__(page)
+        self._told = told
         self._page: SharedPage | None = page
         self._models = known
         page.changed.connect(self._keep)
@@ -24,7 +27,7 @@ class SharedDesk(QObject):
         page.folders.added.connect(lambda path: self._folders(api.AddFolder, path))
         page.folders.preferred.connect(lambda path: self._folders(api.AddFolder, path, True))
         page.folders.forgotten.connect(lambda path: self._folders(api.ForgetFolder, path))
-        self._ask(api.ReadSettings, lambda values: page.show_kept(values), page.token.say)
+        self._ask(api.ReadSettings, page.show_kept, page.token.say)
         self._folders(api.ListFolders)
         self._ask_token()
 
@@ -36,6 +39,8 @@ class SharedDesk(QObject):
         self, kind: type[api.Command], done: Callable[..., object], failed: Callable[[str], object], *values: object
     ) -> None:
         def heard(event: api.Event) -> None:
+            if isinstance(event, api.Done) and kind in (api.ReadSettings, api.KeepSettings):
+                self._told(event.result)  # the window wants to know, also once the page has gone
             if self._page is None:
                 return
             if isinstance(event, api.Failed):
@@ -52,7 +57,7 @@ class SharedDesk(QObject):
         self._ask(api.KeepSettings, lambda kept: self._kept(name, kept), lambda why: page.refuse(name, why),
                   {name: value})  # fmt: skip
 
-    def _kept(self, name: str, values: dict[str, object]) -> None:
+    def _kept(self, name: str, values: dict[str, Any]) -> None:
         assert self._page is not None
         self._page.show_kept(values)
         if name == "endpoint":  # another hub has another token

@@ -124,6 +124,10 @@ QLabel#pill {{ border-radius: 9px; padding: 2px 9px; font-weight: 600; }}
 QLabel#pill[level="fits"] {{ background: {p.accent_soft}; color: {p.accent}; }}
 QLabel#pill[level="slow"] {{ background: {p.warning_soft}; color: {p.warning}; }}
 QLabel#pill[level="too_big"] {{ background: {p.danger_soft}; color: {p.danger}; }}
+QTextBrowser#reading {{ background: transparent; border: 0; }}
+QPushButton#offline {{ background: {p.warning_soft}; border-color: transparent; color: {p.warning};
+  padding: 3px 10px; border-radius: 9px; font-weight: 600; }}
+QPushButton#offline:focus, QPushButton#offline:hover {{ border-color: {p.warning}; }}
 QLabel#key {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 6px; padding: 2px 8px; }}
 QTreeWidget {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
 QHeaderView::section {{ background: {p.sidebar}; color: {p.muted}; border: 0; padding: 5px 8px; }}

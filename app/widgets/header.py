@@ -32,6 +32,10 @@ class Header(QFrame):
     thinking_wanted = Signal(bool)
     shortcuts_wanted = Signal()
     about_wanted = Signal()
+    offline_wanted = Signal()
+    privacy_wanted = Signal()
+    tour_wanted = Signal()
+    computer_wanted = Signal()
 
     def __init__(self, theme: Theme, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,6 +57,10 @@ class Header(QFrame):
         self.cancel = QPushButton("Cancel", self)
         self.cancel.setObjectName("quiet")
         self.cancel.clicked.connect(self._cancel)
+        self.offline = QPushButton("Offline", self)
+        self.offline.setObjectName("offline")
+        self.offline.clicked.connect(self.offline_wanted)
+        self.offline.hide()
         self.thinking = IconButton(theme, "thought", "Think before answering", self)
         self.thinking.setCheckable(True)
         self.thinking.setChecked(True)
@@ -64,6 +72,10 @@ class Header(QFrame):
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more = QMenu(self.more)
         more.addAction("Keyboard shortcuts\tF1", self.shortcuts_wanted.emit)
+        more.addSeparator()
+        more.addAction("Welcome tour", self.tour_wanted.emit)
+        more.addAction("About this computer", self.computer_wanted.emit)
+        more.addAction("Privacy", self.privacy_wanted.emit)
         more.addAction("About Underhill", self.about_wanted.emit)
         self.more.setMenu(more)
         self.bar = QProgressBar(self)
@@ -76,6 +88,7 @@ class Header(QFrame):
         row.addWidget(self.model)
         row.addWidget(self.state, 1)
         row.addWidget(self.cancel)
+        row.addWidget(self.offline)
         row.addWidget(self.thinking)
         row.addWidget(self.live)
         row.addWidget(self.settings)
@@ -113,6 +126,13 @@ class Header(QFrame):
             self.state.setText(f"{what}{progress.text}{share}{_left(progress.left)}")
         else:
             self.state.setText({models.READY: "Ready", models.FAILED: "Could not be opened"}.get(m.state, ""))
+
+    def show_offline(self, offline: bool, by_environment: bool) -> None:
+        """Whether Underhill stays away from the network, and what says so."""
+        self.offline.setVisible(offline)
+        why = "The variable HF_HUB_OFFLINE is set" if by_environment else "“Stay offline” is on"
+        self.offline.setToolTip(f"{why}: nothing of Underhill uses the network. Click to see the setting.")
+        self.offline.setAccessibleName("Offline: open the setting")
 
     @Slot()
     def fill_menu(self) -> None:

@@ -21,6 +21,7 @@ from app.inbox import Inbox
 from app.paths import Paths
 from app.theme.theme import Theme
 from tests.app.fake_engine import FakeEngine, scripted
+from tests.app.homes import lived_in
 
 HERE = Path(__file__).parent
 
@@ -56,11 +57,15 @@ def inbox(qapp: QApplication) -> Iterator[Inbox]:
 
 @pytest.fixture
 def launch(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[..., Underhill]]:
-    """launch(**values of the fake engine): a window with its model open; it is closed after the test."""
+    """launch(**values of the fake engine): a window with its model open; it is closed after the test.
+
+    new: it is the first run.
+    """
     running: list[Underhill] = []
 
-    def make(ready: bool = True, **values: object) -> Underhill:
-        underhill = Underhill(qapp, Paths(tmp_path), scripted(**values))
+    def make(ready: bool = True, new: bool = False, **values: object) -> Underhill:
+        paths = Paths(tmp_path) if new else lived_in(tmp_path)
+        underhill = Underhill(qapp, paths, scripted(**values))
         running.append(underhill)
         underhill.window.resize(1180, 760)
         underhill.open()

@@ -31,6 +31,12 @@ LARGE = api.ModelCard(
     6_900_000_000, LAYERS, LAYERS, EXPERTS, 8, 4096, (2, 4, 8), "lean",
     plan=("A quarter of the experts fits in memory; the rest is read from disk when it is needed.",),
 )  # fmt: skip
+COMPUTER = api.Computer(
+    None, None, None, "",  # type: ignore[arg-type]  # the window shows its sentences alone
+    ("AMD Ryzen 7 7840U: 8 cores, 16 threads; avx512_vnni kernels on 8 threads.",
+     "11.2 GB of 16.0 GB of memory are free; it is read at 52 GB/s.", "212 GB are free on the disk.",
+     "The disk reads experts at 3.1 GB/s; at best, 3.4 GB/s (4 MB at a time, 4 at once, past the file cache)."),
+)  # fmt: skip
 SENTENCE = "The hill was quiet, and under it the small lamps were lit one after another. "
 
 
@@ -50,6 +56,7 @@ class FakeEngine:
         self._on_event = on_event
         self.rate = 0.0
         self.load_seconds = 0.0
+        self.probe_seconds = 0.0
         self.cards: tuple[api.ModelCard, ...] = (BUILTIN, LARGE)
         self.script: Callable[[tuple[api.Message, ...]], str] = lambda messages: SENTENCE * 3
         self.fail: dict[type[api.Command], api.Failed] = {}
@@ -113,6 +120,8 @@ class FakeEngine:
                 if command.id in self._cancelled:
                     return api.Cancelled(command.id)
             return api.Done(command.id, LARGE)
+        if isinstance(command, api.ProbeComputer):
+            return self._probe(command)
         if isinstance(command, api.Generate):
             return self._generate(command)
         if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):
@@ -153,6 +162,14 @@ class FakeEngine:
         card = next((c for c in self.cards if c.name == command.model), self.cards[0])
         self._on_event(self.snapshot(False))
         return api.Done(command.id, card)
+
+    def _probe(self, command: api.ProbeComputer) -> api.Event:
+        for step, what in enumerate(("memory", "processor", "disk", "disk")):
+            self._on_event(api.Progress(command.id, f"Measuring {what}", step, 4, "steps"))
+            time.sleep(self.probe_seconds / 4)
+            if command.id in self._cancelled:
+                return api.Cancelled(command.id)
+        return api.Done(command.id, COMPUTER)
 
     def _generate(self, command: api.Generate) -> api.Event:
         started = time.monotonic()

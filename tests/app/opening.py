@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QApplication
 from app.assembly import Underhill
 from app.chats.records import Chat, StoredMessage, new_id
 from app.chats.store import ChatStore
-from app.paths import Paths
 from tests.app.fake_engine import scripted
+from tests.app.homes import lived_in
 from tests.app.samples import LONG_ANSWER, QUESTION
 
 
@@ -36,7 +36,7 @@ def main() -> None:
             parent = messages[-1].id
         store.add(*messages)
         store.close()
-        underhill = Underhill(application, Paths(Path(folder)), scripted())
+        underhill = Underhill(application, lived_in(Path(folder)), scripted())
         underhill.window.resize(1280, 820)
         underhill.open()
         while underhill.models.state != "ready":

@@ -43,9 +43,9 @@ def _take_all(out: Path, folder: Path) -> None:
     from PySide6.QtWidgets import QApplication
 
     from app.assembly import Underhill
-    from app.paths import Paths
     from engine import api
     from tests.app.fake_engine import LARGE, scripted
+    from tests.app.homes import lived_in
 
     application = QApplication([])
 
@@ -66,7 +66,7 @@ def _take_all(out: Path, folder: Path) -> None:
         wait(lambda: underhill.conversation.working)
 
     start = scripted(load_seconds=1.2)
-    underhill = Underhill(application, Paths(folder), start)
+    underhill = Underhill(application, lived_in(folder), start)
     engine = underhill.link._engine
     window = underhill.window
     underhill.theme.set_mode("light")
@@ -134,7 +134,7 @@ def _take_all(out: Path, folder: Path) -> None:
     shoot("small")
     window.close()
     underhill.close()
-    underhill = Underhill(application, Paths(folder / "real"))
+    underhill = Underhill(application, lived_in(folder / "real"))
     window = underhill.window
     underhill.theme.set_mode("light")
     window.resize(1280, 820)

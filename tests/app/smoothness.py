@@ -77,9 +77,9 @@ class FollowUp(QObject):
 def main() -> int:
     """Stream with the dock open, print the figures as JSON."""
     from app.assembly import Underhill
-    from app.paths import Paths
     from engine import api
     from tests.app.fake_engine import scripted
+    from tests.app.homes import lived_in
     from tests.app.samples import LONG_ANSWER
 
     parser = argparse.ArgumentParser()
@@ -92,7 +92,7 @@ def main() -> int:
     application = QApplication([])
     start = api.start if options.real else scripted(rate=options.rate, script=lambda messages: LONG_ANSWER * 400)
     with tempfile.TemporaryDirectory() as folder:
-        underhill = Underhill(application, Paths(Path(folder)), start)
+        underhill = Underhill(application, lived_in(Path(folder)), start)
         underhill.window.resize(1280, 820)
         underhill.open()
         _until(application, lambda: underhill.models.state == "ready", 120)

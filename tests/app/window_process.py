@@ -12,8 +12,8 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.assembly import Underhill
-from app.paths import Paths
 from tests.app.fake_engine import SENTENCE, scripted
+from tests.app.homes import lived_in
 
 
 class Reporter(QObject):
@@ -28,7 +28,7 @@ def main() -> None:
     """Ask, and stream for ever."""
     application = QApplication([])
     underhill = Underhill(
-        application, Paths(Path(sys.argv[1])), scripted(rate=150.0, script=lambda messages: SENTENCE * 5000)
+        application, lived_in(Path(sys.argv[1])), scripted(rate=150.0, script=lambda messages: SENTENCE * 5000)
     )
     reporter = Reporter()
     underhill.conversation.grew.connect(reporter.grew)

@@ -23,9 +23,9 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtWidgets import QApplication
 
 from app.assembly import Underhill
-from app.paths import Paths
 from engine import api
 from engine.hub.home import HOME
+from tests.app.homes import lived_in
 
 PAIRS = 12
 QUESTION = "Tell me a story about a brave dog."
@@ -69,7 +69,7 @@ def measure(folder: Path, pairs: int) -> tuple[list[float], list[float]]:
     """Decode speeds in tokens per second: alone, and with the window."""
     application = QApplication([])
     spy = Spy()
-    underhill = Underhill(application, Paths(folder / "window"), spy.start)
+    underhill = Underhill(application, lived_in(folder / "window"), spy.start)
     window = underhill.window
     window._preferences.engine = dict(CHOSEN)
     underhill.conversation.sampling = dict(SAMPLING)

@@ -1,0 +1,68 @@
+"""Which models of the catalogue to offer a newcomer, and why. Pure arithmetic on pills."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine import api
+
+COMFORT = 5.0  # tokens a second, about as fast as people read
+QUICKER = 1.5  # times; less of a difference is none to choose by
+LINE = 50e6 / 8  # bytes a second of the connection that times are told for
+
+
+@dataclass(frozen=True)
+class Advice:
+    """A model to offer. why: in a sentence, against the others."""
+
+    model: api.HubModel
+    why: str
+
+
+def advised(models: Sequence[api.HubModel]) -> list[Advice]:
+    """The one to recommend first, then at most one quicker and one larger; empty where none of them fits.
+
+    Models that ask for an account, or whose download is not known, are left to the library page.
+    """
+    fits = [m for m in models if _speed(m) and m.download_bytes and not m.gated]
+    fits.sort(key=lambda m: -m.parameters)  # of equals, as the catalogue has them
+    if not fits:
+        return []
+    best = next((m for m in fits if _speed(m) >= COMFORT), None)
+    if best is None:
+        best = max(fits, key=_speed)
+        found = [Advice(best, "The quickest of those that run well here.")]
+    else:
+        found = [Advice(best, "The largest that answers here as fast as one reads.")]
+    quicker = [m for m in fits if m.parameters < best.parameters and _speed(m) >= QUICKER * _speed(best)]
+    if quicker:
+        found.append(Advice(quicker[0], "Smaller and quicker."))
+    larger = [m for m in fits if m.parameters > best.parameters]
+    if larger:
+        found.append(Advice(larger[-1], "Larger, and slower."))
+    return found
+
+
+def counted(models: Sequence[api.HubModel]) -> str:
+    """How many of the catalogue run well here, in a sentence."""
+    fit = sum(m.fit is not None and m.fit.pill == "fits" for m in models)
+    known = sum(m.fit is not None for m in models)
+    if not known:
+        return ""
+    if not fit:
+        return f"None of the {known} models that Underhill recommends runs well here; the built-in one does."
+    return f"{fit} of the {known} models that Underhill recommends run well here."
+
+
+def time_to_fetch(nbytes: int) -> str:
+    """On a usual connection: 'about 40 min at 50 Mbit/s'."""
+    minutes = nbytes / LINE / 60
+    long = f"{max(1, round(minutes))} min" if minutes < 90 else f"{minutes / 60:.1f} h"
+    return f"about {long} at 50 Mbit/s"
+
+
+def _speed(model: api.HubModel) -> float:
+    """Tokens a second, at worst; 0 where it does not run well."""
+    fit = model.fit
+    return fit.speed[0] if fit is not None and fit.pill == "fits" and fit.speed is not None else 0.0

@@ -1,0 +1,121 @@
+"""The first two steps of the tour: what Underhill is, and what this computer can do."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from app.first_run.probe import Probe
+from app.theme import fonts
+from app.theme.icons import pixmap
+from app.theme.theme import Theme
+
+_LINES = (
+    "Underhill runs large chat models on this computer, also models that are bigger than its memory.",
+    "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for a model "
+    "or fetch one.",
+    "A small model is built in, so you can begin at once. The next two pages find one that suits this computer better.",
+)
+
+
+class Step(QWidget):
+    """A page of the tour: a title, and what `column` gets."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(12)
+        head = QLabel(title, self)
+        head.setFont(fonts.text(1.75, head.font().Weight.DemiBold))
+        head.setWordWrap(True)
+        self.column.addWidget(head)
+
+    def words(self, text: str, muted: bool = False) -> QLabel:
+        """A label that wraps, at the end of the page."""
+        label = QLabel(text, self)
+        label.setWordWrap(True)
+        if muted:
+            label.setObjectName("muted")
+        self.column.addWidget(label)
+        return label
+
+
+class WelcomeStep(Step):
+    """privacy_wanted: one asks what is sent."""
+
+    privacy_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__("Welcome to Underhill", parent)
+        self._theme = theme
+        mark = QLabel(self)
+        mark.setPixmap(pixmap("underhill", "", 64, self.devicePixelRatioF()))
+        self.column.insertWidget(0, mark)
+        self._ticks: list[QLabel] = []
+        for text in _LINES:
+            row = QHBoxLayout()
+            row.setSpacing(12)
+            tick, line = QLabel(self), QLabel(text, self)
+            line.setWordWrap(True)
+            self._ticks.append(tick)
+            row.addWidget(tick, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(line, 1)
+            self.column.addLayout(row)
+        self.privacy = QPushButton("What is sent, and when", self)
+        self.privacy.clicked.connect(self.privacy_wanted.emit)
+        self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
+        self._tint()
+        theme.changed.connect(self._tint)
+
+    def _tint(self) -> None:
+        for tick in self._ticks:
+            tick.setPixmap(pixmap("check", self._theme.palette.accent, 20, self.devicePixelRatioF()))
+
+
+class ComputerStep(Step):
+    """What the probe says, while it measures and after. again_wanted: measure anew."""
+
+    again_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("This computer", parent)
+        self.words(
+            "Underhill measures how fast memory, disk and processor are, to say which models will run well. "
+            "That takes some ten seconds, once, and stays here. You need not wait for it.", muted=True,
+        )  # fmt: skip
+        self.doing = self.words("")
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName("How far the measurement is")
+        self.column.addWidget(self.bar)
+        self.facts = self.words("")
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.verdict = self.words("")
+        self.verdict.setFont(fonts.text(1.0, self.verdict.font().Weight.DemiBold))
+        self.again = QPushButton("Measure again", self)
+        self.again.clicked.connect(self.again_wanted.emit)
+        self.column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+
+    def show_probe(self, probe: Probe, verdict: str) -> None:
+        """verdict: what it means for models, in a sentence."""
+        p, computer, problem = probe.progress, probe.computer, probe.problem
+        if probe.waiting:
+            doing = "An answer is being written; the measurement goes on after it."
+        elif p is not None:
+            doing = f"{p.text}…"
+        else:
+            doing = f"{problem.sentence} {problem.action}".rstrip() if problem is not None else ""
+        self.doing.setText(doing)
+        self.doing.setVisible(bool(doing))
+        self.bar.setVisible(p is not None and not probe.waiting)
+        if p is not None:
+            self.bar.setRange(0, p.total)
+            self.bar.setValue(p.done)
+        known = computer is not None and not probe.running
+        self.facts.setText("\n".join(computer.sentences) if computer is not None and known else "")
+        self.facts.setVisible(known)
+        self.verdict.setText(verdict)
+        self.verdict.setVisible(known and bool(verdict))
+        self.again.setVisible(not probe.running)
+        self.again.setText("Measure again" if problem is None else "Try again")

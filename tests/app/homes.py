@@ -1,0 +1,17 @@
+"""Folders as the window finds them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app import preferences
+from app.paths import Paths
+from app.preferences import Preferences
+
+
+def lived_in(folder: Path) -> Paths:
+    """A folder of somebody who has seen the tour; what is there already stays."""
+    paths = Paths(folder)
+    if not paths.preferences.exists():
+        preferences.save(Preferences(toured=True), paths.preferences)
+    return paths
