@@ -13,6 +13,7 @@ from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
 from app.counting import Counting
+from app.first_paint import FirstPaint
 from app.first_run.desk import FirstRunDesk
 from app.inbox import Inbox
 from app.library.shelf import Shelf
@@ -56,17 +57,23 @@ class Underhill:
         self.window.live.looking.connect(self.link.watch)
         self.models.loaded.connect(self.window.transcript.prepare)
         self.models.loaded.connect(garbage.settle)
+        self._closed = False
         if note:
             self.window.banners.show_banner("warning", "Some settings could not be used.", note)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""
-        self.window.show()
-        self.window.start()
         self.first_run.begin_if_new()
+        self.window.show()
+        FirstPaint(self.window, self._start)  # the engine imports torch, which would hold the window up
+
+    def _start(self) -> None:
+        if not self._closed:
+            self.window.start()
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""
+        self._closed = True
         self.attention.end()
         self.link.close()
         self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
@@ -76,4 +83,4 @@ class Underhill:
         self.window.deleteLater()
 
     def _problem(self, problem: Problem) -> None:
-        self.window.show_problem(problem)
+        self.window.disk_desk.show_problem(problem)

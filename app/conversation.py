@@ -315,7 +315,7 @@ class Conversation(QObject):
 
     def _end(self, answer: Answer, message: StoredMessage) -> None:
         del self._answers[message.id]
-        self._keeper.do(lambda store: store.update(message), self._tell_chats, self.problem.emit)
+        self._keeper.do(lambda store: store.update(message), self._tell_chats, self.problem.emit, keep=True)
         if self._shown(answer):
             self.messages = [message if m.id == message.id else m for m in self.messages]
             if answer.pending:

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFileDialog
 from app.library.page import LibraryPage
 from app.library.shelf import Shelf
 from app.models import Models
+from app.remedies import show_failure
 from app.widgets.import_dialog import ImportDialog
 from engine import api
 
@@ -76,7 +77,7 @@ class LibraryDesk(QObject):
 
     @Slot(object)
     def _failed(self, event: api.Failed) -> None:
-        self._window.banners.show_banner("error", event.sentence, event.action, event.cause)
+        show_failure(self._window, event)
 
     @Slot(str)
     def _said(self, sentence: str) -> None:

@@ -10,6 +10,7 @@ from app import models
 from app.conversation import Conversation
 from app.models import Models
 from app.preferences import Preferences
+from app.remedies import show_failure
 from app.settings.desk import SettingsDesk
 from app.settings.dialog import SettingsDialog
 from app.theme.theme import Theme
@@ -82,11 +83,11 @@ class ModelDesk(QObject):
 
     @Slot(object)
     def _load_failed(self, event: api.Failed) -> None:
-        self._window.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self.reload))
+        show_failure(self._window, event, ("Try again", self.reload))
 
     @Slot(object)
     def _engine_failed(self, event: api.Failed) -> None:
-        self._window.banners.show_banner("error", event.sentence, event.action, event.cause)
+        show_failure(self._window, event)
 
     @Slot(str)
     def _noticed(self, notice: str) -> None:

@@ -41,6 +41,11 @@ class Models(QObject):
         link.plan_changed.connect(self._plan_changed)
         link.model_changed.connect(self._card_heard)
 
+    @property
+    def link(self) -> EngineLink:
+        """To the engine that has them."""
+        return self._link
+
     def refresh(self) -> None:
         """Ask for the list of models."""
         self._link.send(api.ListModels(self._link.new_id()), self._listed)

@@ -8,10 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QByteArray, Qt, QTimer, Slot
 from PySide6.QtGui import (
     QCloseEvent,
-    QDesktopServices,
     QDragEnterEvent,
     QDropEvent,
     QKeySequence,
@@ -35,6 +34,8 @@ from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, StoredMessage
 from app.chats.store import ChatStore
 from app.conversation import Conversation
+from app.disk_desk import DiskDesk
+from app.engine_desk import EngineDesk
 from app.library.shelf import Shelf
 from app.library_desk import LibraryDesk
 from app.model_desk import ModelDesk
@@ -43,6 +44,7 @@ from app.network import Network
 from app.network_desk import NetworkDesk
 from app.panels.docks import Docks
 from app.preferences import Preferences
+from app.remedies import show_failure
 from app.shortcuts import SHORTCUTS
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -96,6 +98,8 @@ class MainWindow(QMainWindow):
         self.desk = ModelDesk(self, theme, known, conversation, remembered)
         self.library = LibraryDesk(self, shelf, known)
         self.network_desk = NetworkDesk(self, theme, self.network)
+        self.engine_desk = EngineDesk(self, known.link, shelf)
+        self.disk_desk = DiskDesk(self, keeper, conversation)
         self._connect()
         self._shortcuts()
         self._restore()
@@ -161,7 +165,6 @@ class MainWindow(QMainWindow):
         c.busy_changed.connect(self._busy_changed)
         c.returned.connect(self._returned)
         c.failed.connect(self._answer_failed)
-        c.problem.connect(self.show_problem)
         self.composer.sent.connect(self._send)
         self.composer.stopped.connect(c.stop)
         self.composer.draft.connect(self._keep_draft)
@@ -369,18 +372,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _answer_failed(self, event: api.Failed) -> None:
-        self.banners.show_banner("error", event.sentence, event.action, event.cause, ("Try again", self._again_last))
-
-    def _open_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self.folder)))
-
-    @Slot(object)
-    def show_problem(self, problem: Problem) -> None:
-        """Something about the chats on disk."""
-        button: tuple[str, Callable[[], object]] = ("Open the folder", self._open_folder)
-        if problem.kind == "corrupt":
-            button = ("Restore a backup…", self.chats.transfer.restore)
-        self.banners.show_banner("error", problem.sentence, problem.action, problem.cause, button)
+        show_failure(self, event, ("Try again", self._again_last))
 
     @Slot()
     def _busy_changed(self) -> None:

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     NOT_FOUND = "not_found"  # the other side has no such thing
     SERVER_ERROR = "server_error"  # the other side is busy, broken, or answers nonsense
     CHANGED = "changed"  # what is fetched has become something else meanwhile
+    STOPPED = "stopped"  # a thread of the engine has ended by a defect: the engine has to be started anew
     INTERNAL = "internal"  # a defect of ours
 
 

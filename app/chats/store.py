@@ -39,6 +39,11 @@ class ChatStore:
         """Close the file; the write-ahead log is folded into it."""
         self.db.close()
 
+    @property
+    def in_memory(self) -> bool:
+        """Nothing of it is on the disk."""
+        return not self.db.execute("PRAGMA database_list").fetchone()[2]
+
     def check(self) -> str:
         """'ok', or what SQLite finds broken."""
         return str(self.db.execute("PRAGMA quick_check(1)").fetchone()[0])

@@ -99,14 +99,14 @@ class ModelStep(Step):
     def _offer(self, offer: Advice, first: bool) -> Entry:
         m = offer.model
         assert m.fit is not None
-        t = self._under_way().get(m.repo)
+        t, online = self._under_way().get(m.repo), not self._network.offline
         deeds = []
         if m.here or (t is not None and t.state == api.FINISHED):
             deeds.append(
                 Deed("Chat with it", partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
             )
         elif t is None:
-            deeds.append(Deed("Get it", partial(self.wanted.emit, m), primary=first, enabled=not self._network.offline))
+            deeds.append(Deed("Get it", partial(self.wanted.emit, m), primary=first and online, enabled=online))
         elif t.state in (api.PAUSED, api.FAILED):
             go = "Go on" if t.state == api.PAUSED else "Try again"
             deeds.append(Deed(go, partial(self._shelf.go_on, t.id), primary=True))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
@@ -90,6 +92,7 @@ class ComputerStep(Step):
         self.bar.setAccessibleName("How far the measurement is")
         self.column.addWidget(self.bar)
         self.facts = self.words("")
+        self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
         self.verdict.setFont(fonts.text(1.0, self.verdict.font().Weight.DemiBold))
@@ -113,7 +116,8 @@ class ComputerStep(Step):
             self.bar.setRange(0, p.total)
             self.bar.setValue(p.done)
         known = computer is not None and not probe.running
-        self.facts.setText("\n".join(computer.sentences) if computer is not None and known else "")
+        lines = computer.sentences if computer is not None and known else ()
+        self.facts.setText("".join(f'<p style="margin:0 0 7px 0">{escape(line)}</p>' for line in lines))
         self.facts.setVisible(known)
         self.verdict.setText(verdict)
         self.verdict.setVisible(known and bool(verdict))

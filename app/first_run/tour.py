@@ -21,6 +21,7 @@ class Tour(QScrollArea):
     def __init__(self, theme: Theme, choice: ModelStep, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
+        self.step = 0
         self.setAccessibleName("Welcome tour")
         page = QWidget(self)
         page.setObjectName("page")
@@ -59,7 +60,6 @@ class Tour(QScrollArea):
         outer.addWidget(inner, 1)
         outer.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.setWidget(page)
-        self.step = 0
         self.show_step(0)
 
     def show_step(self, step: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
@@ -16,13 +17,16 @@ _TERMINAL = (api.Done, api.Cancelled, api.Failed)
 
 class EngineLink(QObject):
     """On the window's thread: telemetry: api.Telemetry, at most five a second. plan_changed: api.PlanChanged.
-    model_changed: api.ModelCard. transfer_changed: api.Transfer.
+    model_changed: api.ModelCard. transfer_changed: api.Transfer. died: api.Failed, of an engine that does nothing more.
+    started: there is another engine now, which knows of no model.
     """
 
     telemetry = Signal(object)
     plan_changed = Signal(object)
     model_changed = Signal(object)
     transfer_changed = Signal(object)
+    died = Signal(object)
+    started = Signal()
 
     def __init__(self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start) -> None:
         super().__init__(inbox)
@@ -30,6 +34,10 @@ class EngineLink(QObject):
         self._listeners: dict[str, Listener] = {}
         self._numbers = itertools.count(1)
         self._closed = False
+        self._start = start
+        self._look: api.Look | None = None
+        self._waiting: list[api.Command] = []  # while there is no engine
+        self._ending: threading.Thread | None = None
         self._engine = start(self._arrived)
 
     def new_id(self) -> str:
@@ -45,20 +53,50 @@ class EngineLink(QObject):
             return
         if listener is not None:
             self._listeners[command.id] = listener
-        self._engine.send(command)
+        if self._ending is not None:
+            self._waiting.append(command)
+        else:
+            self._engine.send(command)
 
     def watch(self, look: api.Look) -> None:
         """Have telemetry say this from now on."""
+        self._look = look
         self.send(api.Watch(self.new_id(), look))
 
     def stop(self, target: str) -> None:
         """Cancel the command `target`."""
         self.send(api.Stop(self.new_id(), target))
 
+    def restart(self) -> None:
+        """Take another engine, once the one there is has let go of its memory; `started` follows."""
+        if self._ending is None and not self._closed:
+            self._ending = threading.Thread(target=self._end, name="engine-end", daemon=True)
+            self._ending.start()
+
     def close(self) -> None:
         """End the engine and wait for it."""
         self._closed = True
+        if self._ending is not None:
+            self._ending.join()
+        else:
+            self._engine.close()
+
+    def _end(self) -> None:
+        """On a thread of its own: what hangs may take a while."""
         self._engine.close()
+        self._inbox.post(self._begin_again)
+
+    def _begin_again(self) -> None:
+        if self._closed:
+            return
+        self._engine = self._start(self._arrived)
+        self._ending = None
+        waiting, self._waiting = self._waiting, []
+        if self._look is not None:
+            self.watch(self._look)
+        for command in waiting:
+            self._engine.send(command)
+        self.started.emit()
 
     def _arrived(self, event: api.Event) -> None:
         """Runs on a thread of the engine: only hand over."""
@@ -81,3 +119,5 @@ class EngineLink(QObject):
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
         if listener is not None:
             listener(event)
+        if isinstance(event, api.Failed) and event.kind is api.Kind.STOPPED:
+            self.died.emit(event)

@@ -22,6 +22,7 @@ QPushButton:focus {{ border-color: {p.accent}; }}
 QPushButton:disabled {{ color: {p.muted}; }}
 QPushButton#primary {{ background: {p.accent}; border-color: {p.accent}; color: {p.on_accent}; }}
 QPushButton#primary:hover {{ background: {p.accent_hover}; }}
+QPushButton#primary:disabled {{ background: {p.pressed}; border-color: {p.pressed}; color: {p.muted}; }}
 QPushButton#quiet {{ background: transparent; border-color: transparent; padding: 5px 10px; }}
 QPushButton#quiet:hover {{ background: {p.hover}; }}
 QPushButton#quiet:focus {{ border-color: {p.accent}; }}

@@ -11,17 +11,18 @@ from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 
+Button = tuple[str, Callable[[], object]]
 _MOST = 3  # banners at once; the oldest goes
 
 
 class Banner(QFrame):
-    """level: 'error', 'warning' or 'info'. button: text and what it does."""
+    """level: 'error', 'warning' or 'info'. button, other: text and what it does."""
 
     closed = Signal(object)
 
     def __init__(
         self, theme: Theme, level: str, sentence: str, action: str = "", details: str = "",
-        button: tuple[str, Callable[[], object]] | None = None, parent: QWidget | None = None,
+        button: Button | None = None, other: Button | None = None, parent: QWidget | None = None,
     ) -> None:  # fmt: skip
         super().__init__(parent)
         self.setObjectName("banner")
@@ -30,7 +31,7 @@ class Banner(QFrame):
         self.sentence = sentence
         self._theme = theme
         self._level = level
-        self._button = button
+        self._button, self._other = button, other
         self._icon = QLabel(self)
         self._icon.setAlignment(Qt.AlignmentFlag.AlignTop)
         text = QLabel(self)
@@ -59,6 +60,10 @@ class Banner(QFrame):
             act = QPushButton(button[0], self)
             act.clicked.connect(self._act)
             row.addWidget(act, 0, Qt.AlignmentFlag.AlignTop)
+        if other is not None:
+            more = QPushButton(other[0], self)
+            more.clicked.connect(self._act_otherwise)
+            row.addWidget(more, 0, Qt.AlignmentFlag.AlignTop)
         close = IconButton(theme, "close", "Dismiss", self, size=15)
         close.clicked.connect(self.dismiss)
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
@@ -79,6 +84,12 @@ class Banner(QFrame):
         assert self._button is not None
         self.dismiss()
         self._button[1]()
+
+    @Slot()
+    def _act_otherwise(self) -> None:
+        assert self._other is not None
+        self.dismiss()
+        self._other[1]()
 
     @Slot()
     def _tint(self) -> None:
@@ -102,12 +113,12 @@ class Banners(QWidget):
 
     def show_banner(
         self, level: str, sentence: str, action: str = "", details: str = "",
-        button: tuple[str, Callable[[], object]] | None = None,
+        button: Button | None = None, other: Button | None = None,
     ) -> None:  # fmt: skip
         """Show a banner. One that says the same is replaced."""
         for old in [b for b in self.banners if b.sentence == sentence] + self.banners[: 1 - _MOST]:
             self._drop(old)
-        banner = Banner(self._theme, level, sentence, action, details, button, self)
+        banner = Banner(self._theme, level, sentence, action, details, button, other, self)
         banner.closed.connect(self._drop)
         self.banners.append(banner)
         self._column.addWidget(banner)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Slot
-from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor, QTextLength, QTextTable
+from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor, QTextFrameFormat, QTextLength, QTextTable
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
 from app.theme import fonts
@@ -53,6 +53,9 @@ class Privacy(QDialog):
                 shape.setCellSpacing(0)
                 shape.setBorderCollapse(True)
                 shape.setBorder(1)
+                shape.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
+                shape.setTopMargin(10)
+                shape.setBottomMargin(10)
                 shape.setBorderBrush(border)
                 shape.setWidth(_share(100))
                 shape.setColumnWidthConstraints(
@@ -66,6 +69,7 @@ class Privacy(QDialog):
         """Names of commands in the typeface that the window uses for code."""
         change = QTextCharFormat()
         change.setFontFamilies(fonts.code().families())
+        change.setFontPointSize(fonts.code().pointSizeF())
         block = self.page.document().begin()
         while block.isValid():
             for span in block.textFormats():

@@ -47,6 +47,7 @@ class Lane:
         self._running: Command | None = None
         self._cancel = threading.Event()
         self._closed = False
+        self._died = ""  # of what, in full; empty while it lives
         self._thread = threading.Thread(target=self._run, name=f"underhill-{name}", daemon=True)
         self._thread.start()
 
@@ -55,8 +56,11 @@ class Lane:
         with self._ready:
             if self._closed:
                 raise EngineClosed("the engine has been shut down")
-            self._queue.append(command)
-            self._ready.notify()
+            if not self._died:
+                self._queue.append(command)
+                self._ready.notify()
+                return
+        self._emit(self._stopped(command))
 
     def cancel(self, target: str) -> bool:
         """Cancel a command, waiting or running. False if it is not (or no longer) here."""
@@ -104,12 +108,33 @@ class Lane:
         """Wait for the thread to end after `close`."""
         self._thread.join(timeout)
 
+    @property
+    def died(self) -> bool:
+        """Whether the thread has ended by a defect; every command fails from then on."""
+        return bool(self._died)
+
     def _run(self) -> None:
-        while (command := self._next()) is not None:
-            event = self._finish(command)
-            with self._ready:  # from here on Stop finds it no more
+        try:
+            while (command := self._next()) is not None:
+                event = self._finish(command)
+                with self._ready:  # from here on Stop finds it no more
+                    self._running = None
+                self._emit(event)
+        except BaseException as e:  # nobody must wait for ever for what this thread will never do
+            traceback.print_exception(e)
+            with self._ready:
+                self._died = _cause(e)
+                left = [c for c in (self._running, *self._queue) if c is not None]
                 self._running = None
-            self._emit(event)
+                self._queue.clear()
+            for command in left:
+                self._emit(self._stopped(command))
+
+    def _stopped(self, command: Command) -> Failed:
+        return Failed(
+            command.id, Kind.STOPPED, "The engine has stopped working.",
+            "Your chats are safe. Start it again to go on.", self._died,
+        )  # fmt: skip
 
     def _next(self) -> Command | None:
         while True:
@@ -137,5 +162,5 @@ class Lane:
             return Failed(command.id, error.kind, error.sentence, error.action, _cause(e))
 
 
-def _cause(e: Exception) -> str:
+def _cause(e: BaseException) -> str:
     return "".join(traceback.format_exception(e))

@@ -77,7 +77,10 @@ class Service:
     def close(self, timeout: float = 10.0) -> None:
         """Shutdown and wait for the worker to end."""
         with contextlib.suppress(EngineClosed):
-            self.send(api.Shutdown("shutdown"))
+            if self._control.died:
+                self._shut_down()
+            else:
+                self.send(api.Shutdown("shutdown"))
         self._control.join(timeout)
 
     def _emit(self, event: api.Event) -> None:
@@ -98,15 +101,7 @@ class Service:
             case api.CountTokens():
                 return self._count(command.texts)
             case api.Shutdown():
-                self._shop.go_offline()
-                lanes = (self._hub, self._catalogue, self._library, self._model)
-                for lane in lanes:
-                    lane.close()
-                self._transfers.close()
-                for lane in lanes:
-                    lane.join()
-                self._release()
-                self._control.close()  # this thread: it ends once the Done of this command is out
+                self._shut_down()
             case api.KeepSettings():
                 return self._keep(command.settings)
             case _ if isinstance(command, TRANSFERS):
@@ -114,6 +109,17 @@ class Service:
             case _:
                 return self._librarian.answer(command)
         return None
+
+    def _shut_down(self) -> None:
+        self._shop.go_offline()
+        lanes = (self._hub, self._catalogue, self._library, self._model)
+        for lane in lanes:
+            lane.close()
+        self._transfers.close()
+        for lane in lanes:
+            lane.join()
+        self._release()
+        self._control.close()  # this thread, where it lives: it ends once the Done of Shutdown is out
 
     def _keep(self, changes: dict[str, Any]) -> dict[str, settings.Value]:
         from engine.hub import folders, kept

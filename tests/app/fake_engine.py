@@ -62,6 +62,7 @@ class FakeEngine:
         self.fail: dict[type[api.Command], api.Failed] = {}
         self.received: list[api.Command] = []
         self.dropped = 0
+        self.dead = False  # it fails whatever is asked of it
         self.context = 1024
         self.finish = "stop"
         self.telemetry_every = 0.2
@@ -83,6 +84,11 @@ class FakeEngine:
     def send(self, command: api.Command) -> None:
         """As in api.Engine."""
         self.received.append(command)
+        if self.dead:
+            self._on_event(
+                api.Failed(command.id, api.Kind.STOPPED, "The engine has stopped working.", "Start it again.")
+            )
+            return
         if isinstance(command, api.Stop):
             self._cancelled.add(command.target)
             self._on_event(api.Done(command.id, True))

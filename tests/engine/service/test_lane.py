@@ -160,3 +160,44 @@ def test_closing_cancels_what_waits_and_takes_nothing_more(harness: Harness) -> 
     assert {e.id: type(e) for e in harness.events} == {"wait": Cancelled, "never": Cancelled}
     with pytest.raises(EngineClosed):
         harness.lane.put(Command("late"))
+
+
+def test_a_lane_that_dies_fails_whatever_is_asked_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    events: list[Event] = []
+    asked, go = threading.Event(), threading.Event()
+
+    def work(command: Command, cancelled: Callable[[], bool]) -> Any:
+        asked.set()
+        go.wait(5)
+        raise SystemExit("torn down")
+
+    lane = Lane("dying", work, events.append)
+    lane.put(Command("running"))
+    assert asked.wait(5)
+    lane.put(Command("waiting"))
+    assert not lane.died
+    go.set()
+    lane.join(5)
+    assert lane.died
+    lane.put(Command("late"))
+    assert [e.id for e in events] == ["running", "waiting", "late"]
+    for event in events:
+        assert isinstance(event, Failed)
+        assert event.kind is Kind.STOPPED
+        assert "torn down" in event.cause
+    assert not lane.holds("late")
+    assert "torn down" in capsys.readouterr().err
+
+
+def test_a_defect_between_commands_is_told_with_the_next_one(capsys: pytest.CaptureFixture[str]) -> None:
+    events: list[Event] = []
+
+    def idle() -> None:
+        raise ZeroDivisionError("idle hands")
+
+    lane = Lane("idle", lambda command, cancelled: None, events.append, idle=idle, pulse=0.001)
+    lane.join(5)
+    lane.put(Command("a"))
+    assert isinstance(events[0], Failed)
+    assert "idle hands" in events[0].cause
+    assert "idle hands" in capsys.readouterr().err

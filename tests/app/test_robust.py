@@ -1,0 +1,137 @@
+"""What goes wrong around the window has a sentence and a button that helps."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats.store import ChatStore
+from app.settings.dialog import SettingsDialog
+from app.widgets.banner import Banner
+from engine import api
+from tests.app.acts import Launch, ask, contents, on_disk
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import SENTENCE
+
+
+def banner(qtbot: QtBot, underhill: Underhill, words: str) -> Banner:
+    shown = underhill.window.banners
+    qtbot.waitUntil(lambda: any(words in b.sentence for b in shown.banners))
+    return next(b for b in shown.banners if words in b.sentence)
+
+
+def test_a_database_that_is_held_is_opened_later_with_what_was_written_meanwhile(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ChatStore(tmp_path / "chats.db").close()
+    holder = sqlite3.connect(tmp_path / "chats.db", isolation_level=None)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    holder.execute("CREATE TABLE t (x)")
+    real = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda path, timeout=0.05, **more: real(path, timeout=0.05, **more))
+    underhill = launch()
+    held = banner(qtbot, underhill, "Another program is holding")
+    ask(qtbot, underhill, "written in memory")
+    held._act()
+    held = banner(qtbot, underhill, "Another program is holding")  # it still is
+    assert not underhill.window.toast.isVisible()
+    holder.close()
+    held._act()
+    qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Your chats are saved again.")
+    ask(qtbot, underhill, "written on the disk")
+    (chat,) = on_disk(underhill, tmp_path)
+    assert [content for _, content, _ in chat] == [
+        "written in memory", SENTENCE * 3, "written on the disk", SENTENCE * 3,
+    ]  # fmt: skip
+
+
+def test_an_answer_that_found_the_disk_full_is_written_when_there_is_room(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ChatStore, "update", full)
+    ask(qtbot, underhill, "precious")
+    full_disk = banner(qtbot, underhill, "disk is full")
+    assert contents(underhill)[-1] == SENTENCE * 3
+    full_disk._act()
+    full_disk = banner(qtbot, underhill, "disk is full")  # it still is
+    monkeypatch.undo()
+    full_disk._act()
+    qtbot.waitUntil(lambda: underhill.window.toast.accessibleName() == "Your chats are saved again.")
+    assert on_disk(underhill, tmp_path)[0][1] == ("assistant", SENTENCE * 3, "whole")
+
+
+def test_a_full_disk_leads_to_what_can_be_deleted(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(ChatStore, "update", full)
+    ask(qtbot, underhill, "precious")
+    banner(qtbot, underhill, "disk is full")._act_otherwise()
+    assert underhill.window.pages.currentWidget() is underhill.window.library.page
+    monkeypatch.undo()
+
+
+@pytest.mark.parametrize("kind", [api.Kind.DISK_ERROR, api.Kind.MISSING_FILE, api.Kind.NOT_A_MODEL])
+def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
+    qtbot: QtBot, launch: Launch, kind: api.Kind
+) -> None:
+    gone = api.Failed("", kind, "The folder /media/disk is not there now.", "Connect its disk.")
+    underhill = launch(ready=False, fail={api.LoadModel: gone})
+    banner(qtbot, underhill, "is not there now")._act_otherwise()
+    assert underhill.window.pages.currentWidget() is underhill.window.library.page
+    engine_of(underhill).fail[api.LoadModel] = gone
+    underhill.window.desk.reload()
+    banner(qtbot, underhill, "is not there now")._act()
+    qtbot.waitUntil(lambda: underhill.models.state == "ready")
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting"), [(api.Kind.OUT_OF_MEMORY, "memory_gb"), (api.Kind.OFFLINE, "offline"),
+                          (api.Kind.NO_NETWORK, "proxy")],
+)  # fmt: skip
+def test_where_a_setting_helps_it_is_one_click_away(qtbot: QtBot, launch: Launch, kind: api.Kind, setting: str) -> None:
+    underhill = launch()
+    engine_of(underhill).fail[api.PullModel] = api.Failed("", kind, "That did not work.", "See the settings.")
+    underhill.shelf.pull("some/model", 8)
+    banner(qtbot, underhill, "did not work")._act()
+    dialog = underhill.window.findChildren(SettingsDialog)[-1]
+    page = dialog.pages[dialog._stack.currentIndex()]
+    assert setting in [e.setting.name for e in page.editors]
+    dialog.reject()
+
+
+def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "one")
+    before = engine_of(underhill)
+    before.dead = True
+    underhill.conversation.send("two")
+    stopped = banner(qtbot, underhill, "has stopped working")
+    assert not underhill.conversation.working
+    assert len(underhill.window.banners.banners) == 1
+    stopped._act()
+    underhill.models.refresh()  # asked for while there is none: kept for the next
+    qtbot.waitUntil(lambda: engine_of(underhill) is not before and underhill.models.state == "ready")
+    ask(qtbot, underhill, "three")
+    assert contents(underhill)[-1] == SENTENCE * 3
+    sent = engine_of(underhill).received
+    assert len([c for c in sent if isinstance(c, api.ListModels)]) >= 2
+
+
+def test_the_window_can_be_closed_while_the_engine_is_replaced(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    underhill.link.restart()  # nothing of it may be left running: see the fixtures

@@ -1,0 +1,127 @@
+"""From the start of the process to a window one can write in: `python -m tests.benchmarks.startup [RUNS]`.
+
+Each run is a process of its own with the real engine and the built-in model, as `underhill` starts it: until the window
+has been painted and the message box has the focus (offscreen, where no window gets it: would have it). Cold-ish: the
+files of Python's packages and of Underhill are first dropped from the file cache, as far as no other process has them
+mapped. Beside it stands when the model was open. UNDERHILL_HOME is a folder of its own, and one who has seen the tour.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+RUNS = 5
+BAR = 2.5  # seconds
+ROOT = Path(__file__).parents[2]
+_FILES = (".py", ".pyc", ".so", ".otf", ".ttf", ".svg")
+
+
+def main() -> int:
+    """Print each run, the medians, and whether the bar holds."""
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
+    with tempfile.TemporaryDirectory(prefix="underhill-startup-") as folder:
+        one(Path(folder))  # compiles, and copies the built-in model
+        worst = 0.0
+        for name, cold in (("cold-ish", True), ("warm", False)):
+            found = []
+            for _ in range(runs):
+                if cold:
+                    drop(ROOT, Path(sys.prefix))
+                found.append(one(Path(folder)))
+            for part in ("painted", "usable", "model open"):
+                times = [run[part] for run in found]
+                print(f"{name:9} {part:11} {statistics.median(times):6.2f} s ({min(times):.2f} to {max(times):.2f})")
+            worst = max(worst, statistics.median(run["usable"] for run in found))
+            print(f"{name:9} torch loaded before it was usable: {any(run['torch'] for run in found)}")
+    print(f"bar {BAR} s: {'holds' if worst <= BAR else 'missed'}")
+    return 0 if worst <= BAR else 1
+
+
+def one(folder: Path) -> dict[str, Any]:
+    """Start a window in a process of its own, and what it says of itself."""
+    environment = {"QT_QPA_PLATFORM": "offscreen", **os.environ, "UNDERHILL_HOME": str(folder)}
+    command = [sys.executable, "-m", "tests.benchmarks.startup", "--child", repr(time.time())]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=True)
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def drop(*folders: Path) -> None:
+    """Have the system forget what it has read of these files, where nobody else uses them."""
+    for folder in folders:
+        for path in folder.rglob("*"):
+            if path.suffix in _FILES and path.is_file():
+                file = os.open(path, os.O_RDONLY)
+                os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+                os.close(file)
+
+
+def child(began: float) -> int:
+    """The window itself. began: seconds since 1970 at which this process was asked for."""
+    from app import main as program
+    from app import paths, preferences
+
+    if not paths.default().preferences.exists():
+        preferences.save(preferences.Preferences(toured=True), paths.default().preferences)
+    found: dict[str, Any] = {}
+
+    def watch() -> None:
+        from PySide6.QtCore import QEvent, QObject, QTimer
+        from PySide6.QtWidgets import QApplication
+
+        from app.assembly import Underhill
+
+        class Watcher(QObject):
+            def __init__(self, underhill: Underhill) -> None:
+                super().__init__(underhill.window)
+                self._underhill = underhill
+                underhill.window.installEventFilter(self)
+                self._timer = QTimer(self, interval=1)
+                self._timer.timeout.connect(self._look)
+                self._timer.start()
+
+            def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+                if event.type() == QEvent.Type.Paint and "painted" not in found:
+                    found["painted"] = time.time() - began
+                return False
+
+            def _look(self) -> None:
+                window = self._underhill.window
+                focused = window.focusWidget() is window.composer.edit
+                if "painted" in found and "usable" not in found and focused:
+                    found["usable"] = time.time() - began
+                    found["torch"] = "torch" in sys.modules
+                if "usable" in found and self._underhill.models.state == "ready":
+                    found["model open"] = time.time() - began
+                    window.close()
+                    QApplication.quit()
+
+        real = Underhill.open
+
+        def opened(self: Underhill) -> None:
+            Watcher(self)
+            real(self)
+
+        Underhill.open = opened  # type: ignore[method-assign]
+
+    run = program._run
+
+    def watched(model: str | None) -> int:
+        watch()
+        return run(model)
+
+    program._run = watched
+    code = program.main([])
+    print(json.dumps(found))
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(child(float(sys.argv[2])) if sys.argv[1:2] == ["--child"] else main())
