@@ -57,23 +57,19 @@ class Underhill:
         self.window.live.looking.connect(self.link.watch)
         self.models.loaded.connect(self.window.transcript.prepare)
         self.models.loaded.connect(garbage.settle)
-        self._closed = False
         if note:
             self.window.banners.show_banner("warning", "Some settings could not be used.", note)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""
+        self.link.hold()  # the engine imports torch at its first need, which would hold the window up
+        self.window.start()
         self.first_run.begin_if_new()
         self.window.show()
-        FirstPaint(self.window, self._start)  # the engine imports torch, which would hold the window up
-
-    def _start(self) -> None:
-        if not self._closed:
-            self.window.start()
+        FirstPaint(self.window, self.link.release)
 
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""
-        self._closed = True
         self.attention.end()
         self.link.close()
         self.inbox.drain()  # what the engine said last: answers that were cut short go to disk

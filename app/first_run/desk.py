@@ -32,6 +32,7 @@ class FirstRunDesk(QObject):
         self._preferences = remembered
         self.probe = Probe(link, conversation, self)
         self.tour: Tour | None = None
+        self._state = ""  # of its transfer
         self._wanted = ""  # repository of the model that was chosen in the tour
         window.header.tour_wanted.connect(self.begin)
         window.header.computer_wanted.connect(self.show_computer)
@@ -109,9 +110,10 @@ class FirstRunDesk(QObject):
     def _transfers_changed(self, _: object) -> None:
         """Who has begun to chat meanwhile is told when the model is there, and when it will not come."""
         t = next((t for t in self._shelf.transfers.values() if t.repo == self._wanted), None)
-        if t is None or t.state not in (api.FINISHED, api.FAILED) or self._window.pages.currentWidget() is self.tour:
+        before, self._state = self._state, t.state if t is not None else ""
+        ended = t is not None and t.state in (api.FINISHED, api.FAILED) and t.state != before
+        if t is None or not ended or self._window.pages.currentWidget() is self.tour:
             return
-        self._wanted = "" if t.state == api.FINISHED else self._wanted
         if t.state == api.FINISHED:
             name = t.name
             self._window.banners.show_banner(

@@ -45,7 +45,7 @@ class Probe(QObject):
 
     @Slot()
     def _busy_changed(self) -> None:
-        if self._conversation.working and self._command:
+        if self._conversation.working and self._command and not self.waiting:
             self._link.stop(self._command)
             self.waiting = True
         elif not self._conversation.working and self.waiting and not self._command:

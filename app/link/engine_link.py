@@ -36,7 +36,8 @@ class EngineLink(QObject):
         self._closed = False
         self._start = start
         self._look: api.Look | None = None
-        self._waiting: list[api.Command] = []  # while there is no engine
+        self._waiting: list[api.Command] = []  # while there is no engine, or it is held
+        self._held = False
         self._ending: threading.Thread | None = None
         self._engine = start(self._arrived)
 
@@ -53,7 +54,7 @@ class EngineLink(QObject):
             return
         if listener is not None:
             self._listeners[command.id] = listener
-        if self._ending is not None:
+        if self._held or self._ending is not None:
             self._waiting.append(command)
         else:
             self._engine.send(command)
@@ -66,6 +67,18 @@ class EngineLink(QObject):
     def stop(self, target: str) -> None:
         """Cancel the command `target`."""
         self.send(api.Stop(self.new_id(), target))
+
+    def hold(self) -> None:
+        """Send nothing until `release`: what is asked for waits."""
+        self._held = True
+
+    def release(self) -> None:
+        """Send what waits."""
+        self._held = False
+        if self._ending is None and not self._closed:
+            waiting, self._waiting = self._waiting, []
+            for command in waiting:
+                self._engine.send(command)
 
     def restart(self) -> None:
         """Take another engine, once the one there is has let go of its memory; `started` follows."""
@@ -91,11 +104,9 @@ class EngineLink(QObject):
             return
         self._engine = self._start(self._arrived)
         self._ending = None
-        waiting, self._waiting = self._waiting, []
         if self._look is not None:
-            self.watch(self._look)
-        for command in waiting:
-            self._engine.send(command)
+            self._engine.send(api.Watch(self.new_id(), self._look))
+        self.release()
         self.started.emit()
 
     def _arrived(self, event: api.Event) -> None:

@@ -10,8 +10,12 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tests.app.samples import LONG_ANSWER, QUESTION
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
 
 
 def main() -> int:
@@ -65,6 +69,7 @@ def _take_all(out: Path, folder: Path) -> None:
         underhill.conversation.send(text)
         wait(lambda: underhill.conversation.working)
 
+    _first_run(application, folder / "new", out, wait)
     start = scripted(load_seconds=1.2)
     underhill = Underhill(application, lived_in(folder), start)
     engine = underhill.link._engine
@@ -145,6 +150,34 @@ def _take_all(out: Path, folder: Path) -> None:
         ask(question)
         wait(lambda: not underhill.conversation.working)
     shoot("built-in-model", 0.6)
+    window.close()
+    underhill.close()
+
+
+def _first_run(application: QApplication, folder: Path, out: Path, wait: Callable[..., None]) -> None:
+    from app.assembly import Underhill
+    from app.paths import Paths
+    from engine import api
+    from tests.app.fake_engine import scripted
+
+    underhill = Underhill(application, Paths(folder), scripted(probe_seconds=0.4))
+    window, tour = underhill.window, underhill.first_run.begin()
+    underhill.theme.set_mode("light")
+    window.resize(1280, 820)
+    underhill.open()
+    for step, name in enumerate(("welcome", "computer", "model")):
+        tour.show_step(step)
+        wait(lambda step=step: step == 0 or underhill.first_run.probe.computer is not None, 0.5)
+        window.grab().save(str(out / ("first-run.png" if name == "model" else f"first-run-{name}.png")))
+    privacy = window.network_desk.show_privacy()
+    wait(lambda: True, 0.3)
+    privacy.grab().save(str(out / "privacy.png"))
+    privacy.reject()
+    window.network.take({s.name: s.default for s in api.settings.SHARED} | {"offline": True})
+    underhill.theme.set_mode("dark")
+    window.resize(900, 600)
+    wait(lambda: True, 0.3)
+    window.grab().save(str(out / "first-run-offline-dark-small.png"))
     window.close()
     underhill.close()
 
