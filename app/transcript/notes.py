@@ -136,7 +136,9 @@ def rate(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """'0.4 s', '12 s', '2 min 05 s'."""
+    """'less than 0.1 s', '0.4 s', '12 s', '2 min 05 s'."""
+    if seconds < 0.1:
+        return "less than 0.1 s"
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:

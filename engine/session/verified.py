@@ -18,6 +18,7 @@ from engine.store.atomic import replace_file
 FILE = "speed.json"
 TOKENS = 64  # decoded, before a verdict
 OFF = 1.3  # by which the speed may leave what was expected
+READING = 50.0  # tokens a second beyond which nobody reads along: whoever waits for nothing need not be told
 NEAR = 0.1  # of the experts, by which the cached share may be another than when it was seen
 LEAST_MISSES, MOST_CORRECTION = 0.02, 20.0
 
@@ -66,7 +67,7 @@ def conditions(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> Co
 
 
 def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, str]:
-    """What was seen, and a sentence where the speed was more than OFF beside what was expected, else ''."""
+    """What was seen, and a sentence where the speed was more than OFF beside what was expected and matters, else ''."""
     machine = machine.reading(plan.direct)
     uniform = token_costs(machine, model, plan.tier, plan.dense, plan.cache_bytes, dial)
     bytes_missed = uniform.reading * reading_rate(machine, model, plan.tier)  # were the routing uniform
@@ -78,7 +79,7 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
         middle = math.sqrt(now.decode[0] * now.decode[1])
         correction = max(1 / MOST_CORRECTION, min(MOST_CORRECTION, measured / middle))
     low, high = plan.speed
-    if low / OFF <= measured <= high * OFF:
+    if low / OFF <= measured <= high * OFF or min(low, measured) > READING:
         return Seen(misses, correction), ""
     span = figure(low) if figure(low) == figure(high) else f"{figure(low)} to {figure(high)}"
     word = "slower" if measured < low else "faster"

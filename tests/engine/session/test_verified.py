@@ -51,6 +51,14 @@ def test_a_speed_far_off_is_said_and_expected_the_next_time(factor: float, word:
     assert again.correction == pytest.approx(seen.correction)
 
 
+def test_a_speed_that_nobody_reads_along_with_is_corrected_without_a_word() -> None:
+    plan = dataclasses.replace(PLAN, speed=(2000.0, 2400.0))
+    seen, sentence = judge(MACHINE, MODEL, plan, "exact", decoded(600.0, 0.7))
+    assert sentence == ""
+    assert seen.correction > 1
+    assert "slower" in judge(MACHINE, MODEL, plan, "exact", decoded(20.0, 0.7))[1]
+
+
 def test_more_misses_than_uniform_routing_has_are_not_believed() -> None:
     seen, _ = judge(MACHINE, MODEL, PLAN, "exact", decoded(PLAN.speed[0], 5.0))
     assert seen.misses == 1.0
@@ -122,6 +130,7 @@ def test_an_open_model_tells_once_that_it_is_far_slower_and_the_next_start_knows
         session.told = told.append
         session.plan = dataclasses.replace(session.plan, speed=(1e6, 1e6))
         monkeypatch.setattr(verified, "TOKENS", 20)
+        monkeypatch.setattr(verified, "READING", 1e9)
         for _ in range(5):  # the first ones fill the cache
             answer(session, 40)
         assert len(told) == 1
