@@ -11,7 +11,7 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from engine.hub import importer
+from engine.hub import encoding, importer
 from engine.quantization.planes import EncodedExpert, encode
 from engine.store.layout import ROWS_PER_TILE, ExpertSpec
 from tests.benchmarks.shapes import ROLL, Shape
@@ -55,5 +55,5 @@ class RolledEncoder:
 
 def import_rolled(shape: Shape, checkpoint: Path, store: Path, progress: Callable[[str, int, int], None]) -> None:
     """import_checkpoint as anybody would call it, but for the time it takes."""
-    with patch.object(importer, "encode", RolledEncoder(shape)):
+    with patch.object(encoding, "encode", RolledEncoder(shape)):
         importer.import_checkpoint(checkpoint, store, progress=progress)

@@ -216,7 +216,8 @@ static void residents(const variant *which) {
         const record made = make_record(&how, &layout, 0);
         experts[e] = expert_of(&made, 1 + e % 3);
     }
-    uh_residents layer = {&layout, experts, uses, &hits, ran, 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}};
+    double notes[N][4] = {{0}};
+    uh_residents layer = {&layout, experts, uses, &hits, ran, &notes[0][0], 0.5, 0.8, N, 3, 1, {0, 2, 4, 8}};
     uh_context *context = opened(2, which);
     float *x = floats(90), *y = floats(90), *same = floats(90);
     int64_t ids[K] = {4, 2, 5}; /* scores 0.65, 0 and 0.85: some planes, all planes, none */
@@ -232,6 +233,8 @@ static void residents(const variant *which) {
     check(!memcmp(y, same, 90 * 4), "other bits than uh_moe_one");
     check(hits == 2 && uses[4] == 1 && uses[2] == 1 && uses[5] == 1 && uses[0] == 0, "uses and hits are counted");
     check(ran[0] == 1 && ran[4] == 1 && ran[8] == 1 && ran[2] == 0, "so is what they ran at");
+    check(notes[2][0] == weights[1] && notes[2][1] == weights[1] && !notes[2][2] && !notes[2][3], "its gate weight");
+    check(notes[4][2] == 1 && notes[5][3] == 1 && !notes[0][0], "what ran coarse, and what was skipped");
     memcpy(same, y, 90 * 4);
     weights[2] = 3.0f; /* now the missing one matters most */
     check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "what matters is fetched");
