@@ -10,11 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.first_run.advice import Advice, advised, time_to_fetch
 from app.first_run.steps import Step
 from app.library import words
+from app.library.downloads import tell_progress
 from app.library.entry import Deed, Entry
+from app.library.section import import_buttons
 from app.library.shelf import Shelf
 from app.models import Models
 from app.network import Network
 from app.widgets.format import size
+from app.widgets.layouts import empty
 from engine import api
 
 _BUILTIN = "builtin"
@@ -43,13 +46,7 @@ class ModelStep(Step):
         self._column.setSpacing(10)
         self.column.addLayout(self._column)
         self.words("Do you have a model already? Underhill can make its own copy of it, without a network.", muted=True)
-        row = QHBoxLayout()
-        for text, signal in (("Import a folder…", self.import_folder), ("Import a GGUF file…", self.import_file)):
-            button = QPushButton(text, self)
-            button.clicked.connect(signal.emit)
-            row.addWidget(button)
-        row.addStretch(1)
-        self.column.addLayout(row)
+        self.column.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self.entries: dict[str, Entry] = {}  # by repository; the built-in model's is ''
         self._shown: object = None
         shelf.catalogue_changed.connect(self.refresh)
@@ -72,10 +69,7 @@ class ModelStep(Step):
         if looks == self._shown:
             return
         self._shown = looks
-        for old in self.entries.values():
-            self._column.removeWidget(old)
-            old.hide()
-            old.deleteLater()
+        empty(self._column)
         self.entries = {offer.model.repo: self._offer(offer, first=not n) for n, offer in enumerate(offers)}
         if builtin is not None:
             self.entries[""] = self._builtin(builtin, primary=offline or not offers)
@@ -134,9 +128,7 @@ class ModelStep(Step):
         entry = self.entries.get(t.repo)
         if entry is None or t.state == api.FINISHED:
             return
-        doing = t.text if t.state == api.RUNNING and t.text else words.STATES[t.state]
-        entry.facts.setText(words.joined(doing, words.progress(t.done, t.total, "bytes", t.rate, t.left)))
-        entry.set_progress(t.done, t.total if t.total or t.state == api.RUNNING else 1)
+        tell_progress(entry, t)
         if t.problem:
             entry.sentence.setText(f"{t.problem} {t.action}".strip())
             entry.sentence.show()

@@ -96,9 +96,8 @@ class FirstRunDesk(QObject):
 
     @Slot(object)
     def _get(self, model: api.HubModel) -> None:
-        assert model.fit is not None
         self._wanted = model.repo
-        self._shelf.pull(model.repo, max(4, model.fit.tier))
+        self._shelf.get(model)
 
     @Slot(str)
     def _open(self, name: str) -> None:

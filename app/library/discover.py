@@ -109,9 +109,8 @@ class Discover(Section):
         elif model.repo in self._under_way:
             deeds.append(Deed("On its way", _nothing, enabled=False))
         else:
-            top = max(4, model.fit.tier) if model.fit is not None else 8
             fits = model.fit is None or model.fit.pill != "too_big"
-            deeds.append(Deed("Get", partial(self._shelf.pull, model.repo, top), primary=fits, enabled=fits))
+            deeds.append(Deed("Get", partial(self._shelf.get, model), primary=fits, enabled=fits))
         return Entry(
             model.title, words.hub_facts(model), pill=model.fit.pill if model.fit is not None else "",
             sentence=model.fit.sentence if model.fit is not None else "", note=model.about, deeds=deeds,

@@ -39,13 +39,11 @@ class Downloads(Section):
 
     def _fill(self, t: api.Transfer) -> None:
         entry = self._by_id[t.id]
-        doing = t.text if t.state == api.RUNNING and t.text else words.STATES[t.state]
-        entry.facts.setText(words.joined(doing, words.progress(t.done, t.total, "bytes", t.rate, t.left)))
+        tell_progress(entry, t)
         entry.facts.show()
         entry.sentence.setText(f"{t.problem} {t.action}".strip())
         entry.sentence.setVisible(bool(t.problem))
         entry.bar.setVisible(t.state != api.FINISHED)
-        entry.set_progress(t.done, t.total if t.total or t.state == api.RUNNING else 1)
         s = self._shelf
         deeds = []
         if t.state in (api.QUEUED, api.RUNNING):
@@ -56,3 +54,10 @@ class Downloads(Section):
             deeds.append(Deed("Open", partial(self.opened.emit, t.name), primary=True))
         deeds.append(Deed("Dismiss" if t.state == api.FINISHED else "Cancel", partial(s.cancel, t.id)))
         entry.set_deeds(deeds)
+
+
+def tell_progress(entry: Entry, t: api.Transfer) -> None:
+    """How far a transfer is, in words and on the bar."""
+    doing = t.text if t.state == api.RUNNING and t.text else words.STATES[t.state]
+    entry.facts.setText(words.joined(doing, words.progress(t.done, t.total, "bytes", t.rate, t.left)))
+    entry.set_progress(t.done, t.total if t.total or t.state == api.RUNNING else 1)

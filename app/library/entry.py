@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QProgressBar, 
 
 from app.library.words import PILLS
 from app.theme import fonts
+from app.widgets.layouts import empty
 
 
 @dataclass(frozen=True)
@@ -78,11 +79,7 @@ class Entry(QFrame):
         """Other buttons from now on, unless they are the same."""
         if [d.words for d in deeds] == list(self.buttons) and not any(d.menu for d in deeds):
             return
-        while (item := self._deeds.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._deeds)
         self.buttons = {}
         for deed in deeds:
             if deed.menu:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import SignalInstance
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.library.entry import Entry
 from app.theme import fonts
+from app.widgets.layouts import empty
 
 
 class Section(QScrollArea):
@@ -42,16 +44,24 @@ class Section(QScrollArea):
     def show_entries(self, entries: Sequence[Entry], nothing: str) -> None:
         """Replace all entries. nothing: a sentence where there is none."""
         at = self.verticalScrollBar().value()
-        for old in self.entries:
-            self._column.removeWidget(old)
-            old.hide()
-            old.deleteLater()
+        empty(self._column)
         self.entries = list(entries)
         for entry in self.entries:
             self._column.addWidget(entry)
         self._nothing.setText(nothing)
         self._nothing.setVisible(not entries and bool(nothing))
         self.verticalScrollBar().setValue(at)
+
+
+def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:
+    """A row of the two ways to bring a model in from this computer."""
+    row = QHBoxLayout()
+    for text, signal in (("Import a folder…", folder), ("Import a GGUF file…", file)):
+        button = QPushButton(text, parent)
+        button.clicked.connect(signal.emit)
+        row.addWidget(button)
+    row.addStretch(1)
+    return row
 
 
 def heading(words: str, parent: QWidget) -> QLabel:

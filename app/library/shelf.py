@@ -68,9 +68,8 @@ class Shelf(QObject):
     def refresh(self) -> None:
         """Ask anew for everything that costs next to nothing."""
         self._asked = True
-        self._models.refresh()
+        self._models.refresh()  # folders and trash are asked for once that is heard
         self._ask(api.ListTransfers(self._link.new_id()), self._transfers_listed)
-        self._library_changed()
         self.refresh_catalogue()
 
     def refresh_catalogue(self) -> None:
@@ -107,6 +106,10 @@ class Shelf(QObject):
     def describe(self, repo: str) -> None:
         """Ask for all that is known of a model on the hub; `described` or `failed` follows."""
         self._ask(api.DescribeModel(self._link.new_id(), repo, settings=self._settings()), self.described.emit)
+
+    def get(self, model: api.HubModel) -> None:
+        """Put a model on its way here, in as many bits as suit this computer best."""
+        self.pull(model.repo, max(4, model.fit.tier) if model.fit is not None else 8)
 
     def pull(self, repo: str, top: int) -> None:
         """Put a model on its way here."""

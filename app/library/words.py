@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.widgets.format import size
+from app.widgets.format import size, time_left
 from engine import api
 
 PILLS = {"fits": "Fits", "slow": "Slow", "too_big": "Too big"}
@@ -55,16 +55,6 @@ def progress(done: int, total: int, unit: str, rate: float, left: float | None) 
     else:
         amount, pace = (f"{done} of {total}" if total else ""), ""
     return joined(amount, pace, time_left(left))
-
-
-def time_left(seconds: float | None) -> str:
-    """Time, for people; empty where not known."""
-    if seconds is None:
-        return ""
-    minutes = seconds / 60
-    if minutes < 1.5:
-        return "about a minute left" if seconds > 45 else f"{max(seconds, 1):.0f} s left"
-    return f"{minutes:.0f} min left" if minutes < 90 else f"{minutes / 60:.1f} h left"
 
 
 def joined(*parts: str, between: str = "  ·  ") -> str:

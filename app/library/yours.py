@@ -7,15 +7,16 @@ from functools import partial
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QInputDialog, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QInputDialog, QPushButton, QVBoxLayout, QWidget
 
 from app import models
 from app.library import words
 from app.library.entry import Deed, Entry
-from app.library.section import Section, heading
+from app.library.section import Section, heading, import_buttons
 from app.library.shelf import Shelf
 from app.models import Models
 from app.widgets.format import size
+from app.widgets.layouts import empty
 from engine import api
 
 _UNFINISHED = "unfinished"
@@ -31,29 +32,36 @@ class Yours(Section):
     def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
         super().__init__("Your models", parent)
         self._shelf, self._models = shelf, known
-        bar = QHBoxLayout()
-        for text, signal in (("Import a folder…", self.import_folder), ("Import a GGUF file…", self.import_file)):
-            button = QPushButton(text, self)
-            button.clicked.connect(signal.emit)
-            bar.addWidget(button)
-        bar.addStretch(1)
-        self.head.addLayout(bar)
+        self.head.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self._jobs = QVBoxLayout()
         self.head.addLayout(self._jobs)
         self._job_entries: dict[str, Entry] = {}
         self._places = QVBoxLayout()
         self.foot.addLayout(self._places)
-        self._place_widgets: list[QWidget] = []
+        self._shown: object = None
         known.listed.connect(self.refresh)
         known.changed.connect(self.refresh)
         shelf.jobs_changed.connect(self._show_jobs)
         shelf.folders_changed.connect(self._show_places)
+        shelf.folders_changed.connect(self.refresh)  # whether there is another one to move to
         self.refresh()
         self._show_places()
 
     @Slot()
     def refresh(self) -> None:
-        """As the library is now."""
+        """As the library is now; entries are made anew only where they would look otherwise."""
+        card = self._models.card
+        busy = [job.model for job in self._shelf.jobs.values()]
+        looks = (
+            self._models.cards,
+            card.path if card is not None else "",
+            self._models.state,
+            busy,
+            self._shelf.folders,
+        )
+        if looks == self._shown:
+            return
+        self._shown = looks
         self.show_entries([self._entry(card) for card in self._models.cards], "The list of models is on its way.")
 
     def _entry(self, card: api.ModelCard) -> Entry:
@@ -106,24 +114,20 @@ class Yours(Section):
 
     @Slot()
     def _show_places(self) -> None:
-        for old in self._place_widgets:
-            self._places.removeWidget(old)
-            old.hide()
-            old.deleteLater()
-        self._place_widgets = [heading("Where they live", self)]
-        self._place_widgets += [self._folder(folder) for folder in self._shelf.folders]
+        empty(self._places)
+        self._places.addWidget(heading("Where they live", self))
+        for folder in self._shelf.folders:
+            self._places.addWidget(self._folder(folder))
         add = QPushButton("Add a folder…", self)
         add.clicked.connect(self._add_folder)
-        self._place_widgets.append(add)
+        self._places.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         if self._shelf.deleted:
-            self._place_widgets.append(heading("Deleted", self))
-            self._place_widgets += [self._deleted(model) for model in self._shelf.deleted]
-            empty = QPushButton("Empty the trash", self)
-            empty.clicked.connect(self._shelf.empty_trash)
-            self._place_widgets.append(empty)
-        for widget in self._place_widgets:
-            button = isinstance(widget, QPushButton)
-            self._places.addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft if button else Qt.AlignmentFlag(0))
+            self._places.addWidget(heading("Deleted", self))
+            for model in self._shelf.deleted:
+                self._places.addWidget(self._deleted(model))
+            clear = QPushButton("Empty the trash", self)
+            clear.clicked.connect(self._shelf.empty_trash)
+            self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: api.ModelFolder) -> Entry:
         deeds = []

@@ -13,6 +13,7 @@ from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.flow import FlowLayout
 from app.widgets.icon_button import IconButton
+from app.widgets.layouts import empty
 
 _LONGEST = 44  # characters
 
@@ -50,11 +51,7 @@ class Chips(QWidget):
         if tuple(chips) == self.chips:
             return
         self.chips = tuple(chips)
-        while (item := self._flow.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.hide()
-                widget.deleteLater()
+        empty(self._flow)
         for number, chip in enumerate(chips):
             self._flow.addWidget(self._made(number, chip))
         self.setVisible(bool(chips))

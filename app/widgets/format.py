@@ -10,3 +10,13 @@ def size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit in ("B", "kB") or count >= 100 else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.2f} TB"
+
+
+def time_left(seconds: float | None) -> str:
+    """Time, for people; empty where not known."""
+    if seconds is None:
+        return ""
+    minutes = seconds / 60
+    if minutes < 1.5:
+        return "about a minute left" if seconds > 45 else f"{max(seconds, 1):.0f} s left"
+    return f"{minutes:.0f} min left" if minutes < 90 else f"{minutes / 60:.1f} h left"

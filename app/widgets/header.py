@@ -19,7 +19,7 @@ from app import models
 from app.models import Models
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from app.widgets.format import size
+from app.widgets.format import size, time_left
 from app.widgets.icon_button import IconButton
 
 
@@ -172,9 +172,4 @@ def _short(model: str) -> str:
 
 def _left(seconds: float | None) -> str:
     """Time, for people; nothing of a few seconds."""
-    if seconds is None or seconds < 10:
-        return ""
-    minutes = seconds / 60
-    if minutes < 1.5:
-        return "  ·  about a minute left" if seconds > 45 else f"  ·  {seconds:.0f} s left"
-    return f"  ·  {minutes:.0f} min left" if minutes < 90 else f"  ·  {minutes / 60:.1f} h left"
+    return "" if seconds is None or seconds < 10 else f"  ·  {time_left(seconds)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,72 +14,68 @@ from app.paths import Paths
 from engine import api, resources
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
-def test_the_built_in_model_answers(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def underhill(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Underhill]:
+    """The whole app with an engine of its own and folders of its own; not opened yet."""
     for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
-    underhill = Underhill(qapp, Paths(tmp_path / "window"))
+    made = Underhill(qapp, Paths(tmp_path / "window"))
+    yield made
+    made.window.close()
+    made.close()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
+def test_the_built_in_model_answers(qtbot: QtBot, underhill: Underhill) -> None:
     underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 24}
     underhill.open()
-    try:
-        qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
-        assert underhill.models.state == "ready", [b.sentence for b in underhill.window.banners.banners]
-        assert "kernels" in underhill.window.welcome._plan.text()  # which ones compute here
-        underhill.conversation.send("Hello! Who are you?")
-        qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=60_000)
-        answer = underhill.conversation.messages[-1]
-        assert answer.role == "assistant"
-        assert len(answer.content.split()) > 2
-        assert answer.stats["hits"] + answer.stats["misses"] > 0
-        assert underhill.window.transcript.items[-1].message.content == answer.content
-        qtbot.waitUntil(lambda: underhill.window.live.history.last is not None)
-        assert underhill.window.live.history.last.activations
-        assert not underhill.window.banners.banners
-    finally:
-        underhill.window.close()
-        underhill.close()
+    qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
+    assert underhill.models.state == "ready", [b.sentence for b in underhill.window.banners.banners]
+    assert "kernels" in underhill.window.welcome._plan.text()  # which ones compute here
+    underhill.conversation.send("Hello! Who are you?")
+    qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=60_000)
+    answer = underhill.conversation.messages[-1]
+    assert answer.role == "assistant"
+    assert len(answer.content.split()) > 2
+    assert answer.stats["hits"] + answer.stats["misses"] > 0
+    assert underhill.window.transcript.items[-1].message.content == answer.content
+    qtbot.waitUntil(lambda: underhill.window.live.history.last is not None)
+    assert underhill.window.live.history.last.activations
+    assert not underhill.window.banners.banners
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
-def test_settings_and_panels_work_in_the_middle_of_an_answer(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
-        monkeypatch.setenv(name, str(tmp_path))
-    underhill = Underhill(qapp, Paths(tmp_path / "window"))
-    window = underhill.window
-    underhill.conversation.sampling = {"temperature": 1.5, "max_tokens": 900, "seed": 3}
+def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, underhill: Underhill) -> None:
+    window, conversation = underhill.window, underhill.conversation
+    conversation.sampling = {"temperature": 0.0, "max_tokens": 8}
     underhill.open()
-    try:
-        qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
-        underhill.conversation.send("Tell me a very long story about a fox, a bear and a hill.")
-        qtbot.waitUntil(lambda: underhill.conversation.working and bool(window.transcript.items), timeout=30_000)
-        dialog = window.desk.open_settings()
-        told: list[api.Telemetry] = []
-        known = underhill.link.telemetry.connect(told.append)
-        for setting, value in (("cache_fraction", 0.3), ("dial", "fast"), ("t1", 0.1), ("t2", 0.3)):
-            dialog.engine_changed.emit(setting, value, "")
-        window.live.experts.heatmap.chosen.emit(1, 4)
-        qtbot.waitUntil(lambda: any(t.generating and t.misses > 0 for t in told), timeout=30_000)
-        qtbot.waitUntil(lambda: told[-1].expert is not None, timeout=30_000)
-        found, use = told[-1].expert, told[-1].memory
-        assert found is not None
-        assert (found.layer, found.expert) == (1, 4)
-        assert use is not None
-        assert window.live.experts.inspector.isVisible()
-        qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=60_000)
-        stats = underhill.conversation.messages[-1].stats
-        assert stats["misses"] > 0
-        assert stats["precision"].get("2", 0) > 0
-        assert stats["precision"].get("skipped", 0) > 0
-        assert use.program + use.dense + use.context + use.buffers + use.cache + use.spare == use.ceiling
-        assert dialog.scores.picture._cuts == [0.1, 0.3]
-        underhill.link.telemetry.disconnect(known)
-        dialog.reject()
-    finally:
-        window.close()
-        underhill.close()
+    qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
+    conversation.send("Hello!")
+    qtbot.waitUntil(lambda: not conversation.working, timeout=60_000)
+    qtbot.waitUntil(lambda: window.live.history.last is not None)  # a heatmap of nothing cannot be clicked
+    dialog = window.desk.open_settings()
+    told: list[api.Telemetry] = []
+    known = underhill.link.telemetry.connect(told.append)
+    conversation.sampling = {"temperature": 1.5, "max_tokens": 900, "seed": 3}
+    conversation.send("Tell me a very long story about a fox, a bear and a hill.")
+    qtbot.waitUntil(lambda: conversation.working and bool(window.transcript.items), timeout=30_000)
+    for setting, value in (("cache_fraction", 0.3), ("dial", "fast"), ("t1", 0.1), ("t2", 0.3)):
+        dialog.engine_changed.emit(setting, value, "")
+    window.live.experts.heatmap.chosen.emit(1, 4)
+    qtbot.waitUntil(lambda: not conversation.working, timeout=60_000)
+    stats = conversation.messages[-1].stats  # of this answer alone
+    assert stats["misses"] > 0
+    assert stats["precision"].get("2", 0) > 0
+    assert stats["precision"].get("skipped", 0) > 0
+    qtbot.waitUntil(lambda: bool(told) and told[-1].misses > 0 and told[-1].expert is not None, timeout=30_000)
+    found, use = told[-1].expert, told[-1].memory
+    assert found is not None
+    assert (found.layer, found.expert) == (1, 4)
+    assert use is not None
+    assert window.live.experts.inspector.isVisible()
+    assert use.program + use.dense + use.context + use.buffers + use.cache + use.spare == use.ceiling
+    assert dialog.scores.picture._cuts == [0.1, 0.3]
+    underhill.link.telemetry.disconnect(known)
+    dialog.reject()

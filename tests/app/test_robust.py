@@ -50,14 +50,14 @@ def test_a_database_that_is_held_is_opened_later_with_what_was_written_meanwhile
     ]  # fmt: skip
 
 
+def full(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
 def test_an_answer_that_found_the_disk_full_is_written_when_there_is_room(
     qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     underhill = launch()
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(ChatStore, "update", full)
     ask(qtbot, underhill, "precious")
     full_disk = banner(qtbot, underhill, "disk is full")
@@ -74,10 +74,6 @@ def test_a_full_disk_leads_to_what_can_be_deleted(
     qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     underhill = launch()
-
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
     monkeypatch.setattr(ChatStore, "update", full)
     ask(qtbot, underhill, "precious")
     banner(qtbot, underhill, "disk is full")._act_otherwise()

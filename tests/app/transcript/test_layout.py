@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QTextDocument
-from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
 from app.render.split import Block
-from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
 from app.transcript.kept import BOUND, KeptDocuments, cost
 from app.transcript.selection import END
@@ -24,16 +19,6 @@ def conversation(turns: int) -> list[StoredMessage]:
         StoredMessage(new_id(), 1, None, "assistant" if n % 2 else "user", LONG_ANSWER if n % 2 else f"{n}: {QUESTION}")
         for n in range(turns)
     ]
-
-
-@pytest.fixture
-def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
-    made = TranscriptView(theme)
-    qtbot.addWidget(made)
-    made.resize(900, 700)
-    made.show()
-    yield made
-    made.end()
 
 
 def made_documents(view: TranscriptView) -> int:

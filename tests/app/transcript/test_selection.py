@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
-from app.theme.theme import Theme
 from app.transcript.item import BUBBLE_PAD_X
 from app.transcript.paint import copy_rect
 from app.transcript.selection import END, Place
@@ -18,17 +15,12 @@ from app.transcript.view import TranscriptView
 
 
 @pytest.fixture
-def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
-    made = TranscriptView(theme)
-    qtbot.addWidget(made)
-    made.resize(900, 700)
-    made.show()
-    made.set_messages([
+def view(view: TranscriptView) -> TranscriptView:
+    view.set_messages([
         StoredMessage(new_id(), 1, None, "user", "alpha beta"),
         StoredMessage(new_id(), 1, None, "assistant", "gamma delta\n\n```py\nx = 1\ny = 2\n```\n\nomega"),
     ])  # fmt: skip
-    yield made
-    made.end()
+    return view
 
 
 def point(view: TranscriptView, message: int, block: int, x: float) -> QPoint:

@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
-import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
 from app.chats.records import StoredMessage, new_id
-from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
 from engine import api
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN
 
 TEXT = "<think>\nFirst *this*.\n\n- then\n- that\n</think>\n\nThe answer."
-
-
-@pytest.fixture
-def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
-    made = TranscriptView(theme)
-    qtbot.addWidget(made)
-    made.resize(900, 700)
-    made.show()
-    yield made
-    made.end()
 
 
 def shown(view: TranscriptView, index: int = -1) -> list[str]:
