@@ -15,6 +15,7 @@ from jinja2 import TemplateSyntaxError
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message
 from engine.generation.thoughts import Channels, for_template, opens_thought
+from engine.importing import ALONE
 
 _SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a content spells, see _disarmed
 
@@ -37,12 +38,13 @@ class ChatFormat:
 
     def __init__(self, directory: Path) -> None:
         """directory: holds tokenizer.json and friends. Raises UnderhillError(BROKEN_FILE) where they do not load."""
-        from transformers import AutoTokenizer
-
         try:
-            self._hf: Any = AutoTokenizer.from_pretrained(
-                str(directory), trust_remote_code=False, local_files_only=True
-            )
+            with ALONE:  # a second of imports, and more of them once the kind of tokenizer is known
+                from transformers import AutoTokenizer
+
+                self._hf: Any = AutoTokenizer.from_pretrained(
+                    str(directory), trust_remote_code=False, local_files_only=True
+                )
         except Exception as e:  # the library raises almost anything on bad files
             raise UnderhillError(
                 Kind.BROKEN_FILE,

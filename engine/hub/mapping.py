@@ -14,6 +14,7 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.hub.routed import expert_sizes, routed_experts
 from engine.hub.skeleton import ExpertsModule, Skeleton, build_skeleton
+from engine.importing import ALONE
 
 _EXPERT_NUMBER = re.compile(r"\.experts\.(\d+)\.")
 _COMPANIONS = ("_scale_inv", "_blocks", "_scales")  # decode a quantized tensor of nearly the same name
@@ -79,8 +80,9 @@ class KeyMap:
 
     def __init__(self, model: Any) -> None:
         """model: as `build_skeleton` makes it."""
-        from transformers.conversion_mapping import get_model_conversion_mapping
-        from transformers.core_model_loading import WeightConverter, WeightRenaming
+        with ALONE:
+            from transformers.conversion_mapping import get_model_conversion_mapping
+            from transformers.core_model_loading import WeightConverter, WeightRenaming
 
         transforms = get_model_conversion_mapping(model)
         self._renamings = [t for t in transforms if isinstance(t, WeightRenaming)]

@@ -13,6 +13,7 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from engine.errors import Kind, UnderhillError
+from engine.importing import ALONE
 
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
 
@@ -62,6 +63,11 @@ def build_skeleton(config: dict[str, Any], dtype: torch.dtype = torch.float32) -
 
     Raises UnderhillError(UNSUPPORTED_MODEL) with the reason, or BROKEN_FILE where the config makes no sense.
     """
+    with ALONE:  # transformers imports the files of a family when it is asked for it
+        return _built(config, dtype)
+
+
+def _built(config: dict[str, Any], dtype: torch.dtype) -> Skeleton:
     model_class, parsed = _class_and_config(config)
     try:
         with torch.device("meta"), _DefaultDtype(dtype):

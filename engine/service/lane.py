@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from engine import importing
 from engine.api import Cancelled, Command, Done, Event, Failed
 from engine.errors import Kind, UnderhillError, as_error
 
@@ -27,7 +28,8 @@ class EngineClosed(RuntimeError):
 class Lane:
     """One thread, one queue. `work(command, cancelled)` returns the result of Done, or raises.
 
-    idle: called between commands and every `pulse` seconds while there are none.
+    needs: modules that the work imports, loaded before the first command that is none of `light`; other lanes wait
+    meanwhile (see engine.importing). idle: called between commands and every `pulse` seconds while there are none.
     """
 
     def __init__(
@@ -35,11 +37,14 @@ class Lane:
         name: str,
         work: Callable[[Command, Callable[[], bool]], Any],
         emit: Callable[[Event], None],
+        needs: tuple[str, ...] = (),
+        light: tuple[type[Command], ...] = (),
         idle: Callable[[], None] | None = None,
         pulse: float | None = None,
     ) -> None:
         self._work = work
         self._emit = emit
+        self._needs, self._light = needs, light
         self._idle = idle
         self._pulse = pulse
         self._queue: deque[Command] = deque()
@@ -152,6 +157,9 @@ class Lane:
 
     def _finish(self, command: Command) -> Event:
         try:
+            if self._needs and not isinstance(command, self._light):
+                importing.together(self._needs)
+                self._needs = ()
             return Done(command.id, self._work(command, self._cancel.is_set))
         except CancelledWork as e:
             return Cancelled(command.id, e.result)

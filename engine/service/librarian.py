@@ -32,7 +32,7 @@ TIDY = 3600.0  # seconds between two times that the library is tidied unasked
 class Librarian:
     """emit: where events go. loaded: the store that is open now, if any. holds: whether a long command is still there.
 
-    The hub is imported with the first command: it brings torch along.
+    The hub is imported late: it brings torch along.
     """
 
     def __init__(

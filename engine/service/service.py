@@ -21,6 +21,13 @@ if TYPE_CHECKING:
     from engine.pool.pool import Pool
     from engine.session import Session
 
+NEEDS = (  # of every lane
+    "engine.hub.finders", "engine.hub.listing", "engine.hub.moving", "engine.hub.remote.accounts",
+    "engine.hub.remote.client", "engine.hub.remote.control", "engine.hub.remote.download", "engine.hub.remote.errors",
+    "engine.hub.remote.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
+    "engine.session.measured", "engine.session.offers", "engine.session.pills", "engine.session.preflight",
+    "engine.session.pull", "engine.store.verify",
+)  # fmt: skip
 PULSE = 0.2  # seconds between telemetry snapshots, and between looks for something to do while nobody asks
 QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
 
@@ -29,8 +36,8 @@ class Service:
     """Implements api.Engine.
 
     Three threads: 'model' owns the open models; 'library' imports, so that a long import leaves the chat alone;
-    'control' answers what must not wait (Stop, Watch, ListModels) and sends telemetry. torch is imported by the first
-    of them that needs it.
+    'control' answers what must not wait (Stop, Watch, ListModels) and sends telemetry. torch and all that the
+    work needs is imported by the first of them that works, while the others wait for it.
     """
 
     def __init__(self, on_event: Callable[[api.Event], None]) -> None:
@@ -40,14 +47,15 @@ class Service:
         self._pool: Pool | None = None
         self._quiet_since = time.monotonic()
         self._look = api.Look()
-        self._model = Lane("model", self._on_model, self._emit, idle=self._rest, pulse=PULSE)
+        self._model = Lane("model", self._on_model, self._emit, NEEDS, idle=self._rest, pulse=PULSE)
         self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
-        self._library = Lane("library", self._librarian.do, self._emit, idle=self._librarian.tidy, pulse=PULSE)
+        self._library = Lane("library", self._librarian.do, self._emit, NEEDS, idle=self._librarian.tidy, pulse=PULSE)
         self._shop = Shop(self._emit)
         self._transfers = Transfers(self._emit, self._shop.hub)
-        self._hub = Lane("hub", self._shop.do, self._emit)
-        self._catalogue = Lane("catalogue", self._shop.catalogue, self._emit)
-        self._control = Lane("control", self._on_control, self._emit, idle=self._pulse, pulse=PULSE)
+        self._hub = Lane("hub", self._shop.do, self._emit, NEEDS)
+        self._catalogue = Lane("catalogue", self._shop.catalogue, self._emit, NEEDS)
+        light = (api.Stop, api.Watch, api.Shutdown)
+        self._control = Lane("control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=PULSE)
 
     # ---- api.Engine -------------------------------------------------------------------------------------------
 

@@ -77,7 +77,7 @@ class Shop:
 
     @staticmethod
     def _describe(hub: Hub, command: api.DescribeModel) -> api.ModelDetails:
-        from engine.session import offers  # with torch, which no question about a token should wait for
+        from engine.session import offers
         from engine.session.pills import Pills
 
         return offers.details(hub, command.repo, command.revision, Pills(command.settings), command.gguf)

@@ -30,6 +30,7 @@ from engine.hub import damage, library
 from engine.hub.cards import BUILTIN, TOY
 from engine.hub.dials import Calibration
 from engine.hub.layouts import text_config
+from engine.importing import ALONE
 from engine.kernels.choice import available, in_use
 from engine.kernels.memory import keep_heap_small
 from engine.models.holding import holding
@@ -190,7 +191,8 @@ class Session:
     def _decoder(self, spec: DecoderSpec | None) -> Model:
         dense = self.plan.dense
         if spec is None:
-            from engine.models.compat.decoder import CompatDecoder
+            with ALONE:
+                from engine.models.compat.decoder import CompatDecoder
 
             return CompatDecoder(self.store.config, self.store.dense, self.runtime, "f32" if dense == "f32" else "bf16")
         from engine.models.decoder import Decoder

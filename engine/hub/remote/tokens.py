@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from engine.errors import Kind, UnderhillError
+from engine.importing import ALONE
 
 VARIABLE = "HF_TOKEN"
 SERVICE = "underhill"  # what the keyring lists our entries under; the account is the address of the hub
@@ -29,8 +30,9 @@ def read(endpoint: str) -> Token:
     """The token for this hub and no other; HF_TOKEN goes before the keyring."""
     if value := given():
         return Token(value)
-    import keyring  # it looks for the system's services, which takes a moment
-    from keyring.errors import KeyringError
+    with ALONE:  # it looks for the system's services, which takes a moment
+        import keyring
+        from keyring.errors import KeyringError
 
     try:
         return Token(keyring.get_password(SERVICE, endpoint) or "")
@@ -40,8 +42,9 @@ def read(endpoint: str) -> Token:
 
 def keep(endpoint: str, token: str) -> None:
     """Put a token in the keyring. Raises UnderhillError(DISK_ERROR) where none works."""
-    import keyring
-    from keyring.errors import KeyringError
+    with ALONE:
+        import keyring
+        from keyring.errors import KeyringError
 
     try:
         keyring.set_password(SERVICE, endpoint, token)
@@ -57,8 +60,9 @@ def forget(endpoint: str) -> bool:
 
     Raises UnderhillError(DISK_ERROR) where no keyring works.
     """
-    import keyring
-    from keyring.errors import KeyringError
+    with ALONE:
+        import keyring
+        from keyring.errors import KeyringError
 
     try:
         if not keyring.get_password(SERVICE, endpoint):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from engine.importing import ALONE
 from engine.models.config import Config, unsupported
 from engine.models.spec import DecoderSpec
 
@@ -59,7 +60,9 @@ def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
         )
     if (layers := Config(config).integer("num_hidden_layers")) > MOST_LAYERS:
         raise unsupported(f"This {family} model claims to have {layers:,} layers.")
-    spec: DecoderSpec = import_module(f"{__name__}.{FAMILIES[family]}").spec(dict(config))
+    with ALONE:
+        room = import_module(f"{__name__}.{FAMILIES[family]}")
+    spec: DecoderSpec = room.spec(dict(config))
     if not spec.moe_layers:
         raise unsupported(f"This {family} model is dense: it has no experts, which is all that Underhill is made for.")
     _check_choices(spec, Config(config))

@@ -1,0 +1,71 @@
+"""A new engine that is asked several things at once: nothing is imported by two threads at the same time."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine import importing, resources
+
+# In a process of its own, where nothing has been imported yet. Whatever a thread imports without the lock is reported:
+# our own rooms and the packages that they stand on, not what a package brings along later for itself alone.
+SCRIPT = """
+import importlib.abc, json, queue, sys, threading
+
+WATCHED = (
+    "engine", "torch", "numpy", "tokenizers", "transformers", "huggingface_hub", "safetensors", "gguf", "keyring"
+)
+unguarded = []
+
+class Watcher(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        from engine.importing import ALONE
+        if name.split(".")[0] in WATCHED and threading.current_thread() is not threading.main_thread():
+            if not ALONE._is_owned():
+                unguarded.append(f"{threading.current_thread().name}: {name}")
+        return None
+
+from engine import api, importing
+sys.meta_path.insert(0, Watcher())
+events = queue.Queue()
+engine = api.start(events.put)
+asked = [
+    api.ListModels("models"), api.ListCatalogue("catalogue"), api.ListTransfers("transfers"),
+    api.LoadModel("load", sys.argv[1], {}), api.FindModels("found"),
+]
+for command in asked:
+    engine.send(command)
+ends = {}
+while len(ends) < len(asked):
+    event = events.get(timeout=120)
+    if isinstance(event, (api.Done, api.Failed, api.Cancelled)):
+        ends[event.id] = f"{type(event).__name__} {getattr(event, 'cause', '')}"
+engine.close()
+print(json.dumps({"unguarded": unguarded, "ends": ends}))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
+def test_threads_of_a_new_engine_import_one_after_the_other(tmp_path: Path) -> None:
+    home = {name: str(tmp_path) for name in ("HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "UNDERHILL_HOME")}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(resources.path("builtin", "model"))],
+        env=os.environ | home, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert {end.split()[0] for end in told["ends"].values()} == {"Done"}, told["ends"]
+    assert told["unguarded"] == []
+
+
+def test_a_module_that_is_not_there_is_told_to_whoever_needs_it() -> None:
+    with pytest.raises(ModuleNotFoundError):
+        importing.together(("engine.no_such_room",))
+    assert importing.ALONE.acquire(blocking=False)
+    importing.ALONE.release()
