@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from gguf import GGMLQuantizationType as Type
 
@@ -18,10 +19,14 @@ from engine.hub.remote.outline import read_outline
 from engine.hub.remote.quantizations import choose, quantizations
 from engine.hub.remote.revision import RemoteFile, Revision
 from engine.hub.sources.opening import open_source
+from engine.quantization.planes import decode_expert
+from engine.store.reader import Store
 from tests.engine.hub.remote.test_stream import data
-from tests.engine.hub.sources.gguf_model import tiny, write
+from tests.engine.hub.sources.gguf_blocks import decoded, random_blocks
+from tests.engine.hub.sources.gguf_model import K_TYPES, tiny, write
 from tests.engine.hub.sources.test_gguf_source import with_tokenizer
 from tests.engine.models.parity import hf_model
+from tests.engine.store.tiny_store import read
 from tests.hubserver import HubServer
 
 KINDS = {"Q8_0": Type.Q8_0, "Q4_0": Type.Q4_0, "F32": Type.F32}
@@ -85,6 +90,44 @@ def test_the_store_is_that_of_the_files(
         store = import_checkpoint(incoming, tmp_path / "store")
     assert data(store) == data(import_checkpoint(local.path, tmp_path / "local"))
     assert sum(server.sent.values()) == outline.download_bytes
+
+
+@pytest.mark.parametrize("kind", K_TYPES, ids=lambda kind: kind.name)
+def test_what_the_package_cannot_encode(
+    kind: Type, hub: Hub, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Experts that arrive in blocks of 256 are bit for bit what the package decodes, and those of the file."""
+    monkeypatch.setattr(body, "CHUNK", 1 << 16)
+    changes = {"hidden_size": 256, "moe_intermediate_size": 256, "num_hidden_layers": 2, "num_experts": 3}
+    hf_model(tiny("qwen3moe", **changes)).save_pretrained(tmp_path / "source")
+    config = json.loads((tmp_path / "source" / "config.json").read_text())
+    (served := tmp_path / "gguf").mkdir()
+    placed: list[tuple[str, tuple[int, ...]]] = []
+
+    def type_of(name: str, array: Any) -> Type:
+        placed.append((name, array.shape))
+        return kind if "_exps" in name else Type.F32
+
+    write(tmp_path / "source", config, served / "m.gguf", "qwen3moe", type_of, with_tokenizer)
+    whole = {
+        name: decoded(kind, random_blocks(kind, shape, seed), shape)
+        for seed, (name, shape) in enumerate(placed)
+        if "_exps" in name
+    }
+    server.add("tiny/gguf", served)
+    outline = read_outline(hub, "tiny/gguf")
+    for top in (32, 8):
+        with streaming.opened(hub, outline, tmp_path / "downloads" / str(top), True) as incoming:
+            store = import_checkpoint(incoming, tmp_path / f"store{top}", top)
+        assert data(store) == data(import_checkpoint(served / "m.gguf", tmp_path / f"local{top}", top))
+    with Store.open(tmp_path / "store32") as opened:
+        for layer in opened.layers:
+            spec = opened.spec(layer)
+            for expert in range(opened.experts(layer)):
+                matrices = decode_expert(read(opened, layer, expert, range(len(spec.layout.parts))), spec, 32)
+                for part, matrix in matrices.items():
+                    wanted = whole[f"blk.{layer}.ffn_{part}_exps.weight"][expert]
+                    assert np.array_equal(matrix.numpy(), wanted), (layer, expert, part)
 
 
 def test_a_look_reads_the_header_and_no_weights(hub: Hub, server: HubServer, tmp_path: Path,

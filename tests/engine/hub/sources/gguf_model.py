@@ -12,7 +12,10 @@ from gguf import GGMLQuantizationType as Type
 from numpy.typing import NDArray
 from safetensors.torch import load_file
 
+from tests.engine.hub.sources.gguf_blocks import random_blocks
+
 Array = NDArray[Any]
+K_TYPES = (Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K)
 
 SIZES: dict[str, Any] = {
     "vocab_size": 128, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,
@@ -119,7 +122,8 @@ def write(
 ) -> dict[str, Array]:
     """Write the hub's checkpoint in `folder` as GGUF.
 
-    type_of: of each tensor, by its GGUF name. Returns GGUF name -> values as they were before any quantization.
+    type_of: of each tensor, by its GGUF name. Returns GGUF name -> values as they were before any quantization
+    (K_TYPES hold random blocks instead of them).
     split: tensors of a part; 0 writes one file.
     """
     arrays: dict[str, Array] = {}
@@ -129,9 +133,12 @@ def write(
     writer = gguf.GGUFWriter(target, architecture, split_max_tensors=split)
     describe(writer, dict(config))
     extra(writer)
-    for name, array in tensors.items():
+    for seed, (name, array) in enumerate(tensors.items()):
         kind = type_of(name, array)
-        data = gguf.quantize(np.ascontiguousarray(array), kind)
+        if kind in K_TYPES:  # which the package cannot encode: others of this type stand for these values
+            data = random_blocks(kind, array.shape, seed)
+        else:
+            data = gguf.quantize(np.ascontiguousarray(array), kind)
         writer.add_tensor(name, data, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()

@@ -18,10 +18,10 @@ from engine.hub import library
 from engine.hub.importer import import_checkpoint
 from engine.hub.layouts import find_experts
 from engine.hub.pieces import read_piece
-from engine.hub.sources.gguf_header import type_sizes
 from engine.hub.sources.opening import open_source
 from engine.session.session import Session
 from engine.store.reader import Store, load_manifest
+from tests.engine.hub.sources.gguf_blocks import decoded, random_blocks
 from tests.engine.hub.sources.gguf_model import Array, write
 from tests.engine.hub.sources.test_gguf_families import saved
 from tests.engine.hub.sources.test_gguf_tokenizer import builtin
@@ -121,22 +121,6 @@ COARSE = [
 ]  # fmt: skip
 
 
-def random_blocks(kind: Type, shape: tuple[int, ...]) -> Array:
-    """Bytes [..., row] of this type whose scales are small numbers; not every type can be made from values."""
-    block, size = type_sizes()[kind]
-    data = np.random.default_rng(kind).integers(0, 256, (*shape[:-1], shape[-1] // block, size), np.uint8)
-    halves = {Type.Q2_K: (80, 82), Type.Q3_K: (108,), Type.Q6_K: (208,), Type.Q4_1: (0, 2), Type.Q5_1: (0, 2)}
-    halves |= dict.fromkeys((Type.Q4_K, Type.Q5_K), (0, 2))
-    if kind == Type.MXFP4:
-        data[..., 0] = 120
-    elif kind in (Type.BF16, Type.F16):
-        return gguf.quantize(np.random.default_rng(1).standard_normal(shape).astype(np.float32), kind).view(np.uint8)
-    else:
-        for at in halves.get(kind, (0,)):
-            data[..., at : at + 2] = np.frombuffer(np.float16(0.01).tobytes(), np.uint8)
-    return data.reshape(*shape[:-1], -1)
-
-
 @pytest.mark.parametrize("kind", COARSE, ids=lambda kind: kind.name)
 def test_every_expert_is_what_the_package_decodes(kind: Type, tmp_path: Path) -> None:
     """Of stacked tensors one expert at a time, of dense ones by rows, bit for bit."""
@@ -151,14 +135,14 @@ def test_every_expert_is_what_the_package_decodes(kind: Type, tmp_path: Path) ->
                        ("expert_feed_forward_length", inner)):  # fmt: skip
         writer.add_uint32(f"qwen3moe.{key}", value)
     writer.add_layer_norm_rms_eps(1e-6)
-    blocks = {name: random_blocks(kind, shape) for name, shape in shapes.items()}
+    blocks = {name: random_blocks(kind, shape, seed) for seed, (name, shape) in enumerate(shapes.items())}
     for name, data in blocks.items():
         writer.add_tensor(name, data, raw_dtype=kind)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    whole = {n: torch.from_numpy(gguf.dequantize(d, kind).reshape(shapes[n]).copy()) for n, d in blocks.items()}
+    whole = {n: torch.from_numpy(decoded(kind, d, shapes[n])) for n, d in blocks.items()}
     source = open_source(tmp_path / "m.gguf")
     plan = find_experts(source)
     for e, pieces in enumerate(plan.layers[0]):
