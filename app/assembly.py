@@ -16,6 +16,7 @@ from app.counting import Counting
 from app.first_paint import FirstPaint
 from app.first_run.desk import FirstRunDesk
 from app.inbox import Inbox
+from app.language import choice
 from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
 from app.models import Models
@@ -34,6 +35,7 @@ class Underhill:
     def __init__(self, application: QApplication, paths: Paths, start: Start = api.start) -> None:
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
+        choice.install(remembered.language)
         self.theme = Theme(application, remembered.theme)
         self.inbox = Inbox(application)
         self.keeper = Keeper(paths.chats, self.inbox, self._problem)
@@ -53,6 +55,8 @@ class Underhill:
         self.first_run = FirstRunDesk(
             self.window, self.theme, self.link, self.conversation, self.models, self.shelf, remembered
         )
+        self.again = False  # whether to open anew once this one is closed
+        self.window.restart_wanted.connect(self._restart)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
         self.models.loaded.connect(self.window.transcript.prepare)
@@ -77,6 +81,10 @@ class Underhill:
         self.inbox.close()
         self.window.transcript.end()
         self.window.deleteLater()
+
+    def _restart(self) -> None:
+        self.again = True
+        self.window.close()
 
     def _problem(self, problem: Problem) -> None:
         self.window.disk_desk.show_problem(problem)

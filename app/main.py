@@ -36,13 +36,16 @@ def _run(model: str | None) -> int:
         os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same
     from PySide6.QtWidgets import QApplication, QMessageBox
 
+    from app import preferences
     from app.assembly import Underhill
+    from app.language import choice
     from app.single_instance import SingleInstance
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
     application.setApplicationName("Underhill")
     application.setDesktopFileName("underhill")
+    choice.install(preferences.load(where.preferences)[0].language)
     alone = SingleInstance(where.folder)
     if not alone.first:
         if alone.ask(model or ""):
@@ -61,10 +64,14 @@ def _run(model: str | None) -> int:
             "warning", "Underhill ended unexpectedly the last time.",
             f"Your chats are safe. What was going on then is kept in {kept}.", left,
         )  # fmt: skip
-    alone.asked.connect(underhill.window.come_forward)
-    underhill.open()
-    code = application.exec()
-    underhill.close()
+    while True:
+        alone.asked.connect(underhill.window.come_forward)
+        underhill.open()
+        code = application.exec()
+        underhill.close()
+        if not underhill.again:
+            break
+        underhill = Underhill(application, where)  # in another language or size
     crash_log.end(log)
     alone.close()
     return code

@@ -26,6 +26,7 @@ class Preferences:
     sampling: dict[str, Any] = field(default_factory=dict)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     font_percent: int = 100
+    language: str = "system"  # or the code of one of app.language.choice.languages
     thinking: bool = True  # where the model's template can switch it
     live_open: bool = True
     sidebar_open: bool = True

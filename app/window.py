@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt, QTimer, Slot
+from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -65,7 +65,9 @@ _PLACE_AFTER = 400  # milliseconds of rest before it is kept where one has scrol
 
 
 class MainWindow(QMainWindow):
-    """Owns the widgets; what happens is in Conversation and Models."""
+    """Owns the widgets; what happens is in Conversation and Models. restart_wanted: close, and open anew."""
+
+    restart_wanted = Signal()
 
     def __init__(
         self,

@@ -13,6 +13,8 @@ import pytest
 
 # Before anything imports Qt, torch or a Hugging Face library: they read these once.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["LC_ALL"] = "C.UTF-8"  # the window speaks the system's language; tests read English
+os.environ.pop("LANGUAGE", None)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests are many and small; threads would only wait for each other
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"

@@ -43,8 +43,10 @@ class SettingsDesk(QObject):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.engine_changed.connect(self._engine)
         dialog.sampling_changed.connect(self._sampling)
-        dialog.theme_changed.connect(self._look)
-        dialog.font_changed.connect(self._font)
+        dialog.look.theme_changed.connect(self._look)
+        dialog.look.font_changed.connect(self._font)
+        dialog.look.language_changed.connect(self._language)
+        dialog.look.restart_wanted.connect(self._window.restart_wanted)
         dialog.all_reset.connect(self._reset)
         dialog.reload_wanted.connect(self._reload)
         dialog.finished.connect(self._over)
@@ -116,6 +118,11 @@ class SettingsDesk(QObject):
     @Slot(int)
     def _font(self, percent: int) -> None:
         self._preferences.font_percent = percent
+        self._window.save_preferences()
+
+    @Slot(str)
+    def _language(self, code: str) -> None:
+        self._preferences.language = code
         self._window.save_preferences()
 
     @Slot()

@@ -24,13 +24,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.panels.memory import MemoryBar
-from app.preferences import FONT_PERCENTS, Preferences
+from app.preferences import Preferences
+from app.settings.appearance import Appearance
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
 from app.settings.scores import Scores
 from app.settings.shared import SharedPage
 from app.theme import fonts
-from app.theme.theme import MODES, Theme
+from app.theme.theme import Theme
 from engine import api
 
 _PAGES = {
@@ -50,8 +51,6 @@ class SettingsDialog(QDialog):
 
     engine_changed = Signal(str, object, str)
     sampling_changed = Signal(str, object)
-    theme_changed = Signal(str)
-    font_changed = Signal(int)
     all_reset = Signal()
     reload_wanted = Signal()
 
@@ -77,7 +76,8 @@ class SettingsDialog(QDialog):
         self.advanced.toggled.connect(self._filter)
         self._stack = QStackedWidget(self)
         self.pages: list[Page] = []
-        self._add_page(self._appearance())
+        self.look = Appearance(preferences)
+        self._add_page(self.look)
         for group in _PAGES:
             self._add_page(self._settings_page(group))
         self.shared = SharedPage()
@@ -192,27 +192,6 @@ class SettingsDialog(QDialog):
         scroll.setWidget(page)
         self._stack.addWidget(scroll)
 
-    def _appearance(self) -> Page:
-        page = Page("Appearance", "How Underhill looks.")
-        self.theme = QComboBox(page)
-        for mode, text in zip(MODES, ("Like the system", "Light", "Dark")):
-            self.theme.addItem(text, mode)
-        mode = self._preferences.theme
-        self.theme.setCurrentIndex(MODES.index(mode) if mode in MODES else 0)
-        self.theme.currentIndexChanged.connect(lambda: self.theme_changed.emit(str(self.theme.currentData())))
-        self.font_size = QComboBox(page)
-        for percent in FONT_PERCENTS:
-            self.font_size.addItem(f"{percent} %", percent)
-        self.font_size.setCurrentIndex(max(0, self.font_size.findData(self._preferences.font_percent)))
-        self._font_note = QLabel("Takes effect when Underhill is started again.", page)
-        self._font_note.setObjectName("restart")
-        self._font_note.hide()
-        self.font_size.currentIndexChanged.connect(self._font_chosen)
-        page.add_extra(_row("Theme", self.theme, page), "theme appearance dark light system colours")
-        page.add_extra(_row("Size of text", self.font_size, page), "size of text font appearance larger smaller")
-        page.add_extra(self._font_note, "")
-        return page
-
     def _settings_page(self, group: str) -> Page:
         page = Page(*_PAGES[group])
         for setting in (s for s in api.settings.ALL.values() if s.group == group):
@@ -292,11 +271,6 @@ class SettingsDialog(QDialog):
             self.engine_changed.emit(name, value, self._model)
         self._picture()
 
-    @Slot()
-    def _font_chosen(self) -> None:
-        self._font_note.show()
-        self.font_changed.emit(int(self.font_size.currentData()))
-
     # ---- finding, resetting, loading again --------------------------------------------------------------------
 
     @Slot()
@@ -333,8 +307,7 @@ class SettingsDialog(QDialog):
         self.all_reset.emit()
         self.scope.setCurrentIndex(0)
         self._fill()
-        self.theme.setCurrentIndex(0)
-        self.font_size.setCurrentIndex(self.font_size.findData(100))
+        self.look.reset()
         if any(not api.settings.ALL[name].live for name in held):
             self._need_reload(True)
 
@@ -346,17 +319,3 @@ class SettingsDialog(QDialog):
     def _reload_now(self) -> None:
         self._need_reload(False)
         self.reload_wanted.emit()
-
-
-def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
-    row = QWidget(parent)
-    label = QLabel(text, row)
-    label.setFont(fonts.text(1.0, label.font().Weight.Medium))
-    label.setBuddy(control)
-    control.setAccessibleName(text)
-    control.setMinimumWidth(17 * control.fontMetrics().averageCharWidth())
-    inside = QHBoxLayout(row)
-    inside.setContentsMargins(0, 6, 0, 6)
-    inside.addWidget(label, 1)
-    inside.addWidget(control)
-    return row

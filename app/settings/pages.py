@@ -44,6 +44,10 @@ class Page(QWidget):
         self._extras.append((widget, words.lower(), advanced))
         self._column.insertWidget(self._column.count() - 1, widget)
 
+    def add_note(self, widget: QWidget) -> None:
+        """Something that a search has nothing to do with."""
+        self._column.insertWidget(self._column.count() - 1, widget)
+
     def show_only(self, wanted: Sequence[str], *, advanced: bool) -> int:
         """Leave what has all of the words, whatever it is; none: all, or all but advanced ones. Returns how many."""
         left = 0

@@ -127,9 +127,9 @@ def test_preferences_survive_and_bad_ones_are_told(tmp_path: Path) -> None:
 def test_the_theme_is_switched_at_once(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
-    dialog.theme.setCurrentIndex(dialog.theme.findData("dark"))
+    dialog.look.theme.setCurrentIndex(dialog.look.theme.findData("dark"))
     assert underhill.theme.palette.dark
-    dialog.theme.setCurrentIndex(dialog.theme.findData("light"))
+    dialog.look.theme.setCurrentIndex(dialog.look.theme.findData("light"))
     assert not underhill.theme.palette.dark
     dialog.reject()
 
@@ -277,9 +277,9 @@ def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: C
 def test_a_larger_text_is_kept_for_the_next_start(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     underhill = launch()
     dialog = underhill.window.desk.open_settings()
-    dialog.font_size.setCurrentIndex(dialog.font_size.findData(150))
+    dialog.look.font_size.setCurrentIndex(dialog.look.font_size.findData(150))
     assert underhill.window._preferences.font_percent == 150
-    assert not dialog._font_note.isHidden()
+    assert not dialog.look.note.isHidden()
     fonts.set_percent(150)
     try:
         assert fonts.text().pointSizeF() == pytest.approx(1.5 * fonts.BASE_POINTS)
