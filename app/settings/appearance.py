@@ -1,0 +1,92 @@
+"""The page of the settings dialog about how the window looks and speaks."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from app.language import choice
+from app.language.words import say
+from app.preferences import FONT_PERCENTS, Preferences
+from app.settings.pages import Page
+from app.theme import fonts
+from app.theme.theme import MODES
+
+
+class Appearance(Page):
+    """Says what was chosen; the theme is in force at once, the rest after a restart, which it offers."""
+
+    theme_changed = Signal(str)
+    font_changed = Signal(int)
+    language_changed = Signal(str)
+    restart_wanted = Signal()
+
+    def __init__(self, preferences: Preferences) -> None:
+        super().__init__(say("Appearance"), say("How Underhill looks."))
+        self.theme = QComboBox(self)
+        for mode, text in zip(MODES, (say("Like the system"), say("Light"), say("Dark"))):
+            self.theme.addItem(text, mode)
+        self.theme.setCurrentIndex(max(0, self.theme.findData(preferences.theme)))
+        self.theme.currentIndexChanged.connect(lambda: self.theme_changed.emit(str(self.theme.currentData())))
+        self.font_size = QComboBox(self)
+        for percent in FONT_PERCENTS:
+            self.font_size.addItem(f"{percent} %", percent)
+        self.font_size.setCurrentIndex(max(0, self.font_size.findData(preferences.font_percent)))
+        self.font_size.currentIndexChanged.connect(self._font_chosen)
+        self.language = QComboBox(self)
+        self.language.addItem(say("Like the system"), choice.SYSTEM)
+        for code, name in choice.languages().items():
+            self.language.addItem(name, code)
+        self.language.setCurrentIndex(max(0, self.language.findData(preferences.language)))
+        self.language.currentIndexChanged.connect(self._language_chosen)
+        found = say("theme appearance dark light system colours", about="words of the search")
+        self.add_extra(_row(say("Theme"), self.theme, self), found)
+        found = say("size of text font appearance larger smaller", about="words of the search")
+        self.add_extra(_row(say("Size of text"), self.font_size, self), found)
+        self.add_extra(_row(say("Language"), self.language, self), "language english chinese 中文 语言")
+        self.note = self._make_note()
+        self.add_note(self.note)
+
+    def reset(self) -> None:
+        """As it was at first."""
+        self.theme.setCurrentIndex(0)
+        self.font_size.setCurrentIndex(self.font_size.findData(100))
+        self.language.setCurrentIndex(0)
+
+    def _make_note(self) -> QWidget:
+        note = QWidget(self)
+        text = QLabel(say("Takes effect when Underhill is started again."), note)
+        text.setObjectName("restart")
+        text.setWordWrap(True)
+        restart = QPushButton(say("Start it again now"), note)
+        restart.clicked.connect(self.restart_wanted)
+        row = QHBoxLayout(note)
+        row.setContentsMargins(0, 6, 0, 6)
+        row.addWidget(text, 1)
+        row.addWidget(restart)
+        note.hide()
+        return note
+
+    @Slot()
+    def _font_chosen(self) -> None:
+        self.note.show()
+        self.font_changed.emit(int(self.font_size.currentData()))
+
+    @Slot()
+    def _language_chosen(self) -> None:
+        self.note.show()
+        self.language_changed.emit(str(self.language.currentData()))
+
+
+def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
+    row = QWidget(parent)
+    label = QLabel(text, row)
+    label.setFont(fonts.text(1.0, label.font().Weight.Medium))
+    label.setBuddy(control)
+    control.setAccessibleName(text)
+    control.setMinimumWidth(17 * control.fontMetrics().averageCharWidth())
+    inside = QHBoxLayout(row)
+    inside.setContentsMargins(0, 6, 0, 6)
+    inside.addWidget(label, 1)
+    inside.addWidget(control)
+    return row

@@ -1,0 +1,62 @@
+"""Which language the window speaks, and that it speaks it after a restart."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtCore import QLocale
+from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.language import choice
+from app.language.words import plural, say
+
+
+@pytest.fixture
+def english_again(qapp: QApplication) -> Iterator[None]:
+    yield
+    choice.install("en")
+
+
+@pytest.mark.usefixtures("english_again")
+def test_texts_numbers_and_the_buttons_of_qt_follow(qtbot: QtBot) -> None:
+    assert (say("Dark"), plural("1 x", "%n xs", 1), plural("1 x", "%n xs", 2)) == ("Dark", "1 x", "2 xs")
+    choice.install("zh_CN")
+    assert say("Dark") == "深色"
+    assert QLocale().language() == QLocale.Language.Chinese
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    qtbot.addWidget(buttons)
+    assert buttons.button(QDialogButtonBox.StandardButton.Cancel).text() == "取消"
+    choice.install("en")
+    assert say("Dark") == "Dark"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the variables are those of Linux")
+@pytest.mark.parametrize(
+    ("system", "language"),
+    [("zh_CN.UTF-8", "zh_CN"), ("zh_TW.UTF-8", "zh_CN"), ("de_DE.UTF-8", "en"), ("C.UTF-8", "en")],
+)
+def test_the_language_of_the_system_is_taken(system: str, language: str) -> None:
+    code = "from app.language.choice import meant; print(meant('system'), meant('zh_CN'), meant('xx'))"
+    surroundings = {k: v for k, v in os.environ.items() if k not in ("LANGUAGE", "LANG")} | {"LC_ALL": system}
+    done = subprocess.run([sys.executable, "-c", code], env=surroundings, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [language, "zh_CN", language]
+
+
+def test_a_language_is_kept_and_a_restart_offered(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    assert dialog.look.note.isHidden()
+    assert [dialog.look.language.itemText(i) for i in range(3)] == ["Like the system", "English", "简体中文"]
+    dialog.look.language.setCurrentIndex(dialog.look.language.findData("zh_CN"))
+    assert underhill.window._preferences.language == "zh_CN"
+    assert not dialog.look.note.isHidden()
+    assert not underhill.again
+    dialog.look.restart_wanted.emit()
+    assert underhill.again
+    assert not underhill.window.isVisible()
