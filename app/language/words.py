@@ -33,3 +33,11 @@ def plural(one: str, many: str, count: int, /, **values: object) -> str:
 def later(text: str, /) -> str:
     """Marks a text that is written down before there is a language (in a table of a module): `say` it when shown."""
     return text
+
+
+def sentences(*given: str) -> str:
+    """Those that are not empty, one after the other: a space between them, and none after a full-width full stop."""
+    text = ""
+    for sentence in filter(None, given):
+        text += sentence if not text or text.endswith(("。", "！", "？")) else f" {sentence}"
+    return text

@@ -4,6 +4,30 @@
     <context>
         <name>window</name>
         <message>
+            <location filename="../../app/language/dates.py"></location>
+            <source>dd MMMM yyyy, HH:mm</source>
+            <comment>a date and time, in the letters of Qt's QLocale</comment>
+            <translation>yyyy年M月d日 HH:mm</translation>
+        </message>
+        <message>
+            <location filename="../../app/language/dates.py"></location>
+            <source>dd MMMM</source>
+            <comment>a date, in the letters of Qt's QLocale</comment>
+            <translation>M月d日</translation>
+        </message>
+        <message>
+            <location filename="../../app/language/dates.py"></location>
+            <source>MMMM yyyy</source>
+            <comment>a date, in the letters of Qt's QLocale</comment>
+            <translation>yyyy年M月</translation>
+        </message>
+        <message>
+            <location filename="../../app/language/dates.py"></location>
+            <source>MMMM</source>
+            <comment>a date, in the letters of Qt's QLocale</comment>
+            <translation>M月</translation>
+        </message>
+        <message>
             <location filename="../../app/settings/appearance.py"></location>
             <source>Appearance</source>
             <translation>外观</translation>

@@ -1,0 +1,46 @@
+"""Dates and runs of sentences in two languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date, datetime
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from app.language import choice
+from app.language.dates import day, moment, month
+from app.language.words import sentences
+
+AT = datetime(2026, 3, 5, 9, 7)
+
+
+@pytest.fixture
+def speak(qapp: QApplication) -> Iterator[None]:
+    yield
+    choice.install("en")
+
+
+@pytest.mark.usefixtures("speak")
+def test_dates_are_written_as_the_language_does() -> None:
+    choice.install("en")
+    assert (moment(AT), day(AT.date()), month(AT.date(), False), month(AT.date(), True)) == (
+        "05 March 2026, 09:07", "05 March", "March", "March 2026",
+    )  # fmt: skip
+    choice.install("zh_CN")
+    assert (moment(AT), day(AT.date()), month(AT.date(), False), month(date(2026, 12, 1), True)) == (
+        "2026年3月5日 09:07", "3月5日", "3月", "2026年12月",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "run"),
+    [
+        (("One.", "", "Two."), "One. Two."),
+        (("甲。", "乙！", "Two."), "甲。乙！Two."),
+        (("One.", "乙。"), "One. 乙。"),
+        (("", ""), ""),
+    ],
+)
+def test_sentences_follow_each_other(given: tuple[str, ...], run: str) -> None:
+    assert sentences(*given) == run
