@@ -94,7 +94,8 @@ class Arrivals:
         arrival = self._cache.reserve(key, tier)
         if arrival is None:
             return False
-        request = self._loader.submit(key, arrival.reservation.parts, arrival.views, urgency)
+        parts = arrival.reservation.parts
+        request = self._loader.submit(key, parts, arrival.views, urgency, arrival.addresses)
         self._open[key] = Coming(key, tier, arrival, request)
         return True
 

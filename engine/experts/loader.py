@@ -38,8 +38,12 @@ class Loader(Protocol):
         parts: Sequence[int],
         views: Sequence[memoryview],
         urgency: Urgency = Urgency.DEMAND,
+        addresses: Sequence[int] = (),
     ) -> Request:
-        """Queue a read of these parts into `views`, one each, which are the loader's until it hands the request out."""
+        """Queue a read of these parts into `views`, one each, which are the loader's until it hands the request out.
+
+        addresses: where the views begin, if that is known: to find that out takes longer than all else.
+        """
 
     def cancel(self, request: Request) -> bool:
         """Read no more of it; False when all of it is read or being read, and it ends as if nothing had been said.

@@ -7,7 +7,7 @@ import os
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.chunks import CHUNK, packed
@@ -17,6 +17,19 @@ from engine.experts.meter import Load, Loads
 from engine.experts.request import Request, Urgency
 from engine.kernels.reads import CANCELLED, DAMAGED, MOST_PARTS, PART, REFUSED, RUN, SHORT, End, Reads
 from engine.store.problems import altered, damaged, refused
+from engine.store.reader import Extent
+
+
+class Plan(NamedTuple):
+    """How some parts of an expert are read, the same every time. chunks: see Reads.submit.
+
+    sizes: bytes by part.
+    """
+
+    extents: Sequence[Extent]
+    sizes: list[int]
+    checksums: Sequence[int]
+    chunks: bytes
 
 
 class NativeLoader:
@@ -31,6 +44,7 @@ class NativeLoader:
         self._chunk = chunk
         self._listener: ChunkListener | None = None
         self._requests: dict[int, Request] = {}  # which keep alive the memory that is read into
+        self._plans: dict[tuple[ExpertKey, tuple[int, ...]], Plan] = {}
         self._lock = threading.Lock()
         self._reads = Reads(readers, instead)
         weakref.finalize(self, self._reads.stop)  # before that memory is let go
@@ -51,23 +65,33 @@ class NativeLoader:
         parts: Sequence[int],
         views: Sequence[memoryview],
         urgency: Urgency = Urgency.DEMAND,
+        addresses: Sequence[int] = (),
     ) -> Request:
-        """See Loader. Raises ValueError for views of other lengths, TypeError for some that cannot be written to."""
+        """See Loader. Raises ValueError for views of other lengths, TypeError for some that cannot be written to, where
+        no addresses are given.
+        """
+        plan = self._plans.get((key, parts := tuple(parts))) or self._planned(key, parts, views)
+        sizes = plan.sizes
+        if (given := [view.nbytes for view in views]) != sizes:
+            raise ValueError(f"views of {given} bytes for {sizes} of parts {parts}")
+        at = addresses or [ctypes.addressof(ctypes.c_char.from_buffer(view)) for view in views]
+        memory = b"".join([PART.pack(*part) for part in zip(at, sizes, plan.checksums, strict=True)])
+        runs = b"".join([RUN.pack(file.handle, offset, file.direct) for file, offset, _, _ in plan.extents])
+        request = Request(key, parts, views, plan.extents, urgency)
+        with self._lock:
+            request.number = self._reads.submit(urgency, memory, runs, plan.chunks)
+            self._requests[request.number] = request
+        return request
+
+    def _planned(self, key: ExpertKey, parts: tuple[int, ...], views: Sequence[memoryview]) -> Plan:
         if len(parts) > MOST_PARTS:
             raise ValueError(f"{len(parts)} parts; {MOST_PARTS} are the most")
         extents = self._source.extents(key.layer, key.expert, parts)
         chunks = packed(extents, views, self._chunk)
-        checksums = self._source.checksums(key.layer, key.expert, parts)
-        memory = [
-            PART.pack(ctypes.addressof(ctypes.c_char.from_buffer(view)), view.nbytes, checksum)
-            for view, checksum in zip(views, checksums, strict=True)
-        ]
-        runs = [RUN.pack(extent.file.handle, extent.offset, extent.file.direct) for extent in extents]
-        request = Request(key, parts, views, extents, urgency)
-        with self._lock:
-            request.number = self._reads.submit(urgency, b"".join(memory), b"".join(runs), chunks)
-            self._requests[request.number] = request
-        return request
+        sizes = [view.nbytes for view in views]
+        plan = Plan(extents, sizes, self._source.checksums(key.layer, key.expert, parts), chunks)
+        self._plans[key, parts] = plan
+        return plan
 
     def cancel(self, request: Request) -> bool:
         """See Loader."""

@@ -75,8 +75,9 @@ class ThreadLoader:
         parts: Sequence[int],
         views: Sequence[memoryview],
         urgency: Urgency = Urgency.DEMAND,
+        addresses: Sequence[int] = (),
     ) -> Request:
-        """See Loader."""
+        """See Loader; Python writes to views, wherever they are."""
         extents = self._source.extents(key.layer, key.expert, parts)
         chunks = cut(extents, views, self._chunk)
         request = Request(key, parts, views, extents, urgency)

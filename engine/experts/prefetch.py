@@ -17,7 +17,9 @@ from engine.experts.worth import Worth
 QUIET = 4  # tokens without a miss after which nothing is predicted any more, until the next one
 ROOM = 8  # reads ahead under way may take this part of the cache
 
-Lacking = Callable[[Sequence[ExpertKey]], list[int]]
+# (layer, scores, width, most): the `most` experts with the greatest scores, best first; and of the first `width` the
+# tier at which each would have to be fetched, 0: it is there, or not worth it.
+Foresee = Callable[[int, Floats, int, int], tuple[list[int], list[int]]]
 
 
 class Prefetch:
@@ -32,21 +34,20 @@ class Prefetch:
         predictor: Predictor,
         arrivals: Arrivals,
         cache: TieredCache,
-        lacking: Lacking,
+        foresee: Foresee,
         rate: Callable[[], float],
         k: int,
         depth: int = 2,
         width: int | None = None,
     ) -> None:
-        """lacking: of experts expected of a layer, the likeliest first, the tier at which each would have to be
-        fetched; 0: it is there, or not worth it. rate: bytes per second that the disk brings, 0 while that is not
+        """foresee: what scores say of a layer. rate: bytes per second that the disk brings, 0 while that is not
         known. k: experts per token. depth: layers looked ahead at most. width: experts read ahead for a layer at most;
         None: k.
         """
         self.awake = False
         self.foresight = Foresight([0] * depth, [0] * depth)
         self._predictor, self._arrivals, self._cache = predictor, arrivals, cache
-        self._lacking, self._rate = lacking, rate
+        self._foresee, self._rate = foresee, rate
         self._k, self._depth, self._width = k, depth, width or k
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._keys = [[ExpertKey(layer, expert) for expert in range(source.experts(layer))] for layer in source.layers]
@@ -126,17 +127,16 @@ class Prefetch:
             scores = self._predictor.scores(sight, row)
             if scores is None:
                 break
-            expected = _best(scores, 2 * max(self._k, width))
+            own = self._keys[row]
+            expected, tiers = self._foresee(own[0].layer, scores, width, 2 * max(self._k, width))
             if sight.row >= 0:
                 self._said[row - sight.row - 1][row] = expected[: self._k]
             self._give_up_all_but(row, expected)
-            own = self._keys[row]
-            keys = [own[expert] for expert in expected[:width]]
-            for key, tier in zip(keys, self._lacking(keys)):
+            for expert, tier in zip(expected, tiers):
                 if tier:
-                    missing.append((key, tier))
+                    missing.append((own[expert], tier))
                 else:
-                    near.append(key)
+                    near.append(own[expert])
         self._cache.protect(near)  # first, or they might make room for the others
         self._read(row, missing)
 
@@ -210,13 +210,3 @@ class Prefetch:
         seconds = time.perf_counter() - start
         self.foresight.seconds += seconds
         self._worth.books.spent += seconds
-
-
-def _best(scores: Floats, most: int) -> list[int]:
-    """The experts of the highest scores, best first.
-
-    All are sorted: to part first and then sort the best is less to compute, but several calls of numpy, whose code is
-    cold between two layers (29 against 44 us, measured while experts were read and computed).
-    """
-    found: list[int] = scores.argsort()[: -most - 1 : -1].tolist()
-    return found

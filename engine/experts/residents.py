@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress
 
+import numpy as np
 import torch
 
 from engine.experts.backend import Step
@@ -17,6 +18,7 @@ from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Visit
 from engine.experts.precision import Demand, Thresholds, at_high
+from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import Telemetry
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, MISSING, SKIPPED, NativeKernel, ResidentLayer, expert_layout
@@ -50,6 +52,8 @@ class ResidentExperts:
         self.table = (ctypes.c_char * (EXPERT.size * n))()
         for expert, most in enumerate(self.most):
             EXPERT.pack_into(self.table, EXPERT.size * expert, 0, 0, 0, 0, 0, 0, 1, most)
+        self._scores: Floats | None = None  # that were looked at last
+        self._scores_at = 0
         self._planes = memoryview(self.table).cast("B").cast("i")[PLANES :: EXPERT.size // 4]
         self._layout = expert_layout(spec, activation)
         self.native = ResidentLayer(
@@ -74,6 +78,14 @@ class ResidentExperts:
     def all_there(self, chosen: Sequence[int]) -> bool:
         """Whether each can be run at some tier, as far as can be seen without the cache's lock."""
         return all(map(self._planes.__getitem__, chosen))
+
+    def address_of(self, scores: Floats) -> int:
+        """Where the scores of its experts lie, mostly in the same memory; float32 [experts]. Raises ValueError."""
+        if scores is not self._scores:
+            if scores.dtype != np.float32 or scores.size < len(self.keys) or not scores.flags.c_contiguous:
+                raise ValueError(f"scores are {scores.dtype} {scores.shape}; expected float32 [{len(self.keys)}]")
+            self._scores, self._scores_at = scores, scores.ctypes.data
+        return self._scores_at
 
     def put(self, expert: int, held: Mapping[int, Buffer], tier: int) -> None:
         """An expert runs at `tier` from now on; 0: it is not there. See Parts.addresses."""
@@ -108,6 +120,7 @@ class Residents:
         self._telemetry = telemetry  # owns the counters
         self.needed = array("i", [0] * MOST)
         self._ranks = array("i", [0] * MOST)
+        self._asked, self._expected, self._lacks = (array("i", [0] * MOST) for _ in range(3))
         self._out = torch.empty(0)
         self._exact = True
         self._layers = {
@@ -141,8 +154,28 @@ class Residents:
         found = self._layers.get(layer)
         return found if found is not None and found.spec.hidden == step.hidden and step.k <= MOST else None
 
+    def foresee(
+        self, layer: int, scores: Floats, asked: Sequence[Demand], most: int
+    ) -> tuple[list[int], list[int]] | None:
+        """The `most` experts of a layer with the greatest scores, best first, and of the first of them the tier that
+        each would have to be fetched at to be what is asked of its rank; 0: it is there. None: it is not known here.
+        """
+        experts = self._layers.get(layer)
+        if experts is None or most > MOST:
+            return None
+        native, expected, lacks = experts.native, self._expected, self._lacks
+        planes = (0, native.low, native.high)
+        for rank, demand in enumerate(asked):
+            self._asked[rank] = planes[demand]
+        found = self._kernel.foresee(
+            experts.address, experts.address_of(scores), self._asked.buffer_info()[0], len(asked), most,
+            expected.buffer_info()[0], lacks.buffer_info()[0],
+        )  # fmt: skip
+        tiers = (0, *experts.tiers)
+        return expected[:found].tolist(), [tiers[n] for n in lacks[: min(found, len(asked))]]
+
     def run(self, experts: ResidentExperts, step: Step) -> int:
-        """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was done."""
+        """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was computed."""
         x, ids, weights, y = step.addresses
         ran = self._kernel.moe_resident(
             experts.address, ids, step.k, x, weights, y, self.needed.buffer_info()[0]

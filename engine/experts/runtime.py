@@ -17,7 +17,7 @@ from engine.experts.loader import Loader
 from engine.experts.observer import UNSEEN, Observer, seen
 from engine.experts.policies import Visit
 from engine.experts.precision import EXACT, Demand, Thresholds, tiers_of
-from engine.experts.predictors.predictor import Predictor
+from engine.experts.predictors.predictor import Floats, Predictor
 from engine.experts.prefetch import Prefetch
 from engine.experts.ranks import Ranks
 from engine.experts.repairs import Repairs
@@ -191,26 +191,30 @@ class ExpertRuntime:
         self.prefetch = None
         if predictor is not None:
             self.prefetch = Prefetch(
-                self._source, predictor, self.arrivals, self.cache, self._lacking, self._rate, k, depth, width
+                self._source, predictor, self.arrivals, self.cache, self._foresee, self._rate, k, depth, width
             )
         for part in (self._several, self._single):
             if part is not None:
                 part.ahead = self.prefetch
 
-    def _lacking(self, keys: Sequence[ExpertKey]) -> list[int]:
-        """Of experts of a layer, the likeliest first, the tier that each would have to be fetched at; 0: not at all.
+    def _foresee(self, layer: int, scores: Floats, width: int, most: int) -> tuple[list[int], list[int]]:
+        """The `most` experts of a layer with the greatest scores, best first, and of the first `width` the tier that
+        each would have to be fetched at; 0: not at all.
 
         What an expert of its rank is mostly wanted at: to read one coarse that is then raised costs more than to read
         it whole, and makes the token wait.
         """
-        best, found = self.cache.best, []
-        layer = keys[0].layer
-        tiers = self._tiers[layer]
-        for rank, key in enumerate(keys):
-            of_expert = tiers[key.expert]
-            tier = of_expert[self._ranks.demand(layer, rank)]
-            found.append(0 if best(key, of_expert[Demand.HIGH]) >= tier else tier)
-        return found
+        asked = [self._ranks.demand(layer, rank) for rank in range(width)]
+        found = None if self._residents is None else self._residents.foresee(layer, scores, asked, most)
+        if found is not None:
+            return found
+        expected: list[int] = scores.argsort()[: -most - 1 : -1].tolist()
+        best, tiers, lacking = self.cache.best, self._tiers[layer], []
+        for expert, demand in zip(expected, asked):
+            of_expert = tiers[expert]
+            there = best(ExpertKey(layer, expert), of_expert[Demand.HIGH]) >= of_expert[demand]
+            lacking.append(0 if there else of_expert[demand])
+        return expected, lacking
 
     def _rate(self) -> float:
         loads = self._loader.loads()

@@ -62,7 +62,8 @@ class Single:
                 hits = self._level.pin([experts.keys[chosen[rank]] for rank in there])
                 demands = Demands(self._arrivals, tiers, len(tiers))
                 demands.start()
-            self._count(experts.layer, step, chosen, len(there), len(tiers))
+            self._counts.hits += len(there)
+            self._telemetry.misses += len(tiers)
             if ahead is not None:
                 ahead.routed(layer, chosen, step.given)
             self._run(experts, step, there)
@@ -100,19 +101,6 @@ class Single:
             elif planes != SKIPPED:
                 there.append(rank)
         return there, ranks, tiers
-
-    def _count(self, layer: int, step: Step, chosen: Sequence[int], hits: int, misses: int) -> None:
-        uses = self._telemetry.uses(layer)
-        for expert in chosen:
-            uses[expert] += 1
-        self._telemetry.weighed(layer, chosen, step.weights[0].tolist())
-        if hits + misses < len(chosen):
-            lacks = self._residents.needed
-            self._telemetry.skipped(layer, [expert for expert, n in zip(chosen, lacks) if n == SKIPPED])
-        self._telemetry.hit(hits)
-        self._telemetry.misses += misses
-        self._telemetry.precision[0] += len(chosen) - hits - misses
-        self._counts.hits += hits
 
     def _run(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
         """Compute these, all of them leased."""

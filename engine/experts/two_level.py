@@ -43,6 +43,11 @@ class Arrival(NamedTuple):
         """One for each of reservation.parts."""
         return [b.view for b in self.staging or self.reservation.buffers if b.view is not None]
 
+    @property
+    def addresses(self) -> list[int]:
+        """Where the views begin."""
+        return [b.address for b in self.staging or self.reservation.buffers]
+
 
 class TieredCache:
     """One or two levels, fastest first; the last is ordinary memory, which the disk reads into."""

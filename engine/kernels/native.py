@@ -7,7 +7,7 @@ import os
 import struct
 import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 8  # UH_ABI in underhill_kernels.h
+ABI = 9  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
@@ -144,12 +144,13 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
 
 
 @lru_cache(maxsize=4)
-def _keeping_the_lock(path: Path) -> Callable[..., int]:
-    """uh_linear of the library, called without letting go of Python's lock."""
-    linear = ctypes.PyDLL(str(path)).uh_linear
-    pointer = ctypes.c_void_p
-    linear.argtypes = (pointer, ctypes.POINTER(View), pointer, ctypes.c_int32, pointer)
-    return linear
+def _keeping_the_lock(path: Path) -> ctypes.PyDLL:
+    """uh_linear and uh_foresee of the library, called without letting go of Python's lock."""
+    library = ctypes.PyDLL(str(path))
+    pointer, i32 = ctypes.c_void_p, ctypes.c_int32
+    library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
+    library.uh_foresee.argtypes = (pointer, pointer, pointer, i32, i32, pointer, pointer)
+    return library
 
 
 def default_threads() -> int:
@@ -240,8 +241,9 @@ class NativeKernel:
     def moe_resident(self, layer: int, ids: int, k: int, x: int, weights: int, y: int, needed: int) -> int:
         """`moe_one` on the experts chosen, if none of them has to be fetched: then how many ran.
 
-        Else nothing is done: MISSING tells in `needed` (int32 [k]) what each lacks: the planes that it has to be
-        fetched to, 0 if it is there, SKIPPED if it is not and need not be. UNDECIDED is a call for the long way.
+        Else nothing is computed: MISSING tells in `needed` (int32 [k]) what each lacks: the planes that it has to be
+        fetched to, 0 if it is there, SKIPPED if it is not and need not be. UNDECIDED is a call for the long way. In all
+        other cases the choice is counted; what an expert runs at is when it does.
         layer: the address of a ResidentLayer. The others are addresses, too: ids int64 [k], x float32 [H], weights
         float32 [k], y float32 [H]; nothing is checked here. Raises UnderhillError(OUT_OF_MEMORY).
         """
@@ -297,9 +299,21 @@ class NativeKernel:
         Raises UnderhillError(OUT_OF_MEMORY).
         """
         with self._lock:
-            failed = self._quick(self._context, view, x, 1, y)
+            failed = self._quick.uh_linear(self._context, view, x, 1, y)
         if failed:
             raise _no_memory()
+
+    def foresee(
+        self, layer: int, scores: int, asked: int, width: int, most: int, expected: int, lacks: int
+    ) -> int:  # fmt: skip
+        """Writes the experts of a layer with the `most` greatest scores, best first, and of the first `width` how many
+        planes each would have to be fetched to; returns how many. See uh_foresee in underhill_kernels.h.
+
+        All but width and most are addresses: layer of a ResidentLayer, scores float32, the others int32. Nothing is
+        checked.
+        """
+        found: int = self._quick.uh_foresee(layer, scores, asked, width, most, expected, lacks)
+        return found
 
     def peak(self, weights: Tensor) -> float:
         """The largest magnitude among contiguous bf16 or float32 weights; NaN if one of them is not finite."""

@@ -1,10 +1,11 @@
-"""In which order experts leave a cache, by one call of native code instead of four of numpy."""
+"""In which order experts leave a cache, by calls of native code instead of numpy, whose code is cold between layers."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -25,15 +26,15 @@ class Order:
 
     def __init__(self, scores: Array, ticks: Array, bars: Array, near: Sequence[Array], order: Array) -> None:
         rows = near[0].size
-        for array, size in (*((a, order.size) for a in (scores, ticks, bars, order)), *((a, rows) for a in near)):
-            if array.dtype != np.float64 or array.shape != (size,) or not array.flags.c_contiguous:
-                raise ValueError(f"{array.dtype} {array.shape} is not contiguous float64 [{size}]")
+        for given, size in (*((a, order.size) for a in (scores, ticks, bars, order)), *((a, rows) for a in near)):
+            if given.dtype != np.float64 or given.shape != (size,) or not given.flags.c_contiguous:
+                raise ValueError(f"{given.dtype} {given.shape} is not contiguous float64 [{size}]")
         if order.size % rows:
             raise ValueError(f"{order.size} experts in {rows} rows")
         self._kept = scores, ticks, bars, near, order  # native code is given their addresses
-        self._call = _native()
+        self._call = _native().uh_order
         self._given = scores.ctypes.data, ticks.ctypes.data, bars.ctypes.data
-        self._near = [array.ctypes.data for array in near]
+        self._near = [one.ctypes.data for one in near]
         self._shape_and_order = rows, order.size // rows, order.ctypes.data
 
     def __call__(self, row: int, token: float) -> None:
@@ -41,19 +42,48 @@ class Order:
         self._call(*self._given, self._near[row], token, *self._shape_and_order)
 
 
+class Least:
+    """Called: numbers of the `most` least of order, the least first and of equals the first; infinite ones are none.
+
+    order: contiguous float64 [n], not to be moved as long as this lives. Raises NativeMissing, ValueError.
+    """
+
+    def __init__(self, order: Array, most: int) -> None:
+        if order.dtype != np.float64 or order.ndim != 1 or not order.flags.c_contiguous or most < 1:
+            raise ValueError(f"{order.dtype} {order.shape} is not contiguous float64 [n], or {most} less than 1")
+        self._kept = order
+        self._found = array("i", [0] * most)
+        self._call = _native().uh_first_out
+        self._given = order.ctypes.data, order.size, most, self._found.buffer_info()[0]
+
+    def __call__(self) -> list[int]:
+        """As said."""
+        return self._found[: self._call(*self._given)].tolist()
+
+
 @lru_cache(maxsize=1)
-def _native() -> Callable[..., None]:
-    """Called without letting go of Python's lock: to have it back may take longer than the call."""
+def _native() -> ctypes.PyDLL:
+    """Called without letting go of Python's lock: to have it back may take longer than a call. Raises NativeMissing."""
     load_library()
-    function = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt"))).uh_order
+    library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
-    function.argtypes, function.restype = (*[pointer] * 4, ctypes.c_double, i32, i32, pointer), None
-    return function
+    library.uh_order.argtypes = (*[pointer] * 4, ctypes.c_double, i32, i32, pointer)
+    library.uh_order.restype = None
+    library.uh_first_out.argtypes = (pointer, i32, i32, pointer)
+    return library
 
 
 def order_where_native(scores: Array, ticks: Array, bars: Array, near: Sequence[Array], order: Array) -> Order | None:
     """An Order; None where there is no native library."""
     try:
         return Order(scores, ticks, bars, near, order)
+    except NativeMissing:
+        return None
+
+
+def least_where_native(order: Array, most: int) -> Least | None:
+    """A Least; None where there is no native library."""
+    try:
+        return Least(order, most)
     except NativeMissing:
         return None

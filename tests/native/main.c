@@ -47,6 +47,7 @@ int main(int argc, char **argv) {
         test_encode();
         test_play();
         test_crc32();
+        test_order();
     }
     test_threads();
     test_reads();

@@ -14,6 +14,7 @@ void test_pack(void);
 void test_encode(void);
 void test_play(void);
 void test_crc32(void);
+void test_order(void);
 void test_reads(void);   /* readers, on real files and on a disk that is held up */
 void test_threads(void); /* contexts that come, go and work at the same time */
 #if defined(SELFTEST_INSIDE)

@@ -239,11 +239,21 @@ static void residents(const variant *which) {
     weights[2] = 3.0f; /* now the missing one matters most */
     check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "what matters is fetched");
     check(needed[2] == 3 && !needed[1], "with all its planes, and alone");
+    check(hits == 4 && uses[5] == 2 && ran[0] == 1 && ran[4] == 1 && ran[8] == 1, "the choice is counted, not yet the run");
+    check(notes[5][0] == (double)0.15f + 3.0 && notes[5][1] == 3.0 && notes[5][3] == 1, "its gate weights, too");
     layer.t1 = layer.t2 = 1.0; /* exact: 4 bits of expert 4 are too few */
     ids[2] = 3;
     check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT, "exact wants every plane");
     check(needed[0] == 3 && !needed[1] && needed[2] == 3, "those that lack some");
-    check(!memcmp(y, same, 90 * 4) && hits == 2 && uses[3] == 0, "nothing was done or counted");
+    check(!memcmp(y, same, 90 * 4) && hits == 5 && uses[3] == 1, "nothing was computed, all was counted");
+    layer.t1 = 0.1; /* who may be skipped is while others are fetched */
+    layer.t2 = 0.2;
+    ids[0] = 5;
+    ids[2] = 4;
+    check(uh_moe_resident(context, &layer, ids, K, x, weights, y, needed) == UH_NOT_RESIDENT && needed[2] == 3, "one lacks");
+    check(needed[0] == UH_SKIPPED && ran[0] == 2 && notes[5][3] == 2 && hits == 6, "and one is skipped, and counted so");
+    ids[0] = 4;
+    ids[2] = 3;
     const int32_t ranks[2] = {2, 1}; /* those at hand, whatever they lack: each into the row of its rank */
     float *rows = floats(K * 90), *one = floats(90);
     memset(rows, UNTOUCHED, K * 90 * 4);

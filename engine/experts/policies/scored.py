@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from engine.experts.keys import ExpertKey
 from engine.experts.policies.policy import Evictable, Shape, Visit
+from engine.kernels.order import least_where_native
 
 Array = NDArray[np.float64]
 PENDING = 256  # visits noted before they are gone through; only a model that is all in memory comes so far
 PROTECTED = 1e15  # above every score
+NEXT = 24  # who leaves next is found in one go for so many: more than the reads that a layer begins
 ASKED = 8  # refusals after which sorting everything costs less than looking for one more
 
 
@@ -39,6 +41,8 @@ class Scored(ABC):
         self._order: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
         self._orders = values(self._order)
         self._weighed = False
+        self._least_few = least_where_native(self._order, NEXT)
+        self._next: list[int] = []  # who leave first, as long as nothing happens but that they do
         self._protected: set[int] = set()
         self._pending: list[Visit] = []
         self._row = len(shape.layers)  # that runs now; before the first visit, as if one round were over
@@ -93,9 +97,10 @@ class Scored(ABC):
     def victim(self, incoming: ExpertKey, evictable: Evictable) -> ExpertKey | None:
         """See Policy.victim."""
         self._bring_up()
-        at = int(self._order.argmin())
-        if self._orders[at] < np.inf and evictable(key := self._keys[at]):
-            return key
+        orders, keys = self._orders, self._keys
+        for at in self._next:
+            if orders[at] < np.inf and evictable(key := keys[at]):
+                return key
         return self._least(evictable, 0, len(self._keys))
 
     # ---- what a policy fills in ------------------------------------------------------------------------------------
@@ -132,6 +137,7 @@ class Scored(ABC):
             return
         self._digest()
         self._rank()
+        self._next = [int(self._order.argmin())] if self._least_few is None else self._least_few()
         self._weighed = True
 
     def _rank(self) -> None:

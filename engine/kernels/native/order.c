@@ -1,4 +1,6 @@
-/* In which order experts leave a cache, for policies that give each of them a number. */
+/* In which order experts leave a cache, for policies that give each of them a number, and who is expected where. */
+#include <math.h>
+
 #include "underhill_kernels.h"
 
 void uh_order(const double *scores, const double *ticks, const double *bars, const double *near, double token, int32_t rows,
@@ -8,4 +10,38 @@ void uh_order(const double *scores, const double *ticks, const double *bars, con
         const int64_t first = (int64_t)row * experts;
         for (int64_t at = first; at < first + experts; at++) order[at] = scores[at] + ticks[at] + own + bars[at];
     }
+}
+
+int32_t uh_first_out(const double *order, int32_t n, int32_t most, int32_t *found) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (!(order[i] < INFINITY) || (count == most && order[i] >= order[found[count - 1]])) continue;
+        int32_t at = count < most ? count++ : count - 1;
+        for (; at > 0 && order[found[at - 1]] > order[i]; at--) found[at] = found[at - 1];
+        found[at] = i;
+    }
+    return count;
+}
+
+/* The `most` greatest scores, the greatest first. */
+static int32_t greatest(const float *scores, int32_t n, int32_t most, int32_t *found) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < n; i++) {
+        if (count == most && scores[i] <= scores[found[count - 1]]) continue;
+        int32_t at = count < most ? count++ : count - 1;
+        for (; at > 0 && scores[found[at - 1]] < scores[i]; at--) found[at] = found[at - 1];
+        found[at] = i;
+    }
+    return count;
+}
+
+int32_t uh_foresee(const uh_residents *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
+                   int32_t *expected, int32_t *lacks) {
+    const int32_t count = greatest(scores, layer->n, most, expected);
+    for (int32_t rank = 0; rank < width && rank < count; rank++) {
+        const uh_expert *expert = layer->experts + expected[rank];
+        const int32_t wanted = expert->most && expert->most < asked[rank] ? expert->most : asked[rank];
+        lacks[rank] = expert->planes < wanted ? wanted : 0;
+    }
+    return count;
 }

@@ -54,24 +54,42 @@ static int coarse(const uh_residents *layer, const uh_expert *expert) {
     return expert->planes && expert->planes < full;
 }
 
+/* What a token's choice adds to the counters, but for what its experts run at; returns how many are there. */
+static int32_t counted(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights,
+                       const int32_t *needed) {
+    int32_t hits = 0;
+    for (int32_t i = 0; i < k; i++) {
+        double *note = layer->notes + 4 * ids[i];
+        layer->uses[ids[i]]++;
+        note[0] += note[1] = fabsf(weights[i]);
+        note[3] += needed[i] == UH_SKIPPED;
+        layer->ran[0] += needed[i] == UH_SKIPPED;
+        hits += !needed[i];
+    }
+    *layer->hits += hits;
+    return hits;
+}
+
+/* What one expert, which is there, adds to them. */
+static void count_run(const uh_residents *layer, int64_t id) {
+    layer->ran[layer->tiers[layer->experts[id].planes]]++;
+    layer->notes[4 * id + 2] += coarse(layer, layer->experts + id);
+}
+
 int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
                     const float *weights, float *y, int32_t *needed) {
     uh_expert asked[MOST];
-    int32_t hits = 0;
+    int32_t at = 0;
     const int missing = lacking(layer, ids, k, weights, needed);
-    if (missing) return missing < 0 ? missing : UH_NOT_RESIDENT;
+    if (missing < 0) return missing;
+    const int32_t hits = counted(layer, ids, k, weights, needed);
+    if (missing) return UH_NOT_RESIDENT;
     for (int32_t i = 0; i < k; i++) {
-        layer->uses[ids[i]]++;
-        layer->ran[layer->tiers[layer->experts[ids[i]].planes]]++;
-        double *note = layer->notes + 4 * ids[i];
-        note[0] += note[1] = fabsf(weights[i]);
-        note[2] += coarse(layer, layer->experts + ids[i]);
-        note[3] += needed[i] == UH_SKIPPED;
         if (needed[i] == UH_SKIPPED) continue;
-        asked[hits] = layer->experts[ids[i]];
-        asked[hits++].first = i;
+        count_run(layer, ids[i]);
+        asked[at] = layer->experts[ids[i]];
+        asked[at++].first = i;
     }
-    *layer->hits += hits;
     return uh_moe_one(context, layer->layout, asked, hits, x, weights, y) ? -1 : hits;
 }
 
@@ -85,10 +103,7 @@ int uh_moe_some(uh_context *context, const uh_residents *layer, const int64_t *i
         asked[i].count = 1;
         if (!asked[i].planes) return UH_NOT_RESIDENT;
     }
-    for (int32_t i = 0; i < n; i++) {
-        layer->ran[layer->tiers[asked[i].planes]]++;
-        layer->notes[4 * ids[ranks[i]] + 2] += coarse(layer, asked + i);
-    }
+    for (int32_t i = 0; i < n; i++) count_run(layer, ids[ranks[i]]);
     return uh_run(context, layer->layout, asked, n, ranks, n, k, x, 1, out);
 }
 

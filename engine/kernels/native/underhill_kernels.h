@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 8
+#define UH_ABI 9
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -144,8 +144,8 @@ typedef struct {
 enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3 };
 
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
- * is. Returns how many ran; -1: out of memory; below: nothing was done or counted. needed [k], of UH_NOT_RESIDENT: planes
- * that each has to be fetched to, 0 if it is there, UH_SKIPPED if it is skipped. */
+ * is. Returns how many ran; -1: out of memory; below: nothing was computed. needed [k], of UH_NOT_RESIDENT: planes that each
+ * has to be fetched to, 0 if it is there, UH_SKIPPED if it is skipped; then all is counted but what they will run at. */
 UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
                            const float *weights, float *y, int32_t *needed);
 
@@ -161,6 +161,16 @@ UH_API void uh_combine_some(uh_context *context, const float *weights, const int
 /* order [rows, experts] = scores + ticks + near [rows] * token + bars, added in this order. */
 UH_API void uh_order(const double *scores, const double *ticks, const double *bars, const double *near, double token,
                      int32_t rows, int32_t experts, double *order);
+
+/* found: numbers of the `most` least of order [n], the least first and of equals the first; infinite ones are none.
+ * Returns how many. most: 1 or more. */
+UH_API int32_t uh_first_out(const double *order, int32_t n, int32_t most, int32_t *found);
+
+/* expected: the `most` experts of a layer, 1 or more, with the greatest scores [layer->n], the greatest first and of equals
+ * the first. lacks: of the `width` first of them, the planes that each has to be fetched to where asked [width] says how many
+ * it should have; 0: none. Returns how many are expected. */
+UH_API int32_t uh_foresee(const uh_residents *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
+                          int32_t *expected, int32_t *lacks);
 
 /* Reads n bytes once with all threads, but for less than 256 of each of 64 parts, as fast as it goes: the roof the kernels
  * are measured against. */
