@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.chats.records import Queued, StoredMessage, Style
+from app.language.words import plural, say
 from app.transcript.notes import duration, rate
 from engine import api
 
@@ -58,23 +59,27 @@ class Answer:
     def status(self) -> str:
         """What to say under the answer now."""
         if self.stopped:
-            return "Stopping  ·  Esc again leaves it"
+            return say("Stopping  ·  Esc again leaves it")
         if self.tokens:
-            return "  ·  ".join(p for p in (self._speed(), f"{len(self.tokens):,} tokens", "Esc stops") if p)
+            count = plural("1 token", "{count:,} tokens", len(self.tokens), count=len(self.tokens))
+            return "  ·  ".join(p for p in (self._speed(), count, say("Esc stops")) if p)
         waited = duration(time.monotonic() - self.began)
         if self.waits:
-            return "Waiting for the answer in another chat  ·  Esc stops"
+            return say("Waiting for the answer in another chat  ·  Esc stops")
         read = self.reading
         if read is not None and read.total and read.done < read.total:
-            reused = f", {read.reused:,} already known" if read.reused else ""
-            return f"Reading your message: {100 * read.done // read.total} % of {read.total:,} tokens{reused}"
-        return f"Waiting for the first word  ·  {waited}"
+            share, total, reused = 100 * read.done // read.total, f"{read.total:,}", f"{read.reused:,}"
+            if read.reused:
+                return say("Reading your message: {share} % of {total} tokens, {reused} already known",
+                           share=share, total=total, reused=reused)  # fmt: skip
+            return say("Reading your message: {share} % of {total} tokens", share=share, total=total)
+        return say("Waiting for the first word  ·  {waited}", waited=waited)
 
     def _speed(self) -> str:
         if len(self._recent) < 2:
             return ""
         (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
-        return f"{rate((n1 - n0) / (t1 - t0))} tok/s" if t1 > t0 else ""
+        return say("{rate} tok/s", rate=rate((n1 - n0) / (t1 - t0))) if t1 > t0 else ""
 
     def so_far(self) -> StoredMessage:
         """The message to write to disk by now."""

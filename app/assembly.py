@@ -17,6 +17,7 @@ from app.first_paint import FirstPaint
 from app.first_run.desk import FirstRunDesk
 from app.inbox import Inbox
 from app.language import choice
+from app.language.words import say
 from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
 from app.models import Models
@@ -62,7 +63,7 @@ class Underhill:
         self.models.loaded.connect(self.window.transcript.prepare)
         self.models.loaded.connect(garbage.settle)
         if note:
-            self.window.banners.show_banner("warning", "Some settings could not be used.", note)
+            self.window.banners.show_banner("warning", say("Some settings could not be used."), note)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
 from app import models
 from app.chats.records import StoredMessage
 from app.conversation import Conversation
+from app.language.words import say
 from app.models import Models
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
@@ -39,10 +40,10 @@ class Attention(QObject):
         if QSystemTrayIcon.isSystemTrayAvailable():
             self.tray = QSystemTrayIcon(self)
             self._menu = QMenu()
-            self._menu.addAction("Show Underhill", self._forward)
-            self._menu.addAction("New chat", self._new_chat)
+            self._menu.addAction(say("Show Underhill"), self._forward)
+            self._menu.addAction(say("New chat"), self._new_chat)
             self._menu.addSeparator()
-            self._menu.addAction("Quit", window.close)
+            self._menu.addAction(say("Quit"), window.close)
             self.tray.setContextMenu(self._menu)
             self.tray.activated.connect(self._activated)
             self.tray.messageClicked.connect(self._forward)
@@ -75,7 +76,7 @@ class Attention(QObject):
         if self.tray is not None and QSystemTrayIcon.supportsMessages():
             words = " ".join(message.content.split())
             words = words if len(words) <= _SHOWN else words[: _SHOWN - 1].rstrip() + "…"
-            self.tray.showMessage("Your answer is there", words, icon("underhill", ""))
+            self.tray.showMessage(say("Your answer is there"), words, icon("underhill", ""))
         else:
             QApplication.alert(self._window)
 
@@ -91,7 +92,7 @@ class Attention(QObject):
             share = f", {100 * progress.done // progress.total} %" if progress.total else ""
             words = f"{progress.text}{share}"
         else:
-            ring, words = -1, "answering" if self._conversation.working else ""
+            ring, words = -1, say("answering") if self._conversation.working else ""
         if (ring, words) != self._shown or not self.tray.toolTip():
             self._shown = (ring, words)
             self.tray.setIcon(icon("underhill", "") if ring < 0 else self._ring(ring / _STEPS))

@@ -13,6 +13,7 @@ from app.chats.records import Chat, Folder, Style
 from app.chats.search import Hit
 from app.chats.store import ChatStore
 from app.conversation import Conversation
+from app.language.words import say
 from app.preferences import Preferences
 from app.presets.dialog import StyleDialog
 from app.theme.icons import icon
@@ -111,7 +112,7 @@ class ChatDesk(QObject):
             self._change(lambda store: folders.make(store, name))
 
     def _ask_name(self) -> str:
-        name, agreed = QInputDialog.getText(self._window, "New folder", "Name of the folder")
+        name, agreed = QInputDialog.getText(self._window, say("New folder"), say("Name of the folder"))
         return " ".join(name.split()) if agreed else ""
 
     @Slot(object, bool)
@@ -153,7 +154,9 @@ class ChatDesk(QObject):
         if self._conversation.chat is not None and self._conversation.chat.id == chat.id:
             self._conversation.new()
         self._conversation.delete(chat.id)
-        self._window.toast.say(f"“{chat.title}” was deleted.", "Undo", lambda: self._take_back(chat))
+        self._window.toast.say(
+            say("“{title}” was deleted.", title=chat.title), say("Undo"), lambda: self._take_back(chat)
+        )
 
     def _take_back(self, chat: Chat) -> None:
         self._conversation.restore(chat.id)
@@ -174,7 +177,7 @@ class ChatDesk(QObject):
 
     def _fill_menu(self, menu: QMenu) -> None:
         colour = self._theme.palette.muted
-        menu.addAction(icon("folder", colour), "New folder…", self._new_folder)
-        menu.addAction(icon("trash", colour), "Recently deleted…", self._open_trash)
+        menu.addAction(icon("folder", colour), say("New folder…"), self._new_folder)
+        menu.addAction(icon("trash", colour), say("Recently deleted…"), self._open_trash)
         menu.addSeparator()
         self.transfer.fill_menu(menu)

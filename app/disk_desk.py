@@ -10,6 +10,7 @@ from PySide6.QtGui import QDesktopServices
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
+from app.language.words import say
 from app.widgets.banner import Button
 
 if TYPE_CHECKING:
@@ -27,22 +28,22 @@ class DiskDesk(QObject):
     @Slot(object)
     def show_problem(self, problem: Problem) -> None:
         """Something about the chats on disk."""
-        again: Button = ("Try again", self._again)
-        first: Button = ("Open the folder", self._open_folder)
+        again: Button = (say("Try again"), self._again)
+        first: Button = (say("Open the folder"), self._open_folder)
         second: Button | None = None
         if problem.kind == "corrupt":
-            first = ("Restore a backup…", self._window.chats.transfer.restore)
+            first = (say("Restore a backup…"), self._window.chats.transfer.restore)
         elif problem.kind in ("busy", "denied", "other"):
             first, second = again, first if problem.kind != "busy" else None
         elif problem.kind == "full":
-            first, second = again, ("Manage models", self._window.library.show)
+            first, second = again, (say("Manage models"), self._window.library.show)
         self._window.banners.show_banner("error", problem.sentence, problem.action, problem.cause, first, second)
 
     def _again(self) -> None:
         self._keeper.retry(self._worked)
 
     def _worked(self) -> None:
-        self._window.toast.say("Your chats are saved again.")
+        self._window.toast.say(say("Your chats are saved again."))
         self._window.chats.refresh()
 
     def _open_folder(self) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
+from app.language.words import say
 from app.library.page import LibraryPage
 from app.library.shelf import Shelf
 from app.models import Models
@@ -54,14 +55,16 @@ class LibraryDesk(QObject):
     @Slot()
     def choose_folder(self) -> None:
         """Ask for a folder to import."""
-        folder = QFileDialog.getExistingDirectory(self._window, "The folder of the model")
+        folder = QFileDialog.getExistingDirectory(self._window, say("The folder of the model"))
         if folder:
             self._import(folder)
 
     @Slot()
     def choose_file(self) -> None:
         """Ask for a file to import."""
-        path, _ = QFileDialog.getOpenFileName(self._window, "The file of the model", "", "GGUF models (*.gguf)")
+        path, _ = QFileDialog.getOpenFileName(
+            self._window, say("The file of the model"), "", say("GGUF models") + " (*.gguf)"
+        )
         if path:
             self._import(path)
 
@@ -85,4 +88,6 @@ class LibraryDesk(QObject):
 
     @Slot(str)
     def _deleted(self, name: str) -> None:
-        self._window.toast.say(f"{name} is in the trash.", "Undo", lambda: self._shelf.restore(name))
+        self._window.toast.say(
+            say("{name} is in the trash.", name=name), say("Undo"), lambda: self._shelf.restore(name)
+        )

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from app import crash_log, display, paths
+from app.language.words import say
 
 NO_DISPLAY = 3  # exit code; installers/run.sh then opens a chat in the terminal
 NO_ANSWER = 4  # exit code: another one runs and does not answer
@@ -51,8 +52,8 @@ def _run(model: str | None) -> int:
         if alone.ask(model or ""):
             return 0
         QMessageBox.critical(
-            None, "Underhill", "Underhill is already running but does not answer.\n\n"
-            "Wait a moment and try again, or end its process and start it anew; chats are kept."
+            None, "Underhill", say("Underhill is already running but does not answer.") + "\n\n" + say(
+            "Wait a moment and try again, or end its process and start it anew; chats are kept.")
         )  # fmt: skip
         return NO_ANSWER
     log, left, kept = crash_log.begin(where.crash_log)
@@ -61,8 +62,8 @@ def _run(model: str | None) -> int:
         underhill.window.prefer_model(model)
     if left:
         underhill.window.banners.show_banner(
-            "warning", "Underhill ended unexpectedly the last time.",
-            f"Your chats are safe. What was going on then is kept in {kept}.", left,
+            "warning", say("Underhill ended unexpectedly the last time."),
+            say("Your chats are safe. What was going on then is kept in {file}.", file=kept), left,
         )  # fmt: skip
     while True:
         alone.asked.connect(underhill.window.come_forward)

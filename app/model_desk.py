@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app import models
 from app.conversation import Conversation
+from app.language.words import say
 from app.models import Models
 from app.preferences import Preferences
 from app.remedies import show_failure
@@ -60,8 +61,9 @@ class ModelDesk(QObject):
     def _model_changed(self) -> None:
         state = self._models.state
         words = {
-            models.READY: "Write a message", models.LOADING: "Write a message – it is answered once the model is open",
-        }.get(state, "Choose a model above to begin")  # fmt: skip
+            models.READY: say("Write a message"),
+            models.LOADING: say("Write a message – it is answered once the model is open"),
+        }.get(state, say("Choose a model above to begin"))  # fmt: skip
         self._window.composer.set_ready(state in (models.READY, models.LOADING), words)
         card = self._models.card
         if card is not None:
@@ -69,21 +71,21 @@ class ModelDesk(QObject):
             sentences = (*card.plan, card.doing) if card.doing else card.plan
             self._window.welcome.tell(card.title, card.note, sentences, card.parameters < _SMALL_MODEL)
         elif state == models.LOADING:
-            self._window.welcome.tell("", "Opening the model. This takes a moment the first time.", (), True)
+            self._window.welcome.tell("", say("Opening the model. This takes a moment the first time."), (), True)
         else:
-            self._window.welcome.tell("", "Choose a model at the top, or import one you have.", (), True)
+            self._window.welcome.tell("", say("Choose a model at the top, or import one you have."), (), True)
 
     @Slot(object)
     def _model_loaded(self, card: api.ModelCard) -> None:
         if card.backend == "compatibility":
             self._window.banners.show_banner(
-                "warning", f"{card.title} runs through the compatibility backend.",
-                "It works, but more slowly than families that Underhill knows itself.",
+                "warning", say("{model} runs through the compatibility backend.", model=card.title),
+                say("It works, but more slowly than families that Underhill knows itself."),
             )  # fmt: skip
 
     @Slot(object)
     def _load_failed(self, event: api.Failed) -> None:
-        show_failure(self._window, event, ("Try again", self.reload))
+        show_failure(self._window, event, (say("Try again"), self.reload))
 
     @Slot(object)
     def _engine_failed(self, event: api.Failed) -> None:
@@ -96,8 +98,8 @@ class ModelDesk(QObject):
     @Slot(object)
     def _imported(self, card: api.ModelCard) -> None:
         name = card.name
-        self._window.banners.show_banner("info", f"{card.title} has been imported.", "", "",
-                                 ("Open it", lambda: self.open_model(name)))  # fmt: skip
+        self._window.banners.show_banner("info", say("{model} has been imported.", model=card.title), "", "",
+                                 (say("Open it"), lambda: self.open_model(name)))  # fmt: skip
 
     @Slot()
     def open_settings(self) -> SettingsDialog:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.language.words import say
 from engine import api
 
 FONT_PERCENTS = (85, 100, 115, 130, 150, 175)
@@ -65,7 +66,9 @@ def load(path: Path) -> tuple[Preferences, str]:
     except FileNotFoundError:
         return Preferences(), ""
     except (OSError, ValueError) as error:
-        return Preferences(), f"Your preferences could not be read, so the usual ones are used ({error})."
+        return Preferences(), say(
+            "Your preferences could not be read, so the usual ones are used ({error}).", error=error
+        )
     defaults = Preferences()
     known = {
         f.name: found[f.name]

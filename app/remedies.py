@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from app.language.words import say
 from app.widgets.banner import Button
 from engine import api
 
@@ -24,11 +25,11 @@ _SETTINGS = {
 def remedy(window: MainWindow, event: api.Failed) -> Button | None:
     """What to do about it elsewhere in the window; None where nothing there helps."""
     if event.kind is api.Kind.STOPPED:
-        return "Start the engine again", window.engine_desk.restart
+        return say("Start the engine again"), window.engine_desk.restart
     if event.kind in _LIBRARY:
-        return "Manage models", window.library.show
+        return say("Manage models"), window.library.show
     if event.kind in _SETTINGS:
-        return "Open the settings", partial(_open_setting, window, _SETTINGS[event.kind])
+        return say("Open the settings"), partial(_open_setting, window, _SETTINGS[event.kind])
     return None
 
 

@@ -36,6 +36,7 @@ from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.disk_desk import DiskDesk
 from app.engine_desk import EngineDesk
+from app.language.words import say
 from app.library.shelf import Shelf
 from app.library_desk import LibraryDesk
 from app.model_desk import ModelDesk
@@ -344,8 +345,8 @@ class MainWindow(QMainWindow):
             self.composer.set_attachments(message.attachments)
             self.composer.edit.setFocus()
             self.banners.show_banner(
-                "info", "You are editing an earlier message.",
-                "Sending it starts a new version from there; Esc leaves it as it was.",
+                "info", say("You are editing an earlier message."),
+                say("Sending it starts a new version from there; Esc leaves it as it was."),
             )  # fmt: skip
 
     @Slot()
@@ -374,7 +375,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _answer_failed(self, event: api.Failed) -> None:
-        show_failure(self, event, ("Try again", self._again_last))
+        show_failure(self, event, (say("Try again"), self._again_last))
 
     @Slot()
     def _busy_changed(self) -> None:
@@ -460,7 +461,7 @@ class MainWindow(QMainWindow):
 
     def _not_saved(self, problem: Problem) -> None:
         self.banners.show_banner(
-            "warning", "Your settings cannot be saved.", "They hold until you close Underhill.", problem.cause
+            "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."), problem.cause
         )
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:

@@ -8,15 +8,21 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.first_run.probe import Probe
+from app.language.words import later, say
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 
 _LINES = (
-    "Underhill runs large chat models on this computer, also models that are bigger than its memory.",
-    "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for a model "
-    "or fetch one.",
-    "A small model is built in, so you can begin at once. The next two pages find one that suits this computer better.",
+    later("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
+    later(
+        "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for "
+        "a model or fetch one."
+    ),
+    later(
+        "A small model is built in, so you can begin at once. The next two pages find one that suits this "
+        "computer better."
+    ),
 )
 
 
@@ -49,7 +55,7 @@ class WelcomeStep(Step):
     privacy_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__("Welcome to Underhill", parent)
+        super().__init__(say("Welcome to Underhill"), parent)
         self._theme = theme
         mark = QLabel(self)
         mark.setPixmap(pixmap("underhill", "", 64, self.devicePixelRatioF()))
@@ -58,13 +64,13 @@ class WelcomeStep(Step):
         for text in _LINES:
             row = QHBoxLayout()
             row.setSpacing(12)
-            tick, line = QLabel(self), QLabel(text, self)
+            tick, line = QLabel(self), QLabel(say(text), self)
             line.setWordWrap(True)
             self._ticks.append(tick)
             row.addWidget(tick, 0, Qt.AlignmentFlag.AlignTop)
             row.addWidget(line, 1)
             self.column.addLayout(row)
-        self.privacy = QPushButton("What is sent, and when", self)
+        self.privacy = QPushButton(say("What is sent, and when"), self)
         self.privacy.clicked.connect(self.privacy_wanted.emit)
         self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
         self._tint()
@@ -81,22 +87,22 @@ class ComputerStep(Step):
     again_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__("This computer", parent)
+        super().__init__(say("This computer"), parent)
         self.words(
-            "Underhill measures how fast memory, disk and processor are, to say which models will run well. "
-            "That takes some ten seconds, once, and stays here. You need not wait for it.", muted=True,
+            say("Underhill measures how fast memory, disk and processor are, to say which models will run well. "
+            "That takes some ten seconds, once, and stays here. You need not wait for it."), muted=True,
         )  # fmt: skip
         self.doing = self.words("")
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("How far the measurement is")
+        self.bar.setAccessibleName(say("How far the measurement is"))
         self.column.addWidget(self.bar)
         self.facts = self.words("")
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
         self.verdict.setFont(fonts.text(1.0, self.verdict.font().Weight.DemiBold))
-        self.again = QPushButton("Measure again", self)
+        self.again = QPushButton(say("Measure again"), self)
         self.again.clicked.connect(self.again_wanted.emit)
         self.column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
 
@@ -104,7 +110,7 @@ class ComputerStep(Step):
         """verdict: what it means for models, in a sentence."""
         p, computer, problem = probe.progress, probe.computer, probe.problem
         if probe.waiting:
-            doing = "An answer is being written; the measurement goes on after it."
+            doing = say("An answer is being written; the measurement goes on after it.")
         elif p is not None:
             doing = f"{p.text}…"
         else:
@@ -122,4 +128,4 @@ class ComputerStep(Step):
         self.verdict.setText(verdict)
         self.verdict.setVisible(known and bool(verdict))
         self.again.setVisible(not probe.running)
-        self.again.setText("Measure again" if problem is None else "Try again")
+        self.again.setText(say("Measure again") if problem is None else say("Try again"))

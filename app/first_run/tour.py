@@ -7,9 +7,10 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 
 from app.first_run.choice import ModelStep
 from app.first_run.steps import ComputerStep, WelcomeStep
+from app.language.words import later, say
 from app.theme.theme import Theme
 
-_NEXT = ("Look at this computer", "Choose a model", "Start chatting")
+_NEXT = (later("Look at this computer"), later("Choose a model"), later("Start chatting"))
 
 
 class Tour(QScrollArea):
@@ -22,7 +23,7 @@ class Tour(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.step = 0
-        self.setAccessibleName("Welcome tour")
+        self.setAccessibleName(say("Welcome tour"))
         page = QWidget(self)
         page.setObjectName("page")
         inner = QWidget(page)
@@ -33,9 +34,9 @@ class Tour(QScrollArea):
         self._steps = (self.welcome, self.computer, choice)
         self._where = QLabel(inner)
         self._where.setObjectName("muted")
-        self.back = QPushButton("Back", inner)
+        self.back = QPushButton(say("Back"), inner)
         self.back.clicked.connect(lambda: self.show_step(self.step - 1))
-        self.skip = QPushButton("Skip the tour", inner)
+        self.skip = QPushButton(say("Skip the tour"), inner)
         self.skip.setObjectName("quiet")
         self.skip.clicked.connect(self.over.emit)
         self.next = QPushButton(inner)
@@ -67,8 +68,8 @@ class Tour(QScrollArea):
         self.step = step
         for number, each in enumerate(self._steps):
             each.setVisible(number == step)
-        self._where.setText(f"{step + 1} of {len(self._steps)}")
-        self.next.setText(_NEXT[step])
+        self._where.setText(say("{number} of {count}", number=step + 1, count=len(self._steps)))
+        self.next.setText(say(_NEXT[step]))
         self.back.setVisible(step > 0)
         self.skip.setVisible(step + 1 < len(self._steps))
         self.verticalScrollBar().setValue(0)

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language.words import say
 from app.panels.experts import Experts
 from app.panels.figures import Figures
 from app.panels.history import History
@@ -46,8 +47,8 @@ class Docks(QObject):
         self.docks = tuple(
             _dock(window, theme, title, name, inside)
             for title, name, inside in (
-                ("Live", "live-dock", self.figures),
-                ("Experts", "experts-dock", self.experts),
+                (say("Live"), "live-dock", self.figures),
+                (say("Experts"), "experts-dock", self.experts),
             )
         )
         for dock in self.docks:
@@ -132,7 +133,7 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
     dock.setTitleBarWidget(_TitleBar(theme, title, dock))
     panel = QFrame(dock)
     panel.setObjectName("live")
-    panel.setAccessibleName(f"{title} panel")
+    panel.setAccessibleName(say("{title} panel", title=title))
     panel.setMinimumWidth(27 * panel.fontMetrics().averageCharWidth())
     scroll = QScrollArea(panel)
     scroll.setWidgetResizable(True)
@@ -158,9 +159,9 @@ class _TitleBar(QFrame):
         label = QLabel(title, self)
         label.setFont(fonts.text(0.88, label.font().Weight.DemiBold))
         label.setObjectName("muted")
-        apart = IconButton(theme, "apart", f"{title}: a window of its own, or back", self, size=14)
+        apart = IconButton(theme, "apart", say("{title}: a window of its own, or back", title=title), self, size=14)
         apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
-        close = IconButton(theme, "close", f"Close {title}", self, size=14)
+        close = IconButton(theme, "close", say("Close {title}", title=title), self, size=14)
         close.clicked.connect(dock.close)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 3, 8, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
+from app.language.words import say
 from app.panels.charts import swatches
 from app.panels.heatmap import Heatmap
 from app.panels.inspector import Inspector
@@ -25,12 +26,12 @@ class Experts(QWidget):
         self._data: api.Telemetry | None = None
         self.inspected: tuple[int, int] | None = None  # layer, expert
         self.meanings = QComboBox(self)
-        self.meanings.setAccessibleName("What the colours mean")
+        self.meanings.setAccessibleName(say("What the colours mean"))
         for meaning, words in MEANINGS.items():
-            self.meanings.addItem(words, meaning)
+            self.meanings.addItem(say(words), meaning)
         self.heatmap = Heatmap(theme, self)
         self.legend = legend_label(self)
-        self._hint = QLabel("A row for each layer, a column for each expert. Click one to see more of it.", self)
+        self._hint = QLabel(say("A row for each layer, a column for each expert. Click one to see more of it."), self)
         self._hint.setObjectName("muted")
         self._hint.setFont(self.legend.font())
         self._hint.setWordWrap(True)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
+from app.language.words import later, say
 from app.panels.charts import Chart, Kind, Line, Stack, swatches
 from app.panels.history import PRECISION, Counts, History, Sample, shares, together
 from app.panels.memory import MemoryBar, legend_label
@@ -23,10 +24,10 @@ def _of_tier(tier: str) -> Callable[[Palette], str]:
 
 MIX = tuple(Kind(tier, TIER_NAMES[tier], _of_tier(tier)) for tier in PRECISION)
 FATES = (
-    Kind("kept", "in memory", _of_tier("8")),
-    Kind("ahead", "read ahead in time", _of_tier("16")),
-    Kind("late", "read ahead, but late", _of_tier("4")),
-    Kind("missed", "fetched on demand", _of_tier("2")),
+    Kind("kept", later("in memory"), _of_tier("8")),
+    Kind("ahead", later("read ahead in time"), _of_tier("16")),
+    Kind("late", later("read ahead, but late"), _of_tier("4")),
+    Kind("missed", later("fetched on demand"), _of_tier("2")),
 )
 
 
@@ -36,43 +37,45 @@ class Figures(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.why = QLabel("Nothing is running.", self)
+        self.why = QLabel(say("Nothing is running."), self)
         self.why.setWordWrap(True)
         self.why.setMinimumHeight(2 * self.why.fontMetrics().lineSpacing() + 2)
         self.why.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.why.setAccessibleName("Why this speed")
+        self.why.setAccessibleName(say("Why this speed"))
         self.speed, self.prompt, self.disk, self.waiting = (_figure(self) for _ in range(4))
-        self._speed_line = Line(theme, "Tokens per second over the last half minute", lambda v: f"{rate(v)} tokens/s")
-        self._prompt_line = Line(theme, "Prompt tokens per second over the last half minute",
-                                 lambda v: f"{rate(v)} tokens/s")  # fmt: skip
-        self._disk_line = Line(theme, "Disk reads over the last half minute", lambda v: f"{size(v)}/s")
-        self._waiting_line = Line(theme, "Share of the time spent waiting for the disk, over the last half minute",
+        self._speed_line = Line(
+            theme, say("Tokens per second over the last half minute"), lambda v: say("{rate} tokens/s", rate=rate(v))
+        )
+        self._prompt_line = Line(theme, say("Prompt tokens per second over the last half minute"),
+                                 lambda v: say("{rate} tokens/s", rate=rate(v)))  # fmt: skip
+        self._disk_line = Line(theme, say("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
+        self._waiting_line = Line(theme, say("Share of the time spent waiting for the disk, over the last half minute"),
                                   lambda v: f"{100 * v:.0f} %", 1.0)  # fmt: skip
         self.memory_text = legend_label(self)
         self.memory = MemoryBar(theme, self)
-        self._fates = Stack(theme, "Cache hits and misses over the last half minute", FATES)
+        self._fates = Stack(theme, say("Cache hits and misses over the last half minute"), FATES)
         self.fates_legend = legend_label(self)
-        self._mix = Stack(theme, "Precision of expert uses over the last half minute", MIX)
+        self._mix = Stack(theme, say("Precision of expert uses over the last half minute"), MIX)
         self.mix_legend = legend_label(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 8, 16, 14)
         column.setSpacing(6)
-        column.addWidget(_heading("Why this speed", self))
+        column.addWidget(_heading(say("Why this speed"), self))
         column.addWidget(self.why)
         tiles = QGridLayout()
         tiles.setHorizontalSpacing(18)
         tiles.setVerticalSpacing(2)
-        _tile(tiles, 0, 0, "Tokens per second", self.speed, self._speed_line)
-        _tile(tiles, 0, 1, "Reading the prompt", self.prompt, self._prompt_line)
-        _tile(tiles, 3, 0, "Read from disk", self.disk, self._disk_line)
-        _tile(tiles, 3, 1, "Waiting for the disk", self.waiting, self._waiting_line)
+        _tile(tiles, 0, 0, say("Tokens per second"), self.speed, self._speed_line)
+        _tile(tiles, 0, 1, say("Reading the prompt"), self.prompt, self._prompt_line)
+        _tile(tiles, 3, 0, say("Read from disk"), self.disk, self._disk_line)
+        _tile(tiles, 3, 1, say("Waiting for the disk"), self.waiting, self._waiting_line)
         tiles.setColumnStretch(0, 1)
         tiles.setColumnStretch(1, 1)
         column.addLayout(tiles)
         for title, widgets in (
-            ("Memory", (self.memory_text, self.memory)),
-            ("Experts asked for", (self._fates, self.fates_legend)),
-            ("Precision", (self._mix, self.mix_legend)),
+            (say("Memory"), (self.memory_text, self.memory)),
+            (say("Experts asked for"), (self._fates, self.fates_legend)),
+            (say("Precision"), (self._mix, self.mix_legend)),
         ):
             column.addSpacing(6)
             column.addWidget(_heading(title, self))
@@ -92,17 +95,21 @@ class Figures(QWidget):
         if now is None:
             for label in (self.speed, self.prompt, self.disk, self.waiting):
                 label.setText("–")
-            self.why.setText("Nothing is running.")
+            self.why.setText(say("Nothing is running."))
             self.memory_text.setText("")
             self.memory.show_use(None)
             return
-        self.why.setText(now.why or ("Answering." if now.generating else "Nothing is running."))
+        self.why.setText(now.why or (say("Answering.") if now.generating else say("Nothing is running.")))
         self.speed.setText(rate(now.tokens_per_second) if now.generating and now.tokens_per_second else "–")
         self.prompt.setText(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
         self.disk.setText(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
         self.waiting.setText(f"{100 * now.waiting:.0f} %" if now.generating else "–")
-        ceiling = f" of {size(now.memory.ceiling)} that it may take" if now.memory is not None else ""
-        self.memory_text.setText(f"Underhill takes {size(now.rss)}{ceiling}.")
+        self.memory_text.setText(
+            say("Underhill takes {amount} of {ceiling} that it may take.",
+                amount=size(now.rss), ceiling=size(now.memory.ceiling))
+            if now.memory is not None
+            else say("Underhill takes {amount}.", amount=size(now.rss))
+        )  # fmt: skip
         self.memory.show_use(now.memory)
 
     def _show_stack(
@@ -113,16 +120,18 @@ class Figures(QWidget):
         found = together(counts(s) for s in samples)
         palette = self._theme.palette
         legend.setText(
-            swatches([(k.colour(palette), f"{k.words} {_percent(found[k.key])}") for k in kinds if found.get(k.key)])
+            swatches(
+                [(k.colour(palette), f"{say(k.words)} {_percent(found[k.key])}") for k in kinds if found.get(k.key)]
+            )
             if found is not None
-            else "No expert was asked for yet."
+            else say("No expert was asked for yet.")
         )
 
 
 def _percent(share: float) -> str:
     """Of something that occurs: never 0 %, and 100 % only for all."""
     if share < 0.01:
-        return "under 1 %"
+        return say("under 1 %")
     return f"{min(99.0, 100 * share):.0f} %" if share < 1 else "100 %"
 
 

@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
+from app.language.words import say
 from app.panels.pictures import USES, describe, draw
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -37,7 +38,7 @@ class Heatmap(QWidget):
         self._cursor = (0, 0)
         self._marked: tuple[int, int] | None = None
         self.meaning = USES
-        self.setAccessibleName("Heatmap of layers and experts")
+        self.setAccessibleName(say("Heatmap of layers and experts"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(120)
@@ -86,7 +87,7 @@ class Heatmap(QWidget):
         data = self._data
         if data is None:
             painter.setPen(QColor(p.muted))
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Waiting for a model")
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, say("Waiting for a model"))
             return
         if self._image is None:
             self._image = draw(data, self.meaning, p)

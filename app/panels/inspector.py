@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.language.words import say
 from app.panels.pictures import PLACES
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -23,7 +24,7 @@ class Inspector(QFrame):
         self.setObjectName("inspector")
         self._title = QLabel(self)
         self._title.setFont(fonts.text(1.0, self._title.font().Weight.DemiBold))
-        close = IconButton(theme, "close", "Close what is said of this expert", self, size=14)
+        close = IconButton(theme, "close", say("Close what is said of this expert"), self, size=14)
         close.clicked.connect(self.end)
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
@@ -42,7 +43,7 @@ class Inspector(QFrame):
 
     def show_expert(self, facts: api.ExpertFacts) -> None:
         """Say all of it."""
-        self._title.setText(f"Layer {facts.layer}, expert {facts.expert}")
+        self._title.setText(say("Layer {layer}, expert {expert}", layer=facts.layer, expert=facts.expert))
         lines = describe(facts)
         while len(self._rows) < len(lines):
             name, value = QLabel(self), QLabel(self)
@@ -75,18 +76,24 @@ class Inspector(QFrame):
 
 def describe(facts: api.ExpertFacts) -> list[tuple[str, str]]:
     """(what, how much), always of the same length."""
-    held = f"{facts.tier} bits, {PLACES[facts.place]}" if facts.tier else "nothing; it lies on the disk"
+    if facts.tier:
+        held = say("{bits} bits, {place}", bits=facts.tier, place=say(PLACES[facts.place]))
+    else:
+        held = say("nothing; it lies on the disk")
     if facts.coming:
-        held += f"; being read at {facts.coming} bits"
+        held = say("{held}; being read at {bits} bits", held=held, bits=facts.coming)
+    gates = say("{last} last, {mean} on average", last=f"{facts.gate:.3f}", mean=f"{facts.mean_gate:.3f}")
     return [
-        ("Used", f"{facts.answer:,} in this answer, {facts.uses:,} since opened"),
-        ("Ran coarse", _of(facts.coarse, facts.uses)),
-        ("Skipped", _of(facts.skipped, facts.uses)),
-        ("Gate weight", f"{facts.gate:.3f} last, {facts.mean_gate:.3f} on average" if facts.uses else "none yet"),
-        ("Held", held),
-        ("Bytes", f"{size(facts.nbytes)} of {size(facts.stored)} in memory"),
+        (say("Used"), say("{answer:,} in this answer, {uses:,} since opened", answer=facts.answer, uses=facts.uses)),
+        (say("Ran coarse"), _of(facts.coarse, facts.uses)),
+        (say("Skipped"), _of(facts.skipped, facts.uses)),
+        (say("Gate weight"), gates if facts.uses else say("none yet")),
+        (say("Held"), held),
+        (say("Bytes"), say("{part} of {whole} in memory", part=size(facts.nbytes), whole=size(facts.stored))),
     ]
 
 
 def _of(part: int, whole: int) -> str:
-    return f"{part:,} times, {100 * part / whole:.0f} % of its uses" if part and whole else "never"
+    if not part or not whole:
+        return say("never")
+    return say("{count:,} times, {share:.0f} % of its uses", count=part, share=100 * part / whole)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from app.language.words import later, say
 from app.panels.charts import Kind, Parts, swatches
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -12,17 +13,17 @@ from app.widgets.format import size
 from engine import api
 
 KINDS = (
-    Kind("program", "Underhill itself", lambda p: p.muted),
-    Kind("dense", "other weights", lambda p: p.tiers["32"]),
-    Kind("context", "context", lambda p: p.tiers["16"]),
-    Kind("buffers", "for computing", lambda p: p.tiers["skipped"]),
-    Kind("cached", "experts", lambda p: p.tiers["8"]),
-    Kind("room", "room for experts", lambda p: p.tiers["4"]),
-    Kind("spare", "not needed", lambda p: p.tiers["0"]),
+    Kind("program", later("Underhill itself"), lambda p: p.muted),
+    Kind("dense", later("other weights"), lambda p: p.tiers["32"]),
+    Kind("context", later("context"), lambda p: p.tiers["16"]),
+    Kind("buffers", later("for computing"), lambda p: p.tiers["skipped"]),
+    Kind("cached", later("experts"), lambda p: p.tiers["8"]),
+    Kind("room", later("room for experts"), lambda p: p.tiers["4"]),
+    Kind("spare", later("not needed"), lambda p: p.tiers["0"]),
 )
 DEVICE = (
-    Kind("cached", "experts", lambda p: p.tiers["8"]),
-    Kind("room", "room for experts", lambda p: p.tiers["4"]),
+    Kind("cached", later("experts"), lambda p: p.tiers["8"]),
+    Kind("room", later("room for experts"), lambda p: p.tiers["4"]),
 )
 
 
@@ -33,9 +34,9 @@ class MemoryBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._use: api.MemoryUse | None = None
-        self._bar = Parts(theme, "Where the memory under the ceiling goes", KINDS, self)
+        self._bar = Parts(theme, say("Where the memory under the ceiling goes"), KINDS, self)
         self._legend = legend_label(self)
-        self._device = Parts(theme, "Experts in graphics memory", DEVICE, self)
+        self._device = Parts(theme, say("Experts in graphics memory"), DEVICE, self)
         self._device_text = legend_label(self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -61,15 +62,17 @@ class MemoryBar(QWidget):
         self._device_text.setVisible(use is not None and use.device > 0)
         if use is None:
             self._bar.show_parts({}, 0, size)
-            self._legend.setText("Known once a model is open.")
+            self._legend.setText(say("Known once a model is open."))
             return
         parts = parts_of(use)
         self._bar.show_parts(parts, use.ceiling, size)
         self._legend.setText(
-            swatches([(k.colour(palette), f"{k.words} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
+            swatches([(k.colour(palette), f"{say(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )
         self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
-        self._device_text.setText(f"Graphics memory: {size(use.device_cached)} of {size(use.device)} of experts")
+        self._device_text.setText(
+            say("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
+        )
 
 
 def parts_of(use: api.MemoryUse) -> dict[str, int]:

@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language.words import later, say
 from app.panels.memory import MemoryBar
 from app.preferences import Preferences
 from app.settings.appearance import Appearance
@@ -35,9 +36,9 @@ from app.theme.theme import Theme
 from engine import api
 
 _PAGES = {
-    "sampling": ("Answers", "How words are chosen. In force from the next answer on."),
-    "speed": ("Speed and precision", "What runs how exactly, and where it waits."),
-    "memory": ("Memory", "How much of this computer Underhill may use."),
+    "sampling": (later("Answers"), later("How words are chosen. In force from the next answer on.")),
+    "speed": (later("Speed and precision"), later("What runs how exactly, and where it waits.")),
+    "memory": (later("Memory"), later("How much of this computer Underhill may use.")),
 }
 _SAMPLING = {s.name for s in api.settings.SAMPLING}
 
@@ -56,7 +57,7 @@ class SettingsDialog(QDialog):
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Settings")
+        self.setWindowTitle(say("Settings"))
         scale, room = fonts.points() / fonts.BASE_POINTS, self.screen().availableGeometry()
         self.resize(min(round(820 * scale), room.width() - 20), min(round(640 * scale), room.height() - 60))
         self._preferences = preferences
@@ -64,15 +65,15 @@ class SettingsDialog(QDialog):
         self._card: api.ModelCard | None = None
         self.editors: dict[str, SettingEditor] = {}
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search settings")
-        self.search.setAccessibleName("Search settings")
+        self.search.setPlaceholderText(say("Search settings"))
+        self.search.setAccessibleName(say("Search settings"))
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self._list = QListWidget(self)
         self._list.setObjectName("pages")
-        self._list.setAccessibleName("Pages of settings")
-        self.advanced = QCheckBox("Advanced", self)
-        self.advanced.setToolTip("Show the settings that few people need, too")
+        self._list.setAccessibleName(say("Pages of settings"))
+        self.advanced = QCheckBox(say("Advanced"), self)
+        self.advanced.setToolTip(say("Show the settings that few people need, too"))
         self.advanced.toggled.connect(self._filter)
         self._stack = QStackedWidget(self)
         self.pages: list[Page] = []
@@ -91,33 +92,33 @@ class SettingsDialog(QDialog):
     def _build(self) -> None:
         side = QWidget(self)
         side.setObjectName("settings-side")
-        side.setFixedWidth(self.fontMetrics().horizontalAdvance("Speed and precision") + 64)
+        side.setFixedWidth(self.fontMetrics().horizontalAdvance(say("Speed and precision")) + 64)
         left = QVBoxLayout(side)
         left.setContentsMargins(10, 12, 10, 14)
         left.addWidget(self.search)
         left.addWidget(self._list, 1)
         left.addWidget(self.advanced)
-        self._nothing = QLabel("No setting is called that.", self)
+        self._nothing = QLabel(say("No setting is called that."), self)
         self._nothing.setObjectName("muted")
         self._nothing.setContentsMargins(26, 12, 26, 0)
         self.scope = QComboBox(self)
-        self.scope.setAccessibleName("Which models these settings are for")
-        self.scope.addItem("For all models", "")
+        self.scope.setAccessibleName(say("Which models these settings are for"))
+        self.scope.addItem(say("For all models"), "")
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)
         row = QHBoxLayout(self._scope_row)
         row.setContentsMargins(26, 12, 26, 0)
         row.addWidget(self.scope)
         row.addStretch(1)
-        self._reload_note = QLabel("Some changes take effect when the model is loaded again.", self)
+        self._reload_note = QLabel(say("Some changes take effect when the model is loaded again."), self)
         self._reload_note.setObjectName("restart")
         self._reload_note.setWordWrap(True)
-        self._reload = QPushButton("Load it again now", self)
+        self._reload = QPushButton(say("Load it again now"), self)
         self._reload.setObjectName("primary")
         self._reload.clicked.connect(self._reload_now)
-        self.reset_all = QPushButton("Reset all…", self)
+        self.reset_all = QPushButton(say("Reset all…"), self)
         self.reset_all.clicked.connect(self._ask_to_reset)
-        close = QPushButton("Close", self)
+        close = QPushButton(say("Close"), self)
         close.clicked.connect(self.accept)
         foot = QHBoxLayout()
         foot.setContentsMargins(20, 10, 20, 14)
@@ -171,7 +172,7 @@ class SettingsDialog(QDialog):
         if card is not None and self.scope.findData(card.name) < 0:
             while self.scope.count() > 1:
                 self.scope.removeItem(1)
-            self.scope.addItem(f"Only for {card.title}", card.name)
+            self.scope.addItem(say("Only for {model}", model=card.title), card.name)
         self._picture()
 
     def show_memory(self, use: api.MemoryUse | None) -> None:
@@ -193,7 +194,7 @@ class SettingsDialog(QDialog):
         self._stack.addWidget(scroll)
 
     def _settings_page(self, group: str) -> Page:
-        page = Page(*_PAGES[group])
+        page = Page(*(say(text) for text in _PAGES[group]))
         for setting in (s for s in api.settings.ALL.values() if s.group == group):
             editor = SettingEditor(setting, self._value(setting.name), page)
             editor.changed.connect(self._edited)
@@ -202,10 +203,14 @@ class SettingsDialog(QDialog):
             if setting.name == "t2":
                 self.scores = Scores(self._theme, page)
                 self.scores.picture.cut.connect(self._cut)
-                page.add_extra(self.scores, "threshold t1 t2 scores distribution picture", advanced=True)
+                page.add_extra(
+                    self.scores,
+                    say("threshold t1 t2 scores distribution picture", about="words of the search"),
+                    advanced=True,
+                )
             if setting.name == "memory_gb":
                 self.memory = MemoryBar(self._theme, page)
-                page.add_extra(self.memory, "memory cache ceiling free room bar")
+                page.add_extra(self.memory, say("memory cache ceiling free room bar", about="words of the search"))
         return page
 
     # ---- what is in force -------------------------------------------------------------------------------------
@@ -291,10 +296,10 @@ class SettingsDialog(QDialog):
     @Slot()
     def _ask_to_reset(self) -> None:
         """Everything as it was at first, once more asked for."""
-        box = QMessageBox(QMessageBox.Icon.Question, "Reset all settings", "Reset all settings?", parent=self)
-        box.setInformativeText("All settings, those for single models too, go back to what they were at first. "
-                               "Chats and models stay.")  # fmt: skip
-        reset = box.addButton("Reset all", QMessageBox.ButtonRole.DestructiveRole)
+        box = QMessageBox(QMessageBox.Icon.Question, say("Reset all settings"), say("Reset all settings?"), parent=self)
+        box.setInformativeText(say("All settings, those for single models too, go back to what they were at first. "
+                               "Chats and models stay."))  # fmt: skip
+        reset = box.addButton(say("Reset all"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.exec()
         if box.clickedButton() is reset:

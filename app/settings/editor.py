@@ -7,11 +7,12 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.language.words import later, say
 from app.theme import fonts
 from engine import api
 
 Setting = api.settings.Setting
-_LATER = "Takes effect when the model is loaded again."
+_LATER = later("Takes effect when the model is loaded again.")
 
 
 class SettingEditor(QWidget):
@@ -40,7 +41,7 @@ class SettingEditor(QWidget):
         self.control.setAccessibleName(setting.label)
         self.control.setAccessibleDescription(setting.help)
         self._label.setBuddy(self.control)
-        self._reset = QPushButton("Reset", self)
+        self._reset = QPushButton(say("Reset"), self)
         self._reset.setObjectName("quiet")
         self._reset.setAccessibleName(f"Reset {setting.label}")
         self._reset.clicked.connect(self.reset)
@@ -100,7 +101,7 @@ class SettingEditor(QWidget):
         """Back to what it would be otherwise."""
         self.set_value(self._base)
         if not self.setting.live:
-            self.say(_LATER)
+            self.say(say(_LATER))
         self.changed.emit(self.setting.name, self._base)
 
     def _make(self) -> QWidget:
@@ -118,7 +119,7 @@ class SettingEditor(QWidget):
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             return box
         line = QLineEdit(self)
-        line.setPlaceholderText("Automatic" if s.optional else "")
+        line.setPlaceholderText(say("Automatic") if s.optional else "")
         line.setFixedWidth(17 * line.fontMetrics().averageCharWidth())
         line.setAlignment(Qt.AlignmentFlag.AlignRight)
         line.editingFinished.connect(self._take)
@@ -143,7 +144,7 @@ class SettingEditor(QWidget):
         if value != self._value:
             self.set_value(value)
             if not self.setting.live:
-                self.say(_LATER)
+                self.say(say(_LATER))
             self.changed.emit(self.setting.name, value)
         else:
             self.say("")

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
+from app.language.words import later, say
 from app.panels.charts import swatches
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -14,7 +15,7 @@ from engine import api
 _BARS = 50
 _NEAR = 8.0  # pixels from which a cut can be taken hold of
 _TIERS = ("8", "2", "skipped")  # colours of what runs in full, coarse, and not at all
-_NAMES = ("at full precision", "coarse", "skipped")
+_NAMES = (later("at full precision"), later("coarse"), later("skipped"))
 
 
 class ScorePicture(QWidget):
@@ -31,7 +32,7 @@ class ScorePicture(QWidget):
         self.setMouseTracking(True)
         self.setFixedHeight(6 * self.fontMetrics().lineSpacing())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Distribution of unimportance scores, with T1 and T2")
+        self.setAccessibleName(say("Distribution of unimportance scores, with T1 and T2"))
         theme.changed.connect(self.update)
 
     def show_scores(self, scores: tuple[int, ...], t1: float, t2: float) -> None:
@@ -77,8 +78,8 @@ class ScorePicture(QWidget):
             painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, f"{name} {cut:.2f}")
         painter.setPen(QColor(p.muted))
         foot = QRectF(area.left(), area.bottom() + 2, area.width(), self.height() - area.bottom() - 2)
-        painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, "important")
-        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, "unimportant")
+        painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, say("important"))
+        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, say("unimportant"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._held = self._near(event.position().x())
@@ -137,23 +138,32 @@ class Scores(QWidget):
         self.picture.setVisible(cuts is not None)
         if found is None or cuts is None:
             self._words.setText(
-                "Open a model to see its scores."
+                say("Open a model to see its scores.")
                 if card is None
-                else "This model's scores are shown once they are measured, which Underhill does while nobody asks."
+                else say(
+                    "This model's scores are shown once they are measured, which Underhill does while nobody asks."
+                )
                 if found is None
-                else "This model was measured before its scores were kept. To see them, have it measured again: "
-                f"underhill-cli calibrate {card.name}"
+                else say(
+                    "This model was measured before its scores were kept. To see them, "
+                    "have it measured again: {command}",
+                    command=f"underhill-cli calibrate {card.name}",
+                )
             )
             return
         self.picture.show_scores(found.scores, *cuts)
         palette = self._theme.palette
         parts = [
-            (palette.tiers[tier], f"{100 * share:.0f} % {name}")
+            (palette.tiers[tier], f"{100 * share:.0f} % {say(name)}")
             for tier, name, share in zip(_TIERS, _NAMES, found.shares(*cuts), strict=True)
         ]
         self.picture.setAccessibleDescription(", ".join(words for _, words in parts))
         exact = dial == "exact"
-        note = "Under Exact every expert runs at full precision." if exact else "Of what has to be fetched from disk:"
+        note = (
+            say("Under Exact every expert runs at full precision.")
+            if exact
+            else say("Of what has to be fetched from disk:")
+        )
         self._words.setText(f"{note}<br>{swatches(parts)}")
 
 

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language.words import say
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
 from app.theme import fonts
@@ -35,21 +36,21 @@ class Token(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        label = _title("Access token", self)
-        self._state = QLabel("Asking the keyring…", self)
+        label = _title(say("Access token"), self)
+        self._state = QLabel(say("Asking the keyring…"), self)
         self._state.setObjectName("muted")
         self._state.setWordWrap(True)
         self.line = QLineEdit(self)
         self.line.setEchoMode(QLineEdit.EchoMode.Password)
-        self.line.setPlaceholderText("Paste a token")
-        self.line.setAccessibleName("Access token")
+        self.line.setPlaceholderText(say("Paste a token"))
+        self.line.setAccessibleName(say("Access token"))
         self.line.textChanged.connect(self._typed)
         self.line.returnPressed.connect(self._keep)
         label.setBuddy(self.line)
-        self.keep = QPushButton("Keep", self)
+        self.keep = QPushButton(say("Keep"), self)
         self.keep.clicked.connect(self._keep)
-        self.forget = QPushButton("Forget", self)
-        self.forget.setAccessibleName("Forget the access token")
+        self.forget = QPushButton(say("Forget"), self)
+        self.forget.setAccessibleName(say("Forget the access token"))
         self.forget.clicked.connect(self.forgotten)
         row = QHBoxLayout()
         row.addWidget(self.line, 1)
@@ -76,9 +77,12 @@ class Token(QWidget):
     def show_state(self, state: api.TokenState) -> None:
         """What the engine knows of it."""
         where = {
-            "keyring": f"There is one for {state.endpoint}, in the system's keyring.",
-            "HF_TOKEN": "The one in the variable HF_TOKEN is used; it goes before the keyring.",
-        }.get(state.source, f"There is none for {state.endpoint}. Models whose licence has to be accepted need one.")
+            "keyring": say("There is one for {hub}, in the system's keyring.", hub=state.endpoint),
+            "HF_TOKEN": say("The one in the variable HF_TOKEN is used; it goes before the keyring."),
+        }.get(
+            state.source,
+            say("There is none for {hub}. Models whose licence has to be accepted need one.", hub=state.endpoint),
+        )
         self._state.setText(f"{where} {state.note}".rstrip())
         self.forget.setVisible(state.source == "keyring")
 
@@ -91,7 +95,7 @@ class Token(QWidget):
         token = self.line.text().strip()
         if token:
             self.line.clear()
-            self.say("Trying it…")
+            self.say(say("Trying it…"))
             self.kept.emit(token)
 
 
@@ -104,25 +108,28 @@ class Folders(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        label = _title("Model folders", self)
+        label = _title(say("Model folders"), self)
         self.list = QListWidget(self)
-        self.list.setAccessibleName("Model folders")
+        self.list.setAccessibleName(say("Model folders"))
         self.list.setFixedHeight(5 * self.list.fontMetrics().lineSpacing())
         self.list.currentItemChanged.connect(self._chosen)
         label.setBuddy(self.list)
-        self._note = QLabel("Models live in these folders, on as many disks as you like; new ones go into the first. "
-                            "Taking a folder out leaves what is in it on the disk.", self)  # fmt: skip
+        self._note = QLabel(self)
+        self._note.setText(say(
+            "Models live in these folders, on as many disks as you like; new ones go into the first. "
+            "Taking a folder out leaves what is in it on the disk."
+        ))  # fmt: skip
         self._note.setObjectName("muted")
         self._note.setWordWrap(True)
         self._problem = QLabel(self)
         self._problem.setObjectName("restart")
         self._problem.setWordWrap(True)
         self._problem.hide()
-        add = QPushButton("Add a folder…", self)
+        add = QPushButton(say("Add a folder…"), self)
         add.clicked.connect(self._choose)
-        self.first = QPushButton("New models go here", self)
+        self.first = QPushButton(say("New models go here"), self)
         self.first.clicked.connect(lambda: self.preferred.emit(self._current()))
-        self.remove = QPushButton("Take out", self)
+        self.remove = QPushButton(say("Take out"), self)
         self.remove.clicked.connect(lambda: self.forgotten.emit(self._current()))
         row = QHBoxLayout()
         for button in (add, self.first, self.remove):
@@ -142,7 +149,7 @@ class Folders(QWidget):
         """The one for new models first."""
         self.list.clear()
         for folder in folders:
-            free = f"{size(folder.free)} free" if folder.there else "not connected"
+            free = say("{amount} free", amount=size(folder.free)) if folder.there else say("not connected")
             item = QListWidgetItem(f"{folder.path}   {free}", self.list)
             item.setData(Qt.ItemDataRole.UserRole, folder.path)
             item.setData(_OWN, folder.own)
@@ -166,7 +173,7 @@ class Folders(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "A folder for models")
+        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"))
         if folder:
             self.added.emit(folder)
 
@@ -177,7 +184,7 @@ class SharedPage(Page):
     changed = Signal(str, object)
 
     def __init__(self) -> None:
-        super().__init__("Network and folders", "Where models come from, and where they live.")
+        super().__init__(say("Network and folders"), say("Where models come from, and where they live."))
         for setting in _SHOWN:
             editor = SettingEditor(setting, setting.default, self)
             editor.changed.connect(self.changed)
@@ -185,9 +192,11 @@ class SharedPage(Page):
             self.add_editor(editor)
             if setting.name == "proxy":
                 self.token = Token(self)
-                self.add_extra(self.token, "access token hub keyring licence gated network")
+                self.add_extra(
+                    self.token, say("access token hub keyring licence gated network", about="words of the search")
+                )
         self.folders = Folders(self)
-        self.add_extra(self.folders, "model folders disk library")
+        self.add_extra(self.folders, say("model folders disk library", about="words of the search"))
 
     def show_kept(self, values: dict[str, Any]) -> None:
         """What is kept of all of them."""

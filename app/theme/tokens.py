@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.language.words import later
+
 
 @dataclass(frozen=True)
 class Palette:
@@ -91,5 +93,6 @@ DARK = Palette(
 )  # fmt: skip
 
 TIER_NAMES = {
-    "32": "32-bit", "16": "16-bit", "8": "8-bit", "4": "4-bit", "2": "2-bit", "skipped": "skipped", "0": "on disk",
+    "32": later("32-bit"), "16": later("16-bit"), "8": later("8-bit"),
+    "4": later("4-bit"), "2": later("2-bit"), "skipped": later("skipped"), "0": later("on disk"),
 }  # fmt: skip

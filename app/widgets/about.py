@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language.words import later, say
 from app.theme import fonts
 from app.theme.icons import pixmap
 
@@ -46,10 +47,10 @@ DEPENDENCIES = (
 )  # as in pyproject.toml
 # Shipped in resources/, and so not known to the package index's metadata.
 _SHIPPED = (
-    ("Inter (typeface)", "", "OFL-1.1"),
-    ("JetBrains Mono (typeface)", "", "OFL-1.1"),
-    ("Droid Sans Fallback (typeface)", "", "Apache-2.0"),
-    ("Icons and the built-in model", "", "part of Underhill"),
+    (later("Inter (typeface)"), "", "OFL-1.1"),
+    (later("JetBrains Mono (typeface)"), "", "OFL-1.1"),
+    (later("Droid Sans Fallback (typeface)"), "", "Apache-2.0"),
+    (later("Icons and the built-in model"), "", later("part of Underhill")),
 )
 
 
@@ -58,14 +59,14 @@ class About(QDialog):
 
     def __init__(self, folder: Path, computing: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("About Underhill")
+        self.setWindowTitle(say("About Underhill"))
         self.setMinimumWidth(520)
         number = version()
         mark = QLabel(self)
         mark.setPixmap(pixmap("underhill", "", 56, self.devicePixelRatioF()))
         name = QLabel(f"Underhill {number}".rstrip(), self)
         name.setFont(fonts.text(1.5, name.font().Weight.DemiBold))
-        words = QLabel("Chat offline with Mixture-of-Experts models bigger than your computer's memory.", self)
+        words = QLabel(say("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self)
         words.setWordWrap(True)
         head = QVBoxLayout()
         head.addWidget(name)
@@ -76,8 +77,8 @@ class About(QDialog):
         top.addLayout(head, 1)
         self.details = "\n".join(
             line for line in (
-                f"Underhill {number or 'from source'}, Python {platform.python_version()}",
-                platform.platform(terse=True), computing, f"Chats and settings: {folder}",
+                f"Underhill {number or say('from source')}, Python {platform.python_version()}",
+                platform.platform(terse=True), computing, say("Chats and settings: {folder}", folder=folder),
             ) if line
         )  # fmt: skip
         facts = QLabel(self.details, self)
@@ -86,21 +87,21 @@ class About(QDialog):
         facts.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        facts.setAccessibleName("Versions and folders")
+        facts.setAccessibleName(say("Versions and folders"))
         self.parts = QTreeWidget(self)
-        self.parts.setAccessibleName("Parts and their licences")
-        self.parts.setHeaderLabels(["Made with", "Version", "Licence"])
+        self.parts.setAccessibleName(say("Parts and their licences"))
+        self.parts.setHeaderLabels([say("Made with"), say("Version"), say("Licence")])
         self.parts.setRootIsDecorated(False)
         self.parts.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.parts.setMinimumHeight(220)
         for part in (*_packages(), *_SHIPPED):
-            row = QTreeWidgetItem(list(part))
-            row.setToolTip(2, part[2])
+            row = QTreeWidgetItem([say(column) for column in part])
+            row.setToolTip(2, row.text(2))
             self.parts.addTopLevelItem(row)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
         buttons.rejected.connect(self.reject)
-        copy = QPushButton("Copy details", self)
+        copy = QPushButton(say("Copy details"), self)
         copy.clicked.connect(self._copy)
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
         column = QVBoxLayout(self)
@@ -143,4 +144,4 @@ def _licence(about: metadata.PackageMetadata) -> str:
     classified = [c.rsplit(" :: ", 1)[-1] for c in about.get_all("Classifier") or () if c.startswith("License ::")]
     if classified:
         return ", ".join(classified)
-    return (about["License"] or "").split("\n")[0] if "License" in about else "see the package"
+    return (about["License"] or "").split("\n")[0] if "License" in about else later("see the package")

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.language.words import say
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
@@ -43,7 +44,7 @@ class Banner(QFrame):
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._details = QPlainTextEdit(details, self)
         self._details.setReadOnly(True)
-        self._details.setAccessibleName("Details")
+        self._details.setAccessibleName(say("Details"))
         self._details.setFixedHeight(110)
         self._details.hide()
         row = QHBoxLayout()
@@ -51,7 +52,7 @@ class Banner(QFrame):
         row.addWidget(self._icon)
         row.addWidget(text, 1)
         if details:
-            self._more = QPushButton("Details", self)
+            self._more = QPushButton(say("Details"), self)
             self._more.setObjectName("quiet")
             self._more.setCheckable(True)
             self._more.toggled.connect(self._details.setVisible)
@@ -64,7 +65,7 @@ class Banner(QFrame):
             more = QPushButton(other[0], self)
             more.clicked.connect(self._act_otherwise)
             row.addWidget(more, 0, Qt.AlignmentFlag.AlignTop)
-        close = IconButton(theme, "close", "Dismiss", self, size=15)
+        close = IconButton(theme, "close", say("Dismiss"), self, size=15)
         close.clicked.connect(self.dismiss)
         row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from app.chats.records import Chat
 from app.chats.search import Hit
+from app.language.words import say
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -187,9 +188,12 @@ def _words(text: str) -> list[str]:
 
 def _spoken(row: Row) -> str:
     if isinstance(row, Hit):
-        return f"Found in {row.chat.title}: {row.snippet}"
+        return say("Found in {title}: {words}", title=row.chat.title, words=row.snippet)
     if isinstance(row, Chat):
-        return f"Pinned chat: {row.title}" if row.pinned else f"Chat: {row.title}"
+        return say("Pinned chat: {title}" if row.pinned else "Chat: {title}", title=row.title)
     if row.folder is None:
         return row.title
-    return f"Folder {row.title}, {row.count} chats, {'open' if row.open else 'closed'}"
+    return say(
+        "Folder {title}, {count} chats, open" if row.open else "Folder {title}, {count} chats, closed",
+        title=row.title, count=row.count,
+    )  # fmt: skip

@@ -8,6 +8,8 @@ from datetime import datetime
 
 from app.chats.records import Chat, Folder
 from app.chats.search import Hit
+from app.language.words import say
+from app.widgets.format import month
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ def listing(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection
     rows: list[Row] = []
     pinned = [c for c in chats if c.pinned]
     if pinned:
-        rows += [Section("Pinned"), *pinned]
+        rows += [Section(say("Pinned")), *pinned]
     for folder in folders:
         inside = [c for c in chats if c.folder_id == folder.id and not c.pinned]
         rows.append(Section(folder.name, folder, folder.id not in closed, len(inside)))
@@ -49,9 +51,9 @@ def findings(chats: Sequence[Chat], hits: Sequence[Hit], most: int) -> list[Row]
     """Chats whose title has it, then messages that have it. most: hits that are looked for at all."""
     rows: list[Row] = []
     if chats:
-        rows += [Section("Titles"), *chats]
+        rows += [Section(say("Titles")), *chats]
     if hits:
-        rows += [Section("Messages" if len(hits) < most else f"The latest {most} messages"), *hits]
+        rows += [Section(say("Messages") if len(hits) < most else say("The latest {most} messages", most=most)), *hits]
     return rows
 
 
@@ -59,9 +61,9 @@ def when(at: datetime, now: datetime) -> str:
     """The heading a chat of that time stands under."""
     days = (now.date() - at.date()).days
     if days <= 0:
-        return "Today"
+        return say("Today")
     if days == 1:
-        return "Yesterday"
+        return say("Yesterday")
     if days < 7:
-        return "Last seven days"
-    return at.strftime("%B") if at.year == now.year else at.strftime("%B %Y")
+        return say("Last seven days")
+    return month(at, now)

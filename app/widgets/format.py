@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from PySide6.QtCore import QDate, QDateTime, QLocale
+
+from app.language.words import say
+
 
 def size(count: float) -> str:
     """Bytes in the largest unit that keeps the number at 1 or more: '512 B', '38 MB', '1.4 GB'."""
@@ -18,5 +24,22 @@ def time_left(seconds: float | None) -> str:
         return ""
     minutes = seconds / 60
     if minutes < 1.5:
-        return "about a minute left" if seconds > 45 else f"{max(seconds, 1):.0f} s left"
-    return f"{minutes:.0f} min left" if minutes < 90 else f"{minutes / 60:.1f} h left"
+        if seconds > 45:
+            return say("about a minute left")
+        return say("{seconds:.0f} s left", seconds=max(seconds, 1))
+    if minutes < 90:
+        return say("{minutes:.0f} min left", minutes=minutes)
+    return say("{hours:.1f} h left", hours=minutes / 60)
+
+
+def month(at: datetime, now: datetime) -> str:
+    """'March'; of another year 'March 2025'."""
+    if at.year == now.year:
+        return QLocale().toString(QDate(at.year, at.month, 1), "MMMM")
+    return QLocale().toString(QDate(at.year, at.month, 1), say("MMMM yyyy", about="pattern of a date"))
+
+
+def moment(at: datetime) -> str:
+    """'03 March 2025, 14:05'."""
+    pattern = say("dd MMMM yyyy, HH:mm", about="pattern of a date")
+    return QLocale().toString(QDateTime(at.year, at.month, at.day, at.hour, at.minute, at.second), pattern)

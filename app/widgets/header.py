@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import models
+from app.language.words import say
 from app.models import Models
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -42,11 +43,11 @@ class Header(QFrame):
         self.setObjectName("header")
         self._theme = theme
         self._models = known
-        self.sidebar = IconButton(theme, "sidebar", "Show or hide the list of chats", self, "Ctrl+B")
+        self.sidebar = IconButton(theme, "sidebar", say("Show or hide the list of chats"), self, "Ctrl+B")
         self.sidebar.setCheckable(True)
-        self.model = QPushButton("No model", self)
+        self.model = QPushButton(say("No model"), self)
         self.model.setObjectName("model")
-        self.model.setToolTip("Choose a model  (Ctrl+M)")
+        self.model.setToolTip(say("Choose a model") + "  (Ctrl+M)")
         self.menu = QMenu(self.model)
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self.fill_menu)
@@ -54,33 +55,33 @@ class Header(QFrame):
         self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron goes to the right of the name
         self.state = QLabel(self)
         self.state.setObjectName("muted")
-        self.cancel = QPushButton("Cancel", self)
+        self.cancel = QPushButton(say("Cancel"), self)
         self.cancel.setObjectName("quiet")
         self.cancel.clicked.connect(self._cancel)
-        self.offline = QPushButton("Offline", self)
+        self.offline = QPushButton(say("Offline"), self)
         self.offline.setObjectName("offline")
         self.offline.clicked.connect(self.offline_wanted)
         self.offline.hide()
-        self.thinking = IconButton(theme, "thought", "Think before answering", self)
+        self.thinking = IconButton(theme, "thought", say("Think before answering"), self)
         self.thinking.setCheckable(True)
         self.thinking.setChecked(True)
         self.thinking.toggled.connect(self.thinking_wanted)
-        self.live = IconButton(theme, "live", "Show or hide the live panel", self, "Ctrl+L")
+        self.live = IconButton(theme, "live", say("Show or hide the live panel"), self, "Ctrl+L")
         self.live.setCheckable(True)
-        self.settings = IconButton(theme, "settings", "Settings", self, "Ctrl+,")
-        self.more = IconButton(theme, "more", "More", self)
+        self.settings = IconButton(theme, "settings", say("Settings"), self, "Ctrl+,")
+        self.more = IconButton(theme, "more", say("More"), self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more = QMenu(self.more)
-        more.addAction("Keyboard shortcuts\tF1", self.shortcuts_wanted.emit)
+        more.addAction(say("Keyboard shortcuts") + "\tF1", self.shortcuts_wanted.emit)
         more.addSeparator()
-        more.addAction("Welcome tour", self.tour_wanted.emit)
-        more.addAction("About this computer", self.computer_wanted.emit)
-        more.addAction("Privacy", self.privacy_wanted.emit)
-        more.addAction("About Underhill", self.about_wanted.emit)
+        more.addAction(say("Welcome tour"), self.tour_wanted.emit)
+        more.addAction(say("About this computer"), self.computer_wanted.emit)
+        more.addAction(say("Privacy"), self.privacy_wanted.emit)
+        more.addAction(say("About Underhill"), self.about_wanted.emit)
         self.more.setMenu(more)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName("Progress")
+        self.bar.setAccessibleName(say("Progress"))
         row = QHBoxLayout()
         row.setContentsMargins(10, 7, 10, 5)
         row.setSpacing(4)
@@ -107,11 +108,11 @@ class Header(QFrame):
     def refresh(self) -> None:
         """Say what the model is doing."""
         m = self._models
-        title = m.card.title if m.card is not None else "Choose a model"
+        title = m.card.title if m.card is not None else say("Choose a model")
         if m.state == models.LOADING:
             title = _short(m.wanted)
         self.model.setText(title)
-        self.model.setAccessibleName(f"Model: {title}")
+        self.model.setAccessibleName(say("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
         self.thinking.setVisible(m.state == models.READY and m.card is not None and m.card.thinking)
         progress = m.progress if m.state == models.LOADING else m.importing
@@ -122,17 +123,20 @@ class Header(QFrame):
             if progress.total:
                 self.bar.setValue(1000 * progress.done // progress.total)
             share = f"  ·  {100 * progress.done // progress.total} %" if progress.total else ""
-            what = "" if m.state == models.LOADING else "Importing: "
-            self.state.setText(f"{what}{progress.text}{share}{_left(progress.left)}")
+            what = progress.text if m.state == models.LOADING else say("Importing: {step}", step=progress.text)
+            self.state.setText(f"{what}{share}{_left(progress.left)}")
         else:
-            self.state.setText({models.READY: "Ready", models.FAILED: "Could not be opened"}.get(m.state, ""))
+            self.state.setText({models.READY: say("Ready"), models.FAILED: say("Could not be opened")}.get(m.state, ""))
 
     def show_offline(self, offline: bool, by_environment: bool) -> None:
         """Whether Underhill stays away from the network, and what says so."""
         self.offline.setVisible(offline)
-        why = "The variable HF_HUB_OFFLINE is set" if by_environment else "“Stay offline” is on"
-        self.offline.setToolTip(f"{why}: nothing of Underhill uses the network. Click to see the setting.")
-        self.offline.setAccessibleName("Offline: open the setting")
+        self.offline.setToolTip(say(
+            "The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting."
+            if by_environment
+            else "“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting."
+        ))  # fmt: skip
+        self.offline.setAccessibleName(say("Offline: open the setting"))
 
     @Slot()
     def fill_menu(self) -> None:
@@ -149,9 +153,9 @@ class Header(QFrame):
             action.setChecked(current is not None and card.name == current.name)
         if self._models.cards:
             self.menu.addSeparator()
-        self.menu.addAction("Get and manage models…\tCtrl+Shift+M", self.library_wanted.emit)
+        self.menu.addAction(say("Get and manage models…") + "\tCtrl+Shift+M", self.library_wanted.emit)
         folder = icon("folder", self._theme.palette.muted)
-        add = self.menu.addAction(folder, "Import a model folder…", self.import_wanted.emit)
+        add = self.menu.addAction(folder, say("Import a model folder…"), self.import_wanted.emit)
         add.setEnabled(self._models.importing is None)
 
     @Slot()
@@ -167,7 +171,7 @@ class Header(QFrame):
 
 
 def _short(model: str) -> str:
-    return "Built-in model" if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+    return say("Built-in model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _left(seconds: float | None) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
+from app.language.words import say
+
 WARN = 0.8  # of the context
 
 
@@ -18,7 +20,7 @@ class ContextMeter(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(64)
         self.bar.setRange(0, 1000)
-        self.bar.setAccessibleName("Context that is taken")
+        self.bar.setAccessibleName(say("Context that is taken"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -32,17 +34,28 @@ class ContextMeter(QWidget):
         share = used / context
         level = "full" if used > context else "warning" if share >= WARN else "fine"
         self.bar.setValue(min(1000, round(1000 * share)))
-        message = f"{draft:,} tokens  ·  " if draft else ""
-        self.label.setText(f"{message}{min(share, 9.99):.0%} of context")
+        full = f"{min(share, 9.99):.0%}"
+        self.label.setText(
+            say("{draft} tokens  ·  {share} of context", draft=f"{draft:,}", share=full)
+            if draft
+            else say("{share} of context", share=full)
+        )
         if draft > context:
-            tip = f"This message is longer than the {context:,} tokens that the model sees at a time. Shorten it."
-        elif level == "full":
-            tip = (
-                f"Chat and message take {used:,} tokens; the model sees {context:,} at a time. "
-                "The oldest turns will be left out; the system prompt stays."
+            tip = say(
+                "This message is longer than the {context} tokens that the model sees at a time. Shorten it.",
+                context=f"{context:,}",
             )
+        elif level == "full":
+            tip = say(
+                "Chat and message take {used} tokens; the model sees {context} at a time. "
+                "The oldest turns will be left out; the system prompt stays.",
+                used=f"{used:,}", context=f"{context:,}",
+            )  # fmt: skip
         else:
-            tip = f"Chat and message take {used:,} of the {context:,} tokens that the model sees at a time."
+            tip = say(
+                "Chat and message take {used} of the {context} tokens that the model sees at a time.",
+                used=f"{used:,}", context=f"{context:,}",
+            )  # fmt: skip
         for widget in (self, self.label, self.bar):
             widget.setToolTip(tip)
         self.label.setAccessibleDescription(tip)

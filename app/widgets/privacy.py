@@ -6,6 +6,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor, QTextFrameFormat, QTextLength, QTextTable
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
+from app.language.words import say
 from app.theme import fonts
 from app.theme.theme import Theme
 from engine import resources
@@ -21,11 +22,11 @@ class Privacy(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Privacy")
+        self.setWindowTitle(say("Privacy"))
         self._theme = theme
         self.page = QTextBrowser(self)
         self.page.setObjectName("reading")
-        self.page.setAccessibleName("What Underhill sends, and to whom")
+        self.page.setAccessibleName(say("What Underhill sends, and to whom"))
         self.page.setOpenLinks(False)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
+from app.language.words import say
 from app.shortcuts import SHORTCUTS
 from app.theme import fonts
 
@@ -17,7 +18,7 @@ class ShortcutSheet(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Keyboard shortcuts")
+        self.setWindowTitle(say("Keyboard shortcuts"))
         page = QWidget(self)
         page.setObjectName("page")
         grid = QGridLayout(page)
@@ -27,18 +28,18 @@ class ShortcutSheet(QDialog):
         grid.setColumnStretch(0, 1)
         row = 0
         for group, members in groupby(SHORTCUTS, lambda shortcut: shortcut.group):
-            head = QLabel(group, page)
+            head = QLabel(say(group), page)
             head.setFont(fonts.text(1.15, head.font().Weight.DemiBold))
             head.setContentsMargins(0, 10, 0, 2)
             grid.addWidget(head, row, 0, 1, 2)
             row += 1
             for shortcut in members:
                 keys = QKeySequence(shortcut.keys).toString(QKeySequence.SequenceFormat.NativeText)
-                words = QLabel(shortcut.words, page)
+                words = QLabel(say(shortcut.words), page)
                 cap = QLabel(keys, page)
                 cap.setObjectName("key")
                 cap.setFont(fonts.code())
-                cap.setAccessibleName(f"{shortcut.words}: {keys}")
+                cap.setAccessibleName(f"{say(shortcut.words)}: {keys}")
                 grid.addWidget(words, row, 0)
                 grid.addWidget(cap, row, 1, Qt.AlignmentFlag.AlignRight)
                 row += 1

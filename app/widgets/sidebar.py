@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from app.chats.records import Chat, Folder
 from app.chats.search import MOST, Hit
+from app.language.words import say
 from app.theme import fonts
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
@@ -82,11 +83,11 @@ class Sidebar(QFrame):
         head.setContentsMargins(6, 2, 0, 8)
         head.addWidget(mark)
         head.addWidget(name, 1)
-        self.button = QPushButton("New chat", self)
+        self.button = QPushButton(say("New chat"), self)
         self.button.setObjectName("new")
-        self.button.setToolTip("New chat  (Ctrl+N)")
+        self.button.setToolTip(say("New chat") + "  (Ctrl+N)")
         self.button.clicked.connect(self.new)
-        self.more = IconButton(theme, "more", "Folders, import, export and backup", self)
+        self.more = IconButton(theme, "more", say("Folders, import, export and backup"), self)
         self.more.clicked.connect(self._more)
         begin = QHBoxLayout()
         begin.setSpacing(4)
@@ -94,9 +95,9 @@ class Sidebar(QFrame):
         begin.addWidget(self.more)
         self.search = QLineEdit(self)
         self.search.setObjectName("search")
-        self.search.setPlaceholderText("Search all messages")
-        self.search.setAccessibleName("Search all messages")
-        self.search.setToolTip("Search all messages  (Ctrl+K)")
+        self.search.setPlaceholderText(say("Search all messages"))
+        self.search.setAccessibleName(say("Search all messages"))
+        self.search.setToolTip(say("Search all messages") + "  (Ctrl+K)")
         self.search.setClearButtonEnabled(True)
         self._typed = QTimer(self, singleShot=True, interval=_SEARCH_AFTER)
         self._typed.timeout.connect(self._search)
@@ -108,7 +109,7 @@ class Sidebar(QFrame):
         self.model = ChatListModel(self)
         self.list = _List(self)
         self.list.setObjectName("chats")
-        self.list.setAccessibleName("Chats")
+        self.list.setAccessibleName(say("Chats"))
         self.list.setModel(self.model)
         self.list.setItemDelegate(ChatDelegate(theme, self.list))
         self.list.setMouseTracking(True)
@@ -141,13 +142,13 @@ class Sidebar(QFrame):
         """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
         self._folders = folders
         self.model.fill(listing(chats, folders, closed, datetime.now()))
-        self._say("" if self.model.rows else "Your chats will be listed here.")
+        self._say("" if self.model.rows else say("Your chats will be listed here."))
         self.mark(current)
 
     def show_found(self, chats: list[Chat], hits: list[Hit]) -> None:
         """What a search found, in titles and in messages."""
         self.model.fill(findings(chats, hits, MOST))
-        self._say("" if self.model.rows else "No chat has that.")
+        self._say("" if self.model.rows else say("No chat has that."))
 
     def mark(self, current: int) -> None:
         """Show which chat is open."""
@@ -226,28 +227,28 @@ class Sidebar(QFrame):
             self.fill_chat_menu(menu, row)
         else:
             colour = self._theme.palette.muted
-            menu.addAction(icon("edit", colour), "Rename\tF2", self.rename_current)
-            menu.addAction(icon("trash", colour), "Remove folder, keep its chats\tDel", self._remove_current)
+            menu.addAction(icon("edit", colour), say("Rename") + "\tF2", self.rename_current)
+            menu.addAction(icon("trash", colour), say("Remove folder, keep its chats") + "\tDel", self._remove_current)
         menu.popup(self.list.viewport().mapToGlobal(point))
 
     def fill_chat_menu(self, menu: QMenu, chat: Chat) -> None:
         """What can be done with a chat."""
         colour = self._theme.palette.muted
-        menu.addAction(icon("edit", colour), "Rename\tF2", self.rename_current)
-        menu.addAction(icon("pin", colour), "Unpin" if chat.pinned else "Pin to the top",
+        menu.addAction(icon("edit", colour), say("Rename") + "\tF2", self.rename_current)
+        menu.addAction(icon("pin", colour), say("Unpin") if chat.pinned else say("Pin to the top"),
                        lambda: self.pinned.emit(chat, not chat.pinned))  # fmt: skip
-        move = menu.addMenu(icon("folder", colour), "Move to folder")
+        move = menu.addMenu(icon("folder", colour), say("Move to folder"))
         for folder in self._folders:
             if folder.id != chat.folder_id:
                 move.addAction(folder.name, partial(self.moved.emit, chat, folder))
         if chat.folder_id is not None:
-            move.addAction("Out of its folder", lambda: self.moved.emit(chat, None))
+            move.addAction(say("Out of its folder"), lambda: self.moved.emit(chat, None))
         move.addSeparator()
-        move.addAction("New folder…", lambda: self.moved.emit(chat, ""))
-        menu.addAction(icon("copy", colour), "Export as Markdown…", lambda: self.exported.emit(chat, "md"))
-        menu.addAction(icon("copy", colour), "Export as JSON…", lambda: self.exported.emit(chat, "json"))
+        move.addAction(say("New folder…"), lambda: self.moved.emit(chat, ""))
+        menu.addAction(icon("copy", colour), say("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
+        menu.addAction(icon("copy", colour), say("Export as JSON…"), lambda: self.exported.emit(chat, "json"))
         menu.addSeparator()
-        menu.addAction(icon("trash", colour), "Delete\tDel", lambda: self.deleted.emit(chat))
+        menu.addAction(icon("trash", colour), say("Delete") + "\tDel", lambda: self.deleted.emit(chat))
 
     def _new_menu(self) -> QMenu:
         menu = QMenu(self)

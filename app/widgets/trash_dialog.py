@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
 
 from app.chats.records import Chat
 from app.chats.trash import DAYS
+from app.language.words import say
+from app.widgets.format import moment
 
 
 class TrashDialog(QDialog):
@@ -31,28 +33,28 @@ class TrashDialog(QDialog):
         """chats: with the time (seconds since 1970) at which each was deleted."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle("Recently deleted")
+        self.setWindowTitle(say("Recently deleted"))
         self.resize(520, 420)
         self._note = QLabel(self)
         self._note.setObjectName("muted")
         self._note.setWordWrap(True)
         self.list = QListWidget(self)
         self.list.setObjectName("trash")
-        self.list.setAccessibleName("Deleted chats")
+        self.list.setAccessibleName(say("Deleted chats"))
         for chat, at in chats:
-            entry = QListWidgetItem(f"{chat.title or 'New chat'}\n{datetime.fromtimestamp(at):%d %B %Y, %H:%M}")
+            entry = QListWidgetItem(f"{chat.title or say('New chat')}\n{moment(datetime.fromtimestamp(at))}")
             entry.setData(Qt.ItemDataRole.UserRole, chat)
             self.list.addItem(entry)
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self._take_back)
-        self.back = QPushButton("Restore", self)
+        self.back = QPushButton(say("Restore"), self)
         self.back.setObjectName("primary")
         self.back.clicked.connect(self._take_back)
-        self.remove = QPushButton("Delete for good", self)
+        self.remove = QPushButton(say("Delete for good"), self)
         self.remove.clicked.connect(self._remove)
-        self.empty = QPushButton("Delete all for good", self)
+        self.empty = QPushButton(say("Delete all for good"), self)
         self.empty.clicked.connect(self._empty)
-        close = QPushButton("Close", self)
+        close = QPushButton(say("Close"), self)
         close.clicked.connect(self.accept)
         for button in (self.remove, self.empty, close):
             button.setAutoDefault(False)
@@ -101,5 +103,7 @@ class TrashDialog(QDialog):
         for button in (self.back, self.remove, self.empty):
             button.setEnabled(some)
         self._note.setText(
-            f"Deleted chats are kept for {DAYS} days, then removed for good." if some else "No chat has been deleted."
+            say("Deleted chats are kept for {days} days, then removed for good.", days=DAYS)
+            if some
+            else say("No chat has been deleted.")
         )

@@ -5,15 +5,21 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.language.words import later, say
 from app.theme import fonts
 from app.theme.icons import pixmap
 
-SMALL = ("Hello! Who are you?", "What can you help me with?", "Tell me a short story about a fox.", "What is the sun?")
+SMALL = (
+    later("Hello! Who are you?"),
+    later("What can you help me with?"),
+    later("Tell me a short story about a fox."),
+    later("What is the sun?"),
+)
 LARGE = (
-    "Explain how a Mixture-of-Experts model works, with an everyday comparison.",
-    "Write a Python function that finds duplicate files in a folder.",
-    "Help me plan a week of simple dinners for two.",
-    "Summarise the pros and cons of heat pumps in a table.",
+    later("Explain how a Mixture-of-Experts model works, with an everyday comparison."),
+    later("Write a Python function that finds duplicate files in a folder."),
+    later("Help me plan a week of simple dinners for two."),
+    later("Summarise the pros and cons of heat pumps in a table."),
 )
 
 
@@ -67,15 +73,15 @@ class Welcome(QScrollArea):
 
     def tell(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
         """model: its title, empty while none is open. note: what it is for. plan: how it runs here."""
-        self._title.setText("What would you like to talk about?" if model else "Welcome to Underhill")
+        self._title.setText(say("What would you like to talk about?") if model else say("Welcome to Underhill"))
         self._note.setText(note)
         self._note.setVisible(bool(note))
         self._plan.setText(" ".join(plan))
         self._plan.setVisible(bool(plan))
-        for button, example in zip(self._examples, SMALL if small else LARGE):
+        for button, example in zip(self._examples, map(say, SMALL if small else LARGE)):
             button.setProperty("prompt", example)
             button.setText(_wrapped(example))
-            button.setAccessibleName(f"Ask: {example}")
+            button.setAccessibleName(say("Ask: {question}", question=example))
             button.setVisible(bool(model))
 
     @Slot()
@@ -85,7 +91,11 @@ class Welcome(QScrollArea):
 
 def _wrapped(text: str, width: int = 28) -> str:
     """Two lines where one would be too long for a button, which does not wrap by itself."""
-    if len(text) <= width:
+    if sum(2 if sign > "\u2e80" else 1 for sign in text) <= width:
         return text
-    space = text.rfind(" ", 0, len(text) // 2 + 8)
-    return f"{text[:space]}\n{text[space + 1 :]}"
+    middle = len(text) // 2
+    comma = text.find("，") + 1
+    if comma:
+        return f"{text[:comma]}\n{text[comma:]}"
+    space = text.rfind(" ", 0, middle + 8)
+    return f"{text[:space]}\n{text[space + 1 :]}" if space > 0 else f"{text[:middle]}\n{text[middle:]}"
