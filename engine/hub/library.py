@@ -215,9 +215,11 @@ def _not_there(name: str) -> UnderhillError:
 
 
 def tidy() -> None:
-    """What can be done unasked: end removals and moves that were cut off, and empty what was deleted a week ago."""
+    """What can be done unasked: end what was cut off in its last step, imports, removals and moves, and empty what was
+    deleted a week ago."""
     for folder in folders.present():
         sweep(folder)
+        unfinished.sweep(folder)
         for path in folder.glob("*/" + transfer.NOTE):
             if not path.parent.name.endswith(COPY):
                 with suppress(UnderhillError):  # in use: the next time

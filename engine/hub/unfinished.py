@@ -67,6 +67,14 @@ def noted(
         (destination / NOTE).unlink(missing_ok=True)
 
 
+def sweep(directory: Path) -> None:
+    """Remove the notes of imports in `directory` that were cut off when their store had just been put in place."""
+    for note in directory.glob(f"?*/{NOTE}"):
+        if not note.parent.name.endswith(PARTIAL):
+            with suppress(OSError):
+                note.unlink(missing_ok=True)
+
+
 def _write(partial: Path, what: Unfinished) -> bool:
     with suppress(OSError):  # the import itself says it where the disk takes no more
         replace_file(partial / NOTE, json.dumps(asdict(what)).encode())

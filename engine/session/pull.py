@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.errors import UnderhillError
 from engine.hub import folders, library
 from engine.hub.home import home
 from engine.hub.importer import Report
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
-from engine.hub.remote.download import discard, download, folder_of
+from engine.hub.remote.download import discard, download, folder_of, was_passing
 from engine.hub.remote.meter import Progress
 from engine.hub.remote.outline import Outline, read_outline
 from engine.hub.remote.retry import Patience
 from engine.hub.remote.streaming import hindrance, opened
 from engine.models.families import is_known, read_spec
 from engine.session import preflight
+from engine.store.reader import load_manifest
 
 
 def look(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = library.TOP) -> Outline:
@@ -51,13 +53,17 @@ def pull(
     stays then.
     """
     name = name or outline.repo.rpartition("/")[2]
-    if folders.location(name).exists():
-        raise library.taken(name)
-    folder = folder_of(home(), outline.repo)
+    folder, path = folder_of(home(), outline.repo), folders.location(name)
+    if path.exists():
+        if keep_source or not _is_of(path, outline, top) or not was_passing(folder, outline):
+            raise library.taken(name)
+        library.tidy()  # an earlier call was cut off when all but this had been done
+        discard(folder)
+        return path
     same_disk = _disk(folder) == _disk(folders.for_new(folders.paths()[0]))
     if keep_source or hindrance(outline, folder):
         room = outline.store_bytes(top) if same_disk else 0  # where models are on another disk, the import looks there
-        download(hub, outline, folder, control, arriving, patience, room)
+        download(hub, outline, folder, control, arriving, patience, room, passing=not keep_source)
         preflight.check(folder)
         path = library.add(folder, name, top, importing)
     else:
@@ -68,6 +74,17 @@ def pull(
     if not keep_source:
         discard(folder)
     return path
+
+
+def _is_of(store: Path, outline: Outline, top: int) -> bool:
+    """Whether a store was made of these files, at this tier."""
+    try:
+        manifest = load_manifest(store)
+    except UnderhillError:
+        return False
+    source, weights = manifest.source, {(file.name, file.sha256) for file in outline.weights}
+    same = (source.repo, source.revision) == (outline.repo, outline.commit)
+    return same and weights <= {(f.name, f.sha256) for f in source.files} and {s.top for s in manifest.specs} == {top}
 
 
 def _disk(path: Path) -> int:

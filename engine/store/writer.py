@@ -258,13 +258,18 @@ def remove(destination: Path) -> None:
 
 
 def sweep(directory: Path) -> None:
-    """Remove what is left in `directory` of stores whose removal or replacement was cut off.
+    """Remove what is left in `directory` of stores whose removal or replacement was cut off; and the journals of those
+    whose import was cut off when they had just been put in place.
 
     What is in use or cannot be removed stays until the next time.
     """
     for old in directory.glob("?*" + OLD):
         with suppress(UnderhillError, OSError), store_lock(old.with_name(old.name.removesuffix(OLD))):
             shutil.rmtree(old)
+    for journal in directory.glob(f"?*/{journals.NAME}"):
+        if not journal.parent.name.endswith(PARTIAL):
+            with suppress(UnderhillError, OSError), store_lock(journal.parent):
+                journal.unlink(missing_ok=True)
 
 
 def store_lock(destination: Path) -> FileLock:

@@ -42,18 +42,20 @@ def download(
     report: Report | None = None,
     patience: Patience | None = None,
     room: int = 0,
+    passing: bool = False,
 ) -> Path:
     """Bring all files of `outline` into `folder`, which is given back.
 
     What an earlier call left there is continued, also after the process was killed; files that are another revision's
     are kept where they are the same. room: further bytes that must be free on that disk, for what comes after.
+    passing: the caller will `discard` it.
     Raises UnderhillError, CANCELLED among them; what has arrived stays.
     """
     control = control or Control()
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_name(folder.name + ".lock"), f"A download of {outline.repo}"):
-        settle(folder, hub.endpoint, outline)
+        settle(folder, hub.endpoint, outline, passing)
         missing = [file for file in outline.files if not is_there(folder, file)]
         meter = Meter(outline.download_bytes, len(outline.files))
         for file in outline.files:
@@ -64,7 +66,7 @@ def download(
         disk.check(sum(file.size - _part_size(folder, file) for file in missing) + room)
         means = Means(hub, outline.repo, outline.commit, folder, control, meter, disk, patience or Patience())
         bring(means, missing, report)
-        _note(folder, hub.endpoint, outline, _verified(folder, outline.files))
+        _note(folder, hub.endpoint, outline, _verified(folder, outline.files), passing)
     return folder
 
 
@@ -101,7 +103,7 @@ def bring(means: Means, files: list[RemoteFile], report: Report | None) -> None:
         wait(futures, _GOODBYE)
 
 
-def settle(folder: Path, endpoint: str, outline: Outline) -> None:
+def settle(folder: Path, endpoint: str, outline: Outline, passing: bool) -> None:
     """Remove what an earlier download left and this one has no use for; note what this one is."""
     earlier = _noted(folder)
     for file in outline.files:
@@ -109,14 +111,24 @@ def settle(folder: Path, endpoint: str, outline: Outline) -> None:
             _remove(folder, file.name)
     for name in earlier:
         _remove(folder, name)
-    _note(folder, endpoint, outline, {})
+    _note(folder, endpoint, outline, {}, passing)
 
 
-def _note(folder: Path, endpoint: str, outline: Outline, verified: dict[str, object]) -> None:
+def was_passing(folder: Path, outline: Outline) -> bool:
+    """Whether `folder` has something of this very download, which nobody wanted to keep."""
+    try:
+        note = json.loads((folder / NOTE).read_bytes())
+        return bool(note["passing"]) and (note["repo"], note["commit"]) == (outline.repo, outline.commit)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _note(folder: Path, endpoint: str, outline: Outline, verified: dict[str, object], passing: bool) -> None:
     note = {
         "repo": outline.repo,
         "commit": outline.commit,
         "endpoint": endpoint,
+        "passing": passing,
         "files": [asdict(file) for file in outline.files],
         "verified": verified,
     }

@@ -69,7 +69,7 @@ def opened(
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder.with_name(folder.name + ".lock"), f"A download of {outline.repo}"):
-        settle(folder, hub.endpoint, outline)
+        settle(folder, hub.endpoint, outline, passing=True)
         small = [file for file in outline.files if file not in outline.weights]
         missing = [file for file in small if not is_there(folder, file)]
         meter = Meter(outline.download_bytes, len(outline.files))

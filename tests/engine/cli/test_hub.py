@@ -96,6 +96,8 @@ def test_a_download_is_kept_where_somebody_asks_for_it(server: HubServer, capsys
     kept = home() / "downloads" / "owner--small-moe"
     assert (kept / "model.safetensors").read_bytes() == (MODEL / "model.safetensors").read_bytes()
     assert [p.name for p in library.models()] == ["mine"]
+    assert run(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4")[0] == 2
+    assert (kept / "model.safetensors").is_file()  # nobody asked to have it removed
 
 
 def test_a_token_is_tried_before_it_is_kept(

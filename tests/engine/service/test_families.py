@@ -1,0 +1,76 @@
+"""Every family from a hub to an answer: found, judged, imported while it arrives, loaded, and asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import huggingface_hub.constants
+import pytest
+from transformers import AutoConfig
+
+from engine import api
+from engine.generation.chat import ChatFormat
+from engine.hub import kept
+from engine.hub.folders import location
+from engine.hub.home import home
+from engine.models.families import FAMILIES
+from engine.store.reader import load_manifest
+from tests.engine.hub.chattable import VOCABULARY, write_chattable
+from tests.engine.models.families import tiny
+from tests.engine.models.families.test_plain_attention import CASES, COMMON
+from tests.engine.models.parity import oracle_logits
+from tests.engine.service.test_service import Desk, desk
+from tests.hubserver import HubServer
+
+__all__ = ["desk"]
+
+INSIDE = {"gemma4": "gemma4_text", "qwen3_5_moe": "qwen3_5_moe_text"}  # the text model of a bigger one
+GAIN = {"gemma4_text": 2.0}  # see its own test
+HELLO = (api.Message("user", "Hello!"),)
+TOKENS = 4
+
+
+def config_of(family: str) -> Any:
+    """As the family's parity test has it, with a vocabulary that can be written in."""
+    if family in tiny.FAMILIES:
+        return tiny.tiny(family, **VOCABULARY)
+    kind, changes = CASES[family]
+    return AutoConfig.for_model(kind, **{**COMMON, **changes, **VOCABULARY})
+
+
+@pytest.fixture
+def server(mine: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
+    """An empty hub that the settings name."""
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    with HubServer() as running:
+        kept.change({"endpoint": running.url})
+        yield running
+
+
+@pytest.mark.parametrize("family", sorted({INSIDE.get(family, family) for family in FAMILIES}))
+def test_from_a_hub_to_an_answer(family: str, server: HubServer, desk: Desk, tmp_path: Path) -> None:
+    """Stored as it is, so that transformers has to agree with every token."""
+    oracle = write_chattable(config_of(family), tmp_path / "served", GAIN.get(family, 4.0))
+    server.add(f"owner/{family}", tmp_path / "served")
+    (found,) = desk.result(api.SearchModels, family).models
+    assert (found.repo, found.fit.pill) == (f"owner/{family}", "fits")
+
+    begun = desk.result(api.PullModel, found.repo, top=16)
+    ended: Any = desk.first(
+        lambda e: isinstance(e, api.TransferChanged) and e.transfer.state in ("finished", "failed"), 60
+    )
+    assert (ended.transfer.id, ended.transfer.state, ended.transfer.problem) == (begun.id, "finished", "")
+    assert not list((home() / "downloads").glob("*/*.safetensors"))
+    assert load_manifest(location(family)).source.repo == found.repo
+
+    desk.result(api.LoadModel, family, {"dial": "exact", "threads": 1})
+    stats = desk.result(api.Generate, HELLO, {"temperature": 0.0, "max_tokens": TOKENS})
+    assert stats.token_ids
+    assert len(stats.token_ids) == TOKENS or stats.finish == "stop"
+    prompt = ChatFormat(tmp_path / "served").prompt(HELLO).ids
+    logits = oracle_logits(oracle, [*prompt, *stats.token_ids])[len(prompt) - 1 : -1]
+    for token, row in zip(stats.token_ids, logits, strict=True):
+        assert row[token] >= row.max() - 0.02 * row.std(), family
