@@ -6,7 +6,8 @@
 A random checkpoint of OLMoE's experts is served by another process of this computer, which takes a part of its cores,
 as a real network does not; --rate makes it as slow as one. `floor`: the longer of the two alone, downloading and
 importing; a stream cannot be faster. `both`: one after the other. `held`: the most disk that the stream took beside the
-store.
+store. `network`: the checkpoint's bytes at --rate, all connections together; what a stream takes beyond it is what the
+import does not hide.
 """
 
 from __future__ import annotations
@@ -48,10 +49,9 @@ def write_random(shape: Shape, folder: Path) -> int:
 
 def serve(folder: Path, rate: float) -> None:
     """A hub with one model, until the other side closes the pipe. rate: bytes a second in all; 0 is all it can."""
-    from engine.hub.remote.stream import FETCHERS
-    from tests.hubserver import Fault, HubServer
+    from tests.hubserver import HubServer
 
-    with HubServer(faults=[Fault("safetensors", rate=rate / FETCHERS)] if rate else []) as server:
+    with HubServer(line=rate) as server:
         server.add("random/moe", folder)
         print(server.url, flush=True)
         sys.stdin.read()
@@ -112,6 +112,7 @@ def compare(gigabytes: float, rate: float) -> dict[str, Any]:
             server.stdin.close()
             server.wait(10)
     stream, download, alone = (found[way]["seconds"] for way in ("stream", "download", "import"))
+    network = nbytes / rate / 1e6 if rate else 0.0
     return {
         "checkpoint_bytes": nbytes,
         "stream_seconds": round(stream, 2),
@@ -121,6 +122,7 @@ def compare(gigabytes: float, rate: float) -> dict[str, Any]:
         "stream_over_floor": round(stream / max(download, alone), 3),
         "stream_over_both": round(stream / (download + alone), 3),
         "stream_bytes_per_second": round(nbytes / stream),
+        **({"network_seconds": round(network, 2), "stream_over_network": round(stream / network, 3)} if rate else {}),
         "held_bytes": found["stream"]["held"],
         "memory_bytes": found["stream"]["memory"],
         "import_memory_bytes": found["import"]["memory"],

@@ -150,6 +150,7 @@ class Handler(BaseHTTPRequestHandler):
                 data = bytearray(file.read(min(most, stop - start - sent)) or b"\0" * min(most, stop - start - sent))
                 if fault.corrupt:
                     data[-1] ^= 1
+                self.hub.take_turn(len(data))
                 self.wfile.write(data)
                 self.wfile.flush()
                 self.hub.count(path.name, len(data))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -27,6 +28,7 @@ class HubServer:
     """``with HubServer() as hub``: hub.url is its address. Everything may be changed while it runs.
 
     tokens: those of people with an account. sent: bytes of files' bodies handed to the network, by file name.
+    line: bytes a second that all bodies together may have; 0 is all there is.
     """
 
     repos: dict[str, Repo] = field(default_factory=dict)
@@ -36,6 +38,8 @@ class HubServer:
     requests: list[Request] = field(default_factory=list)
     sent: dict[str, int] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    line: float = 0.0
+    _free: float = 0.0  # when the line can take more
 
     def __enter__(self) -> HubServer:
         from tests.hubserver.handler import Handler
@@ -73,6 +77,15 @@ class HubServer:
     def count(self, name: str, nbytes: int) -> None:
         with self.lock:
             self.sent[name] = self.sent.get(name, 0) + nbytes
+
+    def take_turn(self, nbytes: int) -> None:
+        """Wait until the line has taken these bytes, after those of others that came before."""
+        if not self.line:
+            return
+        with self.lock:
+            self._free = max(self._free, time.monotonic()) + nbytes / self.line
+            until = self._free
+        time.sleep(max(0.0, until - time.monotonic()))
 
 
 class _Server(ThreadingHTTPServer):
