@@ -33,6 +33,7 @@ class Answer:
     pending: str = ""  # text that the window has not shown yet
     news: bool = True  # something to show, or to write to disk
     unsaved: bool = False
+    saving: bool = False  # being written to disk: a slow disk shall get the latest next, not a queue of older ones
     stopped: bool = False
     waits: bool = False
     queue: tuple[Queued, ...] = ()  # messages to send once it has ended

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.answer import Answer
-from app.chats import branches, trash
+from app.chats import branches, drafts, trash
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, Place, Queued, StoredMessage, Style, new_id
@@ -22,7 +22,7 @@ from app.turns import turns
 from engine import api
 
 SHOW_EVERY = 33  # milliseconds between two paintings of a growing answer
-SAVE_EVERY = 900  # milliseconds between two writings of it to disk
+SAVE_EVERY = 400  # milliseconds between two writings of it to disk: a busy machine, too, shall lose less than a second
 
 
 class Conversation(QObject):
@@ -51,12 +51,14 @@ class Conversation(QObject):
         self.thinking = True  # where the model's template can switch it
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
+        self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
         self._answers: dict[int, Answer] = {}  # by message id, in the order in which the engine does them
         self._wanted = 0  # the chat asked for last; an older reading that comes late is not shown
         self._show = QTimer(self)
         self._show.setInterval(SHOW_EVERY)
         self._show.timeout.connect(self._show_news)
         self._save = QTimer(self)
+        self._save.setTimerType(Qt.TimerType.PreciseTimer)
         self._save.setInterval(SAVE_EVERY)
         self._save.timeout.connect(self._save_news)
 
@@ -125,6 +127,17 @@ class Conversation(QObject):
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, draft=text)
             self._keeper.do(lambda store: store.set_draft(chat_id, text))
+
+    def keep_attached(self, files: tuple[Attachment, ...]) -> None:
+        """Keep what is attached to the draft of the open chat, or of the one that has no message yet."""
+        if files == (self.chat.attached if self.chat is not None else self.new_attached):
+            return
+        chat_id = self.chat.id if self.chat is not None else drafts.NEW
+        if self.chat is not None:
+            self.chat = dataclasses.replace(self.chat, attached=files)
+        else:
+            self.new_attached = files
+        self._keeper.do(lambda store: drafts.keep(store, chat_id, files))
 
     def keep_place(self, place: Place | None) -> None:
         """Keep where the open chat is scrolled to; None: at its end."""
@@ -369,9 +382,19 @@ class Conversation(QObject):
         if not self._answers:
             self._save.stop()
         for answer in self._answers.values():
-            if answer.unsaved:
-                answer.unsaved = False
-                self._keeper.do(partial(ChatStore.update, m=answer.so_far()), None, self.problem.emit)
+            if answer.unsaved and not answer.saving:
+                answer.unsaved, answer.saving = False, True
+                self._keeper.do(
+                    partial(ChatStore.update, m=answer.so_far()), partial(self._saved, answer),
+                    partial(self._not_saved, answer),
+                )  # fmt: skip
+
+    def _saved(self, answer: Answer, _: None) -> None:
+        answer.saving = False
+
+    def _not_saved(self, answer: Answer, problem: Problem) -> None:
+        answer.saving = False
+        self.problem.emit(problem)
 
     # ---- small things -----------------------------------------------------------------------------------------
 

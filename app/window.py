@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 
 from app import models, preferences
 from app.chat_desk import ChatDesk
-from app.chats import trash
+from app.chats import drafts, trash
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, StoredMessage
@@ -219,7 +219,8 @@ class MainWindow(QMainWindow):
         self.header.thinking.setChecked(p.thinking)
         self._keeper.do(lambda store: trash.empty(store, now=time.time()))
         self.chats.refresh()
-        self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), self._reopen)
+        self._keeper.do(drafts.attached, self._attach_again)
+        self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), partial(self._reopen, p.draft))
         self.conversation.new()
         self.composer.edit.setFocus()
 
@@ -265,10 +266,16 @@ class MainWindow(QMainWindow):
         else:
             self.show_chat()
 
-    def _reopen(self, last: Chat | None) -> None:
-        """After a restart: the chat that was open, unless the user was quicker."""
-        if last is not None and self.conversation.chat is None and not self.composer.text():
+    def _reopen(self, draft: str, last: Chat | None) -> None:
+        """After a restart: the chat that was open, unless the user was quicker. draft: what a new chat began with."""
+        if last is not None and self.conversation.chat is None and self.composer.text() == draft:
             self.conversation.open(last)
+
+    def _attach_again(self, files: tuple[Attachment, ...]) -> None:
+        """After a restart: what was attached to a message that had no chat yet."""
+        self.conversation.new_attached = (*files, *self.conversation.new_attached)
+        if files and self.conversation.chat is None:
+            self.composer.set_attachments((*files, *self.composer.attachments))
 
     @Slot(object, object)
     def _opened(self, chat: Chat | None, messages: list[StoredMessage]) -> None:
@@ -278,8 +285,9 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.transcript if messages else self.welcome)
         if chat is not None and chat.place is not None:
             self.transcript.go_to(chat.place)
-        self.composer.set_text(chat.draft if chat is not None else self._preferences.draft)
-        self.composer.set_attachments(())
+        if chat is None or chat.id != self._preferences.chat:  # otherwise it is another branch: the draft stays
+            self.composer.set_text(chat.draft if chat is not None else self._preferences.draft)
+            self.composer.set_attachments(chat.attached if chat is not None else self.conversation.new_attached)
         self.sidebar.mark(chat.id if chat is not None else 0)
         self.setWindowTitle(f"{chat.title} – Underhill" if chat is not None and chat.title else "Underhill")
         self._remember(chat)
@@ -291,9 +299,10 @@ class MainWindow(QMainWindow):
         self._scrolled.start()
         self._remember(self.conversation.chat)
 
-    @Slot(str)
-    def _keep_draft(self, text: str) -> None:
+    @Slot(str, object)
+    def _keep_draft(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         """What is typed stays with its chat; before there is one, with the window."""
+        self.conversation.keep_attached(attachments)
         if self.conversation.chat is not None:
             self.conversation.keep_draft(text)
         elif text != self._preferences.draft:
@@ -368,8 +377,7 @@ class MainWindow(QMainWindow):
 
     @Slot(str, object)
     def _returned(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        self.composer.put_back(text)
-        self.composer.set_attachments((*attachments, *self.composer.attachments))
+        self.composer.put_back(text, attachments)
 
     # ---- the window itself ------------------------------------------------------------------------------------
 

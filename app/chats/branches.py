@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 
-from app.chats import rows
+from app.chats import drafts, rows
 from app.chats.records import Chat, Place, Queued, StoredMessage, new_id
 from app.chats.store import ChatStore
 
@@ -15,7 +15,9 @@ Opened = tuple[Chat, list[StoredMessage]]
 def read(store: ChatStore, chat_id: int) -> Opened | None:
     """The branch that is open; None where the chat is deleted."""
     chat = store.chat(chat_id)
-    return None if chat is None else (chat, store.path(chat_id))
+    if chat is None:
+        return None
+    return dataclasses.replace(chat, attached=drafts.attached(store, chat_id)), store.path(chat_id)
 
 
 def read_at(store: ChatStore, chat_id: int, message_id: int) -> Opened | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.chats.store import ChatStore
 
-_TABLES = ("folders", "chats", "messages", "presets")  # what they refer to first
+_TABLES = ("folders", "chats", "messages", "presets", "drafts")  # what they refer to first
 
 
 def move(source: ChatStore, target: ChatStore) -> None:

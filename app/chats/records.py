@@ -75,7 +75,7 @@ class Queued:
 class Chat:
     """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
 
-    place: None is at the end. style: None is as the settings say.
+    place: None is at the end. style: None is as the settings say. attached: to the draft; read where a chat is opened.
     """
 
     id: int
@@ -89,6 +89,7 @@ class Chat:
     place: Place | None = None
     style: Style | None = None
     queue: tuple[Queued, ...] = ()
+    attached: tuple[Attachment, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -75,6 +75,14 @@ STEPS: tuple[tuple[str, ...], ...] = (
     (  # messages that wait for an answer to end
         "ALTER TABLE chats ADD COLUMN queue TEXT NOT NULL DEFAULT '[]'",
     ),
+    (  # what is attached to drafts: apart from the chats, whose rows the list reads; 0 is the chat without a message
+        "CREATE TABLE drafts (chat_id INTEGER PRIMARY KEY, attachments TEXT NOT NULL)",
+        """
+        CREATE TRIGGER draft_removed AFTER DELETE ON chats BEGIN
+            DELETE FROM drafts WHERE chat_id = old.id;
+        END
+        """,
+    ),
 )
 
 

@@ -21,11 +21,11 @@ _DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
 
 
 class Composer(QFrame):
-    """sent: the text to send and its attachments. stopped: the answer is to end. draft: what is typed, after a rest."""
+    """sent: the text to send and its attachments. stopped: the answer is to end. draft: both, after a rest."""
 
     sent = Signal(str, object)
     stopped = Signal()
-    draft = Signal(str)
+    draft = Signal(str, object)
     recall = Signal()  # Up in an empty composer: the last question, to be edited
     queue_changed = Signal(object)  # tuple[Queued, ...]: the user took one out
     changed = Signal()  # text or attachments
@@ -95,9 +95,10 @@ class Composer(QFrame):
         self.edit.setPlainText(text)
         self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
 
-    def put_back(self, text: str) -> None:
-        """What was not sent, before what has been typed since."""
+    def put_back(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """What was not sent, before what has been typed and attached since."""
         self.set_text("\n\n".join(t for t in (text, self.text()) if t))
+        self.set_attachments((*attachments, *self.attachments))
         self.keep()
 
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
@@ -143,7 +144,7 @@ class Composer(QFrame):
     def keep(self) -> None:
         """Tell the draft now."""
         self._rest.stop()
-        self.draft.emit(self.text())
+        self.draft.emit(self.text(), self.attachments)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QFocusEvent):
@@ -183,8 +184,7 @@ class Composer(QFrame):
         """A message that waits comes back to be changed."""
         queued = self.queue[number]
         self._take_out(number)
-        self.put_back(queued.text)
-        self.set_attachments((*queued.attachments, *self.attachments))
+        self.put_back(queued.text, queued.attachments)
         self.edit.setFocus()
 
     @Slot(int)

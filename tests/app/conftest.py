@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 if sys.platform.startswith("linux") and not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
+from PySide6.QtCore import QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -20,17 +22,36 @@ from app.assembly import Underhill
 from app.inbox import Inbox
 from app.paths import Paths
 from app.theme.theme import Theme
+from app.window import MainWindow
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
 
 HERE = Path(__file__).parent
+OFFSCREEN = "This plugin does not support propagateSizeHints()"  # of a platform without windows; nothing else may warn
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in Path(item.path).parents:
             item.add_marker(pytest.mark.qt_log_level_fail("WARNING"))
-            item.add_marker(pytest.mark.qt_log_ignore("This plugin does not support"))
+            item.add_marker(pytest.mark.qt_log_ignore(f"^{re.escape(OFFSCREEN)}$"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    """pytest-qt hears what Qt says until a test has ended; here, while its window is taken apart."""
+    said: list[str] = []
+
+    def heard(kind: QtMsgType, _: object, text: str) -> None:
+        if kind not in (QtMsgType.QtDebugMsg, QtMsgType.QtInfoMsg) and text != OFFSCREEN:
+            said.append(text)
+
+    before = qInstallMessageHandler(heard)
+    try:
+        yield
+    finally:
+        qInstallMessageHandler(before)
+    assert not said, f"Qt warned while the test was taken apart: {said}"
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +67,14 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
     made = Theme(qapp, "light")
     yield made
     made.deleteLater()
+
+
+@pytest.fixture
+def raised(monkeypatch: pytest.MonkeyPatch) -> list[MainWindow]:
+    """The windows that asked to be in front of others, which the platform without windows cannot do and warns of."""
+    asked: list[MainWindow] = []
+    monkeypatch.setattr(MainWindow, "raise_", lambda window: asked.append(window))
+    return asked
 
 
 @pytest.fixture

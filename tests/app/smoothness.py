@@ -1,4 +1,4 @@
-"""Measures how long the window's thread is away: `python -m tests.app.smoothness [--real] [--seconds N]`.
+"""Measures how long the window's thread is away: `python -m tests.app.smoothness [--real] [--seconds N] [--stalls MS]`.
 
 A timer of one millisecond notes when it is called; the time between two calls, less that millisecond, is a gap in
 which the window could not have answered. On a machine that is busy with other things a gap says more of those; so the
@@ -19,6 +19,9 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.conversation import Conversation
+from tests.app.stalls import Stalls
+
+BAR, BAR_LONGEST = 16.0, 50.0  # milliseconds: p99.9 and the longest
 
 
 class Watchdog(QObject):
@@ -28,6 +31,7 @@ class Watchdog(QObject):
         super().__init__()
         self.gaps: list[float] = []
         self.computed: list[float] = []
+        self.stalls: Stalls | None = None
         self._last = self._own = 0.0
         self._timer = QTimer(self)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -46,9 +50,15 @@ class Watchdog(QObject):
     @Slot()
     def _beat(self) -> None:
         now, own = time.perf_counter(), time.thread_time()
+        if self.stalls is not None:
+            self.stalls.alive()
         self.gaps.append(max(0.0, 1000 * (now - self._last) - 1))
         self.computed.append(1000 * (own - self._own))
         self._last, self._own = now, own
+
+    def share(self) -> float:
+        """The part of the time that this thread computed."""
+        return sum(self.computed) / (sum(self.gaps) + len(self.gaps))
 
     def percentile(self, share: float) -> float:
         """The gap that this share of *time* (beats of one millisecond) does not exceed."""
@@ -86,6 +96,7 @@ def main() -> int:
     parser.add_argument("--real", action="store_true", help="the real engine with the built-in model")
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--rate", type=float, default=200.0)
+    parser.add_argument("--stalls", type=float, default=0.0, help="tell what was done after so many ms of computing")
     parser.add_argument("--turns", type=int, default=0, help="earlier messages in the chat")
     options = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -102,12 +113,17 @@ def main() -> int:
         _fill(underhill, options.turns)
         underhill.conversation.send("Tell me a long story about a fox.")
         _until(application, lambda: underhill.conversation.busy, 5)
+        if options.stalls:
+            dog.stalls = Stalls(options.stalls / 1000)
+            dog.stalls.start()
         dog.start()
         follow_up = FollowUp(underhill.conversation)
         QTimer.singleShot(int(options.seconds * 1000), application.quit)
         application.exec()
         follow_up.end()
         dog.stop()
+        if dog.stalls is not None:
+            dog.stalls.end()
         underhill.conversation.stop()
         _until(application, lambda: not underhill.conversation.working, 20)
         tokens = sum(len(m.token_ids) for m in underhill.conversation.messages)
@@ -120,8 +136,15 @@ def main() -> int:
         "max": round(worst[-1], 2), "worst": [round(w, 1) for w in worst],
         "over_16ms": sum(g > 16 for g in dog.gaps),
         "computed_p99.9": round(sorted(dog.computed)[int(0.999 * len(dog.computed))], 2),
-        "computed_max": round(max(dog.computed), 2),
+        "computed_max": round(max(dog.computed), 2), "computing_share": round(dog.share(), 3),
+        "ratio_p99.9": round(dog.percentile(0.999) / BAR, 3), "ratio_max": round(worst[-1] / BAR_LONGEST, 3),
     }))  # fmt: skip
+    if dog.stalls is not None:
+        for beat, stacks in dog.stalls.found.items():
+            after = (sum(dog.gaps[:beat]) + beat) / 1000
+            print(f"after {after:.1f} s: gap {dog.gaps[beat]:.0f} ms, computed {dog.computed[beat]:.0f} ms")
+            for stack, times in stacks.most_common(4):
+                print(f"    {times}x {stack}")
     return 0
 
 

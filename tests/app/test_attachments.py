@@ -109,6 +109,34 @@ def test_a_long_paste_becomes_an_attachment(qtbot: QtBot, launch: Launch) -> Non
     assert composer.attachments == ()
 
 
+def test_what_is_attached_to_a_draft_stays_with_its_chat(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    window, composer = underhill.window, underhill.window.composer
+    ask(qtbot, underhill, "first")
+    chat = underhill.conversation.chat
+    assert chat is not None
+    composer.set_attachments([Attachment("map.txt", "north")])
+    window.new_chat()
+    assert composer.attachments == ()
+    composer.set_attachments([Attachment("new.txt", "south")])
+    window.leave()
+    underhill.conversation.open(chat)
+    qtbot.waitUntil(lambda: composer.attachments == (Attachment("map.txt", "north"),))
+    underhill.window.transcript.again.emit(underhill.conversation.messages[1].id)  # another branch of the same chat
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    assert [a.name for a in composer.attachments] == ["map.txt"]
+    window.new_chat()
+    assert [a.name for a in composer.attachments] == ["new.txt"]
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: [a.name for a in again.window.composer.attachments] == ["new.txt"])
+    ask(qtbot, again, "with it")
+    again.window.new_chat()
+    assert again.window.composer.attachments == ()
+    again.conversation.open(chat)
+    qtbot.waitUntil(lambda: [a.name for a in again.window.composer.attachments] == ["map.txt"])
+
+
 def test_an_attachment_alone_can_be_sent(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     underhill.window.composer.set_attachments([Attachment("plan.txt", "text")])

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app import attention, models
 from app.assembly import Underhill
 from app.attention import Attention
+from app.window import MainWindow
 from engine import api
 
 Launch = Callable[..., Underhill]
@@ -93,7 +94,7 @@ def test_the_tray_shows_progress(qtbot: QtBot, launch: Launch, messages: list[st
     assert underhill.models.state == models.READY
 
 
-def test_its_menu_works(qtbot: QtBot, launch: Launch, messages: list[str]) -> None:
+def test_its_menu_works(qtbot: QtBot, launch: Launch, messages: list[str], raised: list[MainWindow]) -> None:
     underhill = launch()
     answer(qtbot, underhill, Clock(), 0)
     made = beside(underhill, Clock())
@@ -101,6 +102,7 @@ def test_its_menu_works(qtbot: QtBot, launch: Launch, messages: list[str]) -> No
     actions = {action.text(): action for action in made._menu.actions()}
     actions["New chat"].trigger()
     assert not underhill.window.isMinimized()
+    assert raised == [underhill.window]
     assert underhill.conversation.chat is None
     actions["Quit"].trigger()
     assert not underhill.window.isVisible()

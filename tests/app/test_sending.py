@@ -34,7 +34,7 @@ def generated(underhill: Underhill) -> list[api.Generate]:
 def test_messages_typed_meanwhile_wait_and_are_then_sent_one_by_one(
     qtbot: QtBot, launch: Launch, tmp_path: Path
 ) -> None:
-    underhill = launch(rate=300.0, script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
+    underhill = launch(rate=60.0, script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
     begin(qtbot, underhill, "one")
     type_in(qtbot, underhill, "two")
     type_in(qtbot, underhill, "three")
@@ -75,7 +75,7 @@ def test_stop_gives_back_what_waits(qtbot: QtBot, launch: Launch) -> None:
 
 
 def test_what_waits_goes_on_in_a_chat_that_is_not_open(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
-    underhill = launch(rate=300.0, script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
+    underhill = launch(rate=60.0, script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
     begin(qtbot, underhill, "one")
     type_in(qtbot, underhill, "two")
     underhill.window.new_chat()

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from app import main, single_instance
 from app.assembly import Underhill
 from app.single_instance import SingleInstance
+from app.window import MainWindow
 
 ROOT = Path(__file__).parents[2]
 SECOND = """
@@ -111,7 +112,7 @@ def test_one_that_hangs_is_told_of(
     assert "does not answer" in said[0]
 
 
-def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Underhill], raised: list[MainWindow]) -> None:
     underhill = launch()
     window = underhill.window
     window.showMinimized()
@@ -120,6 +121,7 @@ def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Underhill]
     window.come_forward("")
     assert not window.isMinimized()
     assert window.isVisible()
+    assert raised == [window]
     assert asked == []
     window.come_forward("other")
     assert asked == ["other"]

@@ -1,4 +1,7 @@
-"""Run as a process of its own: a whole window with the scripted engine, streaming until it is killed."""
+"""Run as a process of its own: a whole window with the scripted engine, streaming until it is killed.
+
+Arguments: a folder, and the number of a question; or `attach`: files are attached to a message that is not sent.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,30 @@ import os
 import sys
 from pathlib import Path
 
-os.environ["QT_QPA_PLATFORM"] = "offscreen"
+os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.assembly import Underhill
+from app.chats.keeper import Keeper
+from app.chats.records import Attachment
 from tests.app.fake_engine import SENTENCE, scripted
 from tests.app.homes import lived_in
 
+ATTACHED = (Attachment("map.txt", "north of the oak\n" * 1000), Attachment("Grüße.md", "# Grüße"))
+
 
 class Reporter(QObject):
-    """Says on standard output how far the answer has come on the page."""
+    """Says on standard output how far the answer has come on the page, or that what is not sent is on disk."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        super().__init__()
+        self._keeper = keeper
+
+    @Slot(str, object)
+    def draft(self, _text: str, _attachments: object) -> None:
+        self._keeper.do(lambda store: None, lambda _: print("kept", flush=True))  # in turn, after the draft
 
     @Slot(object, str, str)
     def grew(self, _message: object, text: str, _status: str) -> None:
@@ -30,11 +45,16 @@ def main() -> None:
     underhill = Underhill(
         application, lived_in(Path(sys.argv[1])), scripted(rate=150.0, script=lambda messages: SENTENCE * 5000)
     )
-    reporter = Reporter()
-    underhill.conversation.grew.connect(reporter.grew)
+    reporter = Reporter(underhill.keeper)
     underhill.open()
-    underhill.conversation.send(f"question {sys.argv[2]}")
+    if sys.argv[2] == "attach":
+        underhill.window.composer.set_attachments(ATTACHED)
+        underhill.window.composer.draft.connect(reporter.draft)
+    else:
+        underhill.conversation.grew.connect(reporter.grew)
+        underhill.conversation.send(f"question {sys.argv[2]}")
     application.exec()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chats.records import Chat, StoredMessage, new_id, pack_tokens, unpack_tokens
+from app.chats import drafts, trash
+from app.chats.records import Attachment, Chat, StoredMessage, new_id, pack_tokens, unpack_tokens
 from app.chats.store import ChatStore
 
 
@@ -109,6 +110,21 @@ def test_drafts_are_kept(store: ChatStore) -> None:
     store.create(chat)
     store.set_draft(chat.id, "half a thou")
     assert store.chats()[0].draft == "half a thou"
+
+
+def test_what_is_attached_to_a_draft_is_kept_until_its_chat_is_removed_for_good(store: ChatStore) -> None:
+    chat, files = Chat(new_id()), (Attachment("a.txt", "one"), Attachment("b.txt", "two"))
+    store.create(chat)
+    drafts.keep(store, chat.id, files)
+    drafts.keep(store, drafts.NEW, files[:1])
+    assert drafts.attached(store, chat.id) == files
+    trash.put(store, chat.id)
+    assert drafts.attached(store, chat.id) == files
+    trash.empty(store, chat.id)
+    assert drafts.attached(store, chat.id) == ()
+    assert drafts.attached(store) == files[:1]
+    drafts.keep(store, drafts.NEW, ())
+    assert store.db.execute("SELECT count(*) FROM drafts").fetchone() == (0,)
 
 
 def test_a_chat_without_its_first_question_never_comes_to_be(tmp_path: Path) -> None:
