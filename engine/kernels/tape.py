@@ -213,7 +213,7 @@ def heads(spec: Heads, projected: Tensor, values: Tensor, state: int) -> Op:
 
 def attend_room(heads: int, dim: int) -> int:
     """Floats of `room` in `attend`."""
-    return SPANS * 2 * heads * (dim + 17)
+    return SPANS * heads * (2 * (dim + 17) + (dim + 16) // 2)
 
 
 def attend(

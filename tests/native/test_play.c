@@ -157,11 +157,12 @@ static void attended(const attention *a, const double *query, const double *keys
     for (int d = 0; d < a->dim; d++) out[d] /= sum;
 }
 
-static void attention_of(uh_context *context, const attention *a) {
+/* rounded: queries and weights may be rounded to bf16, where keys and values are. */
+static void attention_of(uh_context *context, const attention *a, int rounded) {
     const int all = a->heads + a->kv_heads, dim = a->dim, queries = a->heads * dim;
     float *projected = floats((size_t)(all * dim)), *new_values = floats((size_t)(a->kv_heads * dim));
     float *frequencies = floats((size_t)a->half + 1), *cosines = floats((size_t)a->half), *sines = floats((size_t)a->half);
-    float *out = floats((size_t)queries), *room = floats((size_t)(SPANS * 2 * a->heads * (dim + 17)));
+    float *out = floats((size_t)queries), *room = floats((size_t)(SPANS * a->heads * (2 * (dim + 17) + (dim + 16) / 2)));
     float *sinks = random_floats(a->heads);
     double *keys = exactly((size_t)(a->kv_heads * (LAST + 1) * dim) * 8, 0), *values = exactly((size_t)(a->kv_heads * (LAST + 1) * dim) * 8, 0);
     double *exact = exactly((size_t)queries * 8, 0), *turned_head = exactly((size_t)dim * 8, 0);
@@ -202,7 +203,7 @@ static void attention_of(uh_context *context, const attention *a) {
         forget(before);
         const double error = error_of(out, exact, (size_t)queries);
         check(worst <= 1e-5, "dim %d: turned by %d, error %.2e", dim, position, worst);
-        check(error <= 1e-5, "%d heads on %d of %d, %d bits, window %d, position %d: error %.2e", a->heads, a->kv_heads, dim,
+        check(error <= (rounded && a->bits == 16 && dim % 32 == 0 ? 2e-2 : 1e-5), "%d heads on %d of %d, %d bits, window %d, position %d: error %.2e", a->heads, a->kv_heads, dim,
               a->bits, a->window, position, error);
     }
 }
@@ -243,7 +244,7 @@ static void ops(const variant *which) {
     static const attention SHAPES[5] = {{4, 2, 64, 32, 16, 0, 0, 0}, {6, 2, 40, 10, 32, 0, 1, 1}, {3, 3, 16, 8, 16, 33, 0, 1},
                                         {8, 1, 128, 64, 16, 0, 0, 0}, {5, 1, 6, 3, 32, 7, 0, 0}};
     for (int i = 0; i < 5; i++) {
-        attention_of(context, &SHAPES[i]);
+        attention_of(context, &SHAPES[i], !which->exact);
         release_all();
     }
     for (int i = 0; i < 12; i++) {

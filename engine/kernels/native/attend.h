@@ -7,6 +7,7 @@
 
 #include "activation.h"
 #include "attend_block.h"
+#include "attend_pairs.h"
 #include "context.h"
 #include "tape.h"
 
@@ -25,18 +26,36 @@ typedef struct {
     int64_t first, end, span_rows; /* rows seen */
     int32_t kv_heads, share, dim, padded, spans;
     int even_odd[2]; /* whether keys, and values, are taken in that order */
+    int pairs;       /* whether both are multiplied two numbers at a time: see attend_pairs.h */
     float scale;
 } attention;
 
-/* Of a unit: its queries, scaled [share, padded]; weighted values [share, padded]; maxima and sums [share] each. */
-static int64_t slot_floats(const attention *a) { return 2LL * a->share * (a->padded + 1); }
+/* Of a unit: its queries, scaled [share, padded]; weighted values [share, padded]; maxima and sums [share] each; the
+ * queries in bf16 [share, padded]. */
+static int64_t slot_floats(const attention *a) { return a->share * (2LL * (a->padded + 1) + a->padded / 2); }
+
+#if defined(UH_WITH_AVX512)
+static uint16_t *query_pairs(const attention *a, float *slot) {
+    return (uint16_t *)(slot + 2LL * a->share * (a->padded + 1));
+}
+
+/* A block of whole tiles in bf16, and what is read after it. */
+static void attend_pairs(const attention *a, const block *b, float *slot, weighing *s, const uint8_t *k, const uint8_t *v,
+                         int64_t next) {
+    const int64_t bytes = 2LL * a->dim;
+    coming soon = fetched_in(v, b->rows * bytes, key_tiles(b));
+    weigh_key_pairs(b, query_pairs(a, slot), k, s, &soon);
+    soon = fetched_in(k + b->rows * bytes, next * bytes, value_tiles(b));
+    add_value_pairs(b, slot + (int64_t)a->share * a->padded, v, s, &soon);
+}
+#endif
 
 /* One piece of rows that lie together, for all queries of the head. */
 UH_TARGET static void attend_rows(const attention *a, float *slot, weighing *s, const uint8_t *keys, const uint8_t *values,
                                   int64_t n) {
     float wide[BLOCK_FLOATS];
     const int32_t step = BLOCK_FLOATS / a->padded / UH_ROWS * UH_ROWS;
-    const int32_t most = uh_least(step, a->share < MANY_SHARE ? MOST_BLOCK_ROWS : FEW_BLOCK_ROWS);
+    const int32_t most = uh_least(step, a->share < MANY_SHARE || a->pairs ? MOST_BLOCK_ROWS : FEW_BLOCK_ROWS);
     const int64_t key_bytes = a->keys->bits / 8 * a->dim, value_bytes = a->values->bits / 8 * a->dim;
     float *out = slot + (int64_t)a->share * a->padded;
     block b = {.queries = slot, .share = a->share, .padded = a->padded};
@@ -45,12 +64,18 @@ UH_TARGET static void attend_rows(const attention *a, float *slot, weighing *s, 
         const int32_t whole = (b.rows + UH_LANES - 1) / UH_LANES * UH_LANES;
         const uint8_t *k = keys + at * key_bytes, *v = values + at * value_bytes;
         const int key_lies = a->even_odd[0] && b.rows == whole, value_lies = a->even_odd[1];
+        const int64_t left = n - at - b.rows, next = left < most ? left : most;
+#if defined(UH_WITH_AVX512)
+        if (a->pairs && key_lies) {
+            attend_pairs(a, &b, slot, s, k, v, next);
+            continue;
+        }
+#endif
         if (!key_lies) {
             widen(k, a->keys->bits, b.rows, a->dim, a->padded, a->even_odd[0], wide);
             memset(wide + (int64_t)b.rows * a->padded, 0, (size_t)(whole - b.rows) * (size_t)a->padded * sizeof(float));
             k = (const uint8_t *)wide;
         }
-        const int64_t left = n - at - b.rows, next = left < most ? left : most;
         coming soon = fetched_in(v, b.rows * value_bytes, key_tiles(&b));
         weigh_keys(&b, k, key_lies, s, &soon);
         if (!value_lies) {
@@ -101,6 +126,12 @@ UH_TARGET static void attend_unit(void *argument, int32_t unit, int32_t lane) {
     for (int32_t i = 0; i < a->share; i++)
         lay_out(a->queries + ((int64_t)head * a->share + i) * a->dim, a->dim, a->padded, a->even_odd[0], a->scale,
                 slot + (int64_t)i * a->padded);
+#if defined(UH_WITH_AVX512)
+    if (a->pairs)
+        for (int32_t i = 0; i < a->share; i++)
+            round_pairs(a->queries + ((int64_t)head * a->share + i) * a->dim, a->dim, a->scale,
+                        query_pairs(a, slot) + (int64_t)i * a->padded);
+#endif
     memset(out, 0, (size_t)a->share * (size_t)a->padded * sizeof(float));
     for (int32_t l = 0; l < a->share * UH_LANES; l++) s.largest[l] = -3.4e38f, s.sums[l] = 0.0f;
     int64_t start = 0; /* of the chunk */
@@ -163,6 +194,7 @@ UH_TARGET static int play_attend(uh_context *context, const uh_op *op, const uh_
     a.padded = (a.dim + UH_LANES - 1) / UH_LANES * UH_LANES;
     a.even_odd[0] = a.keys->bits == 16 && a.dim % (2 * UH_LANES) == 0;
     a.even_odd[1] = a.values->bits == 16 && a.dim % (2 * UH_LANES) == 0;
+    a.pairs = context->pairs && a.even_odd[0] && a.even_odd[1];
     a.end = step->position + 1;
     a.first = window && a.end > window ? a.end - window : 0;
     const int64_t rows = a.end - a.first;

@@ -17,6 +17,7 @@ uh_context *uh_open(int threads, int isa, int exact) {
     if (!context) return NULL;
     context->isa = uh_isa_table(isa);
     context->exact = exact;
+    context->pairs = !exact && isa >= UH_AVX512 && uh_has_pairs();
     context->lanes = threads > 1 ? threads : 1;
     context->lane = calloc((size_t)context->lanes, sizeof *context->lane);
     context->pool = uh_pool_open(threads);

@@ -14,6 +14,7 @@ struct uh_context {
     uh_pool *pool;
     const uh_isa *isa;
     int exact;
+    int pairs; /* whether bf16 may be multiplied two numbers at a time: see attend_pairs.h */
     int32_t lanes; /* threads that may work at the same time */
     uh_lane *lane;
     uh_operand input, slots, hidden, raw; /* tokens; the same by slot; between up and down; for raw matrices */

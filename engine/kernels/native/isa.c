@@ -21,6 +21,15 @@ int uh_isas(void) {
     return isas;
 }
 
+int uh_has_pairs(void) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    return HAS("avx512bf16");
+#else
+    return 0;
+#endif
+}
+
 static const uh_isa portable = {UH_MOST_TOKENS,   uh_rows_portable,     uh_quantize_portable, uh_dots_portable,
                                 uh_many_portable, uh_activate_portable, uh_read_portable,     uh_attend_many_portable};
 #if defined(__x86_64__)

@@ -48,6 +48,9 @@ typedef struct {
 /* The table of one instruction set, or NULL where it was not compiled in. */
 const uh_isa *uh_isa_table(int isa);
 
+/* Whether this processor multiplies pairs of bf16 in registers of 512 bits. */
+int uh_has_pairs(void);
+
 /* Row blocks and tokens that go together in `many`: two row blocks share what is read of a token, and so many tokens, with
  * what they have summed up so far, stay in the nearest cache beside one unpacked group of both. */
 enum { UH_PAIR = 2, UH_TOGETHER = 64 };

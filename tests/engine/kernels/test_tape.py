@@ -121,6 +121,41 @@ def test_attention(
     assert close(out, torch.einsum("hn,hnd->hd", weights, values))
 
 
+@MANY
+@given(
+    kv_heads=st.integers(1, 3), share=st.sampled_from([1, 2, 3, 7, 8]), dim=st.sampled_from([32, 64, 96, 128, 256]),
+    length=st.sampled_from([15, 16, 64, 65, 300, 1100]), window=st.sampled_from([None, 100]), sinks=st.booleans(),
+    sizes=st.sampled_from([(), (7, 50), (256, 256)]),
+)  # fmt: skip
+def test_attention_with_queries_and_weights_in_bf16(
+    make_kernel: MakeKernel, kv_heads: int, share: int, dim: int, length: int, window: int | None, sinks: bool,
+    sizes: tuple[int, ...],
+) -> None:  # fmt: skip
+    """As far off as rounding queries and weights to 8 bits of fraction may bring it, and no more."""
+    heads = kv_heads * share
+    k, v = (noise(kv_heads, length, dim, seed=s).bfloat16() for s in (1, 2))
+    q, extra, out = noise(heads, dim) * 3, noise(heads, seed=3), torch.empty(heads, dim)
+    owners = cut(k, sizes), cut(v, sizes)
+    kept, states = tables(*owners)
+    op = tape.attend(
+        q, out, torch.empty(tape.attend_room(heads, dim)), 0, kv_heads, dim**-0.5, window, extra if sinks else None
+    )
+    play(make_kernel(exact=False), op, position=length - 1, states=states)
+    assert kept
+    seen = slice(max(0, length - window) if window else 0, length)
+    keys, values = (rows[:, seen].double().repeat_interleave(share, 0) for rows in (k, v))
+
+    def attended(queries: Tensor) -> Tensor:
+        scores = torch.einsum("hd,hnd->hn", queries, keys) * dim**-0.5
+        scores = torch.cat((scores, extra.double()[:, None]), 1) if sinks else scores
+        return torch.einsum("hn,hnd->hd", scores.softmax(1)[:, : keys.shape[1]], values)
+
+    wanted = attended(q.double())
+    rounded = attended((q * dim**-0.5).bfloat16().double() * dim**0.5)  # what the queries' rounding alone does
+    size = wanted.abs().max()
+    assert (out - wanted).abs().max() <= (rounded - wanted).abs().max() + 2**-8 * size
+
+
 def test_attention_does_not_depend_on_the_threads(make_kernel: MakeKernel) -> None:
     k, v, q = noise(2, 3000, 32, seed=1), noise(2, 3000, 32, seed=2), noise(4, 32)
     kept, states = tables([k], [v])
