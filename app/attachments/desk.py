@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QPlainTextEdit, QVBoxLayout
 from app.attachments.reading import read
 from app.chats.records import Attachment
 from app.inbox import Inbox
+from app.language.words import say
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from engine import api
@@ -36,7 +37,7 @@ class AttachmentDesk(QObject):
     @Slot()
     def choose(self) -> None:
         """Ask for files."""
-        names, _ = QFileDialog.getOpenFileNames(self._composer, "Attach text, code or PDF files")
+        names, _ = QFileDialog.getOpenFileNames(self._composer, say("Attach text, code or PDF files"))
         self.take_files([Path(n) for n in names])
 
     @Slot(object)
@@ -49,7 +50,7 @@ class AttachmentDesk(QObject):
     def take_text(self, text: str) -> None:
         """A long text that was pasted."""
         names = {a.name for a in self._composer.attachments}
-        name = next(n for i in range(1, len(names) + 2) if (n := f"Pasted text {i}") not in names)
+        name = next(n for i in range(1, len(names) + 2) if (n := say("Pasted text {number}", number=i)) not in names)
         self._taken([Attachment(name, text)])
 
     @Slot(int)

@@ -6,6 +6,7 @@ import logging
 from pathlib import Path
 
 from app.chats.records import Attachment
+from app.language.words import say
 from engine import api
 
 LONGEST_TEXT = 8 << 20  # bytes; far more than any model sees at a time
@@ -18,17 +19,22 @@ def read(path: Path) -> Attachment:
         size = path.stat().st_size
         pdf = path.is_file() and _begins(path) == b"%PDF-"
         if size > (LONGEST_PDF if pdf else LONGEST_TEXT):
-            raise _refused(f"{path.name} is too large ({size / 1e6:,.0f} MB).", "Attach the part that matters.")
+            sentence = say("{file} is too large ({size:,.0f} MB).", file=path.name, size=size / 1e6)
+            raise _refused(sentence, say("Attach the part that matters."))
         text = _pdf(path) if pdf else decoded(path.read_bytes(), path.name)
     except (OSError, ValueError) as e:
         if path.is_dir():
-            raise _refused(f"{path.name} is a folder.", "Attach the files in it that matter.") from e
+            raise _refused(
+                say("{file} is a folder.", file=path.name), say("Attach the files in it that matter.")
+            ) from e
         kind = api.Kind.MISSING_FILE if isinstance(e, FileNotFoundError) else api.Kind.BROKEN_FILE
-        raise api.UnderhillError(kind, f"{path.name} cannot be read ({e}).", "Check the file.") from e
+        raise api.UnderhillError(
+            kind, say("{file} cannot be read ({error}).", file=path.name, error=e), say("Check the file.")
+        ) from e
     if not text.strip():
         raise _refused(
-            f"There is no text in {path.name}.",
-            "It may consist of pictures; Underhill reads no pictures." if pdf else "The file is empty.",
+            say("There is no text in {file}.", file=path.name),
+            say("It may consist of pictures; Underhill reads no pictures.") if pdf else say("The file is empty."),
         )
     return Attachment(path.name, text)
 
@@ -43,7 +49,7 @@ def decoded(data: bytes, name: str) -> str:
         text = data.decode("cp1252", "replace")
     strange = sum(1 for c in text[:8192] if (c < " " and c not in "\n\r\t\f\v\b\x1b") or c == "\ufffd")
     if "\0" in text[:8192] or strange > len(text[:8192]) // 50:
-        raise _refused(f"{name} is no text.", "Text, code and PDF files can be attached.")
+        raise _refused(say("{file} is no text.", file=name), say("Text, code and PDF files can be attached."))
     return text.replace("\r\n", "\n")
 
 
@@ -55,15 +61,17 @@ def _pdf(path: Path) -> str:
     try:
         reader = PdfReader(path)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise _refused(f"{path.name} is locked with a password.", "Save it without one, then attach it.")
+            raise _refused(
+                say("{file} is locked with a password.", file=path.name), say("Save it without one, then attach it.")
+            )
         return "\n\n".join(page.extract_text().strip() for page in reader.pages)
     except api.UnderhillError:
         raise
     except (PyPdfError, ArithmeticError, AttributeError, LookupError, NotImplementedError, OSError, RecursionError,
             TypeError, ValueError) as e:  # what the library raises on files that keep to no rule  # fmt: skip
         raise api.UnderhillError(
-            api.Kind.BROKEN_FILE, f"{path.name} cannot be read as a PDF.",
-            "Open it in a PDF viewer and copy the text that matters.",
+            api.Kind.BROKEN_FILE, say("{file} cannot be read as a PDF.", file=path.name),
+            say("Open it in a PDF viewer and copy the text that matters."),
         ) from e  # fmt: skip
 
 

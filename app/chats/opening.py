@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.chats.schema import NewerDatabase
 from app.chats.store import ChatStore
+from app.language.words import say, sentences
 
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -35,20 +36,22 @@ def explain(error: BaseException, path: Path) -> Problem:
     number = getattr(error, "errno", None)
     cause = f"{type(error).__name__}: {error} ({path})"
     if isinstance(error, NewerDatabase):
-        return Problem("newer", "Your chats were saved by a newer version of Underhill.",
-                       "Install that version again to see them. They are untouched.", cause)  # fmt: skip
+        return Problem("newer", say("Your chats were saved by a newer version of Underhill."),
+                       say("Install that version again to see them. They are untouched."), cause)  # fmt: skip
     if code in _CORRUPT:
-        return Problem("corrupt", "The file that holds your chats is damaged.", "", cause)
+        return Problem("corrupt", say("The file that holds your chats is damaged."), "", cause)
     if code in _BUSY:
-        return Problem("busy", "Another program is holding the file that keeps your chats.",
-                       "Close other Underhill windows or backup programs, then try again.", cause)  # fmt: skip
+        return Problem("busy", say("Another program is holding the file that keeps your chats."),
+                       say("Close other Underhill windows or backup programs, then try again."), cause)  # fmt: skip
     if code == sqlite3.SQLITE_FULL or number == errno.ENOSPC:
-        return Problem("full", "The disk is full, so your chats cannot be saved.",
-                       "Free some space, then try again.", cause)  # fmt: skip
+        return Problem("full", say("The disk is full, so your chats cannot be saved."),
+                       say("Free some space, then try again."), cause)  # fmt: skip
     if code in _DENIED or number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Problem("denied", f"Underhill may not write to {path.parent}.",
-                       "Check the permissions of that folder, then start Underhill again.", cause)  # fmt: skip
-    return Problem("other", "Your chats cannot be saved.", f"Check the folder {path.parent}.", cause)
+        return Problem("denied", say("Underhill may not write to {folder}.", folder=path.parent),
+                       say("Check the permissions of that folder, then start Underhill again."), cause)  # fmt: skip
+    return Problem(
+        "other", say("Your chats cannot be saved."), say("Check the folder {folder}.", folder=path.parent), cause
+    )
 
 
 def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
@@ -66,13 +69,17 @@ def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
         try:
             aside = _set_aside(path)
             return _checked(path), Problem(
-                "corrupt", problem.sentence + " Underhill has started a new one.",
-                f"The damaged file is kept as {aside}; a backup of yours can be put in its place.", problem.cause,
+                "corrupt", say("The file that holds your chats is damaged. Underhill has started a new one."),
+                say("The damaged file is kept as {file}; a backup of yours can be put in its place.", file=aside),
+                problem.cause,
             )  # fmt: skip
         except (sqlite3.Error, OSError) as error:
             problem = explain(error, path)
     return ChatStore(":memory:"), Problem(
-        problem.kind, problem.sentence, f"{problem.action} Until then, chats are not saved.".strip(), problem.cause
+        problem.kind,
+        problem.sentence,
+        sentences(problem.action, say("Until then, chats are not saved.")),
+        problem.cause,
     )
 
 

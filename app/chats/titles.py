@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from app.language.words import say
+
 _LONGEST = 48
 
 
@@ -14,7 +16,7 @@ def title_from(text: str) -> str:
         plain = " ".join(plain.split()).strip(" -:")
         if plain:
             return _cut(plain)
-    return "New chat"
+    return say("New chat")
 
 
 def _cut(text: str) -> str:

@@ -8,6 +8,7 @@ from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.language.words import later, plural, say
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.theme import fonts
@@ -15,9 +16,11 @@ from app.widgets.format import size
 from engine import api
 
 _TIERS = {
-    16: "16 bits – as it is", 8: "8 bits – practically the original", 4: "4 bits – nearly as good, half the size",
-    2: "2 bits – small, and noticeably less exact",
-}  # fmt: skip
+    16: later("16 bits – as it is"),
+    8: later("8 bits – practically the original"),
+    4: later("4 bits – nearly as good, half the size"),
+    2: later("2 bits – small, and noticeably less exact"),
+}
 
 
 class Details(QDialog):
@@ -48,14 +51,16 @@ class Details(QDialog):
         self.entries: list[Entry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
-            deed = Deed("Get", partial(self._get, model.repo, bits), primary=fit is not None and fit == model.fit,
+            deed = Deed(say("Get"), partial(self._get, model.repo, bits), primary=fit is not None and fit == model.fit,
                         enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
+            takes = say("takes {size}", size=size(nbytes))
             self.entries.append(
-                Entry(_TIERS[bits], f"takes {size(nbytes)}", pill=fit.pill if fit is not None else "",
+                Entry(say(_TIERS[bits]), takes, pill=fit.pill if fit is not None else "",
                       sentence=fit.sentence if fit is not None else "", deeds=[deed], parent=page)
             )  # fmt: skip
             column.addWidget(self.entries[-1])
-        files = QLabel(words.joined(f"{len(details.files)} files", f"{size(model.download_bytes)} to fetch"), page)
+        download = say("{size} to fetch", size=size(model.download_bytes))
+        files = QLabel(words.joined(plural("1 file", "%n files", len(details.files)), download), page)
         files.setObjectName("muted")
         files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
         column.addWidget(files)
@@ -64,10 +69,10 @@ class Details(QDialog):
         area.setWidgetResizable(True)
         area.setWidget(page)
         buttons = QDialogButtonBox(self)
-        web = QPushButton("Open its page", self)
+        web = QPushButton(say("Open its page"), self)
         web.clicked.connect(partial(QDesktopServices.openUrl, QUrl(details.page)))
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
-        close = QPushButton("Close", self)
+        close = QPushButton(say("Close"), self)
         buttons.addButton(close, QDialogButtonBox.ButtonRole.RejectRole)
         buttons.rejected.connect(self.reject)
         outer = QVBoxLayout(self)
@@ -86,6 +91,8 @@ class Details(QDialog):
 
 
 def _inside(details: api.ModelDetails) -> str:
-    context = f"reads up to {details.model.context_length:,} tokens" if details.model.context_length else ""
-    experts = f"{details.experts} experts in each of {details.moe_layers} layers, {details.experts_per_token} at a time"
+    length = details.model.context_length
+    context = say("reads up to {tokens:,} tokens", tokens=length) if length else ""
+    experts = say("{experts} experts in each of {layers} layers, {active} at a time", experts=details.experts,
+                  layers=details.moe_layers, active=details.experts_per_token)  # fmt: skip
     return words.joined(experts, context)

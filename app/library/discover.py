@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
+from app.language.words import plural, say, sentences
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
@@ -23,13 +24,13 @@ class Discover(Section):
     opened = Signal(str)
 
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
-        super().__init__("Models to get", parent)
+        super().__init__(say("Models to get"), parent)
         self._shelf = shelf
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search the hub, for instance “qwen3”")
-        self.search.setAccessibleName("Search the hub for models")
+        self.search.setPlaceholderText(say("Search the hub, for instance “qwen3”"))
+        self.search.setAccessibleName(say("Search the hub for models"))
         self.search.setClearButtonEnabled(True)
-        self.fitting = QCheckBox("Only what fits", self)
+        self.fitting = QCheckBox(say("Only what fits"), self)
         bar = QHBoxLayout()
         bar.setSpacing(14)
         bar.addWidget(self.search, 1)
@@ -39,7 +40,7 @@ class Discover(Section):
         self._about.setObjectName("muted")
         self._about.setWordWrap(True)
         self.head.addWidget(self._about)
-        self._more = QPushButton("Show more", self)
+        self._more = QPushButton(say("Show more"), self)
         self._more.clicked.connect(shelf.more)
         self.foot.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
         self._rest = QTimer(self)
@@ -74,18 +75,24 @@ class Discover(Section):
         s = self._shelf
         if s.words:
             shown, nothing = list(s.results), self._nothing_found()
-            what = "Looking…" if s.searching and not shown else f"{s.matches} found on the hub" if shown else ""
+            what = (
+                say("Looking…")
+                if s.searching and not shown
+                else plural("1 found on the hub", "%n found on the hub", s.matches)
+                if shown
+                else ""
+            )
         else:
             shown = sorted(s.catalogue or (), key=_rank)
-            nothing = "The catalogue is on its way." if s.catalogue is None else "The catalogue is empty."
-            what = (
+            nothing = say("The catalogue is on its way.") if s.catalogue is None else say("The catalogue is empty.")
+            what = say(
                 "Models that people run today, those that suit this computer first. Nothing is sent until you search "
+                "or get one."
             )
-            what += "or get one."
         if self.fitting.isChecked():
             left = [m for m in shown if m.fit is not None and m.fit.pill == "fits"]
             if shown and not left:
-                nothing = "None of these fits this computer."
+                nothing = say("None of these fits this computer.")
             shown = left
         self._about.setText(what)
         self._about.setVisible(bool(what))
@@ -96,21 +103,23 @@ class Discover(Section):
     def _nothing_found(self) -> str:
         problem = self._shelf.search_problem
         if problem is not None:
-            return f"{problem.sentence} {problem.action}".strip()
+            return sentences(problem.sentence, problem.action)
         if self._shelf.searching:
             return ""
-        words_ = self._shelf.words
-        return f"Nothing that Underhill opens was found for “{words_}”. Only Mixture-of-Experts models are shown."
+        return say(
+            "Nothing that Underhill opens was found for “{words}”. Only Mixture-of-Experts models are shown.",
+            words=self._shelf.words,
+        )
 
     def _entry(self, model: api.HubModel) -> Entry:
-        deeds = [Deed("Details", partial(self._shelf.describe, model.repo))]
+        deeds = [Deed(say("Details"), partial(self._shelf.describe, model.repo))]
         if model.here:
-            deeds.append(Deed("Open", partial(self.opened.emit, model.here), primary=True))
+            deeds.append(Deed(say("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
-            deeds.append(Deed("On its way", _nothing, enabled=False))
+            deeds.append(Deed(say("On its way"), _nothing, enabled=False))
         else:
             fits = model.fit is None or model.fit.pill != "too_big"
-            deeds.append(Deed("Get", partial(self._shelf.get, model), primary=fits, enabled=fits))
+            deeds.append(Deed(say("Get"), partial(self._shelf.get, model), primary=fits, enabled=fits))
         return Entry(
             model.title, words.hub_facts(model), pill=model.fit.pill if model.fit is not None else "",
             sentence=model.fit.sentence if model.fit is not None else "", note=model.about, deeds=deeds,

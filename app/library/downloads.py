@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.language.words import say, sentences
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
@@ -20,7 +21,7 @@ class Downloads(Section):
     opened = Signal(str)
 
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
-        super().__init__("Downloads", parent)
+        super().__init__(say("Downloads"), parent)
         self._shelf = shelf
         self._by_id: dict[str, Entry] = {}
         shelf.transfers_changed.connect(self._changed)
@@ -31,7 +32,7 @@ class Downloads(Section):
         """Of one that is shown already only the words and the bar change, five times a second."""
         if transfer is None or transfer.id not in self._by_id:
             self._by_id = {t.id: Entry(t.name or t.repo, "", progress=True) for t in self._shelf.transfers.values()}
-            self.show_entries(list(self._by_id.values()), "Nothing is on its way. Models are under “Get models”.")
+            self.show_entries(list(self._by_id.values()), say("Nothing is on its way. Models are under “Get models”."))
             for each in self._shelf.transfers.values():
                 self._fill(each)
         else:
@@ -41,23 +42,25 @@ class Downloads(Section):
         entry = self._by_id[t.id]
         tell_progress(entry, t)
         entry.facts.show()
-        entry.sentence.setText(f"{t.problem} {t.action}".strip())
+        entry.sentence.setText(sentences(t.problem, t.action))
         entry.sentence.setVisible(bool(t.problem))
         entry.bar.setVisible(t.state != api.FINISHED)
         s = self._shelf
         deeds = []
         if t.state in (api.QUEUED, api.RUNNING):
-            deeds.append(Deed("Pause", partial(s.pause, t.id)))
+            deeds.append(Deed(say("Pause"), partial(s.pause, t.id)))
         elif t.state in (api.PAUSED, api.FAILED):
-            deeds.append(Deed("Go on" if t.state == api.PAUSED else "Try again", partial(s.go_on, t.id), primary=True))
+            deeds.append(
+                Deed(say("Go on") if t.state == api.PAUSED else say("Try again"), partial(s.go_on, t.id), primary=True)
+            )
         if t.state == api.FINISHED:
-            deeds.append(Deed("Open", partial(self.opened.emit, t.name), primary=True))
-        deeds.append(Deed("Dismiss" if t.state == api.FINISHED else "Cancel", partial(s.cancel, t.id)))
+            deeds.append(Deed(say("Open"), partial(self.opened.emit, t.name), primary=True))
+        deeds.append(Deed(say("Dismiss") if t.state == api.FINISHED else say("Cancel"), partial(s.cancel, t.id)))
         entry.set_deeds(deeds)
 
 
 def tell_progress(entry: Entry, t: api.Transfer) -> None:
     """How far a transfer is, in words and on the bar."""
-    doing = t.text if t.state == api.RUNNING and t.text else words.STATES[t.state]
+    doing = t.text if t.state == api.RUNNING and t.text else say(words.STATES[t.state])
     entry.facts.setText(words.joined(doing, words.progress(t.done, t.total, "bytes", t.rate, t.left)))
     entry.set_progress(t.done, t.total if t.total or t.state == api.RUNNING else 1)

@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
+from app.language.words import plural, say
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
@@ -20,9 +21,9 @@ class Elsewhere(Section):
     wanted = Signal(object)
 
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
-        super().__init__("Models of other apps", parent)
+        super().__init__(say("Models of other apps"), parent)
         self._shelf = shelf
-        self._look = QPushButton("Look", self)
+        self._look = QPushButton(say("Look"), self)
         self._look.clicked.connect(shelf.find)
         self._state = QLabel(self)
         self._state.setObjectName("muted")
@@ -40,18 +41,22 @@ class Elsewhere(Section):
         """As things are now."""
         s = self._shelf
         self._look.setEnabled(s.finding is None)
-        self._look.setText("Look" if s.found is None else "Look again")
+        self._look.setText(say("Look") if s.found is None else say("Look again"))
         if s.finding is not None:
-            self._state.setText(words.joined(s.finding.text, f"{s.finding.done} so far" if s.finding.done else ""))
+            so_far = plural("1 so far", "%n so far", s.finding.done) if s.finding.done else ""
+            self._state.setText(words.joined(s.finding.text, so_far))
         else:
             self._state.setText(
-                "What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it again."
-            )
-        nothing = "" if s.found is None else "No Mixture-of-Experts model of another app was found on this computer."
+                say("What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it "
+                    "again.")
+            )  # fmt: skip
+        nothing = (
+            "" if s.found is None else say("No Mixture-of-Experts model of another app was found on this computer.")
+        )
         self.show_entries([self._entry(model) for model in s.found or ()], nothing)
 
     def _entry(self, model: api.FoundModel) -> Entry:
-        deeds = [Deed("Import…", partial(self.wanted.emit, model), primary=True)] if model.can_open else []
+        deeds = [Deed(say("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
         sentence = model.why_not or (model.fit.sentence if model.fit is not None else "")
         return Entry(
             model.title, words.found_facts(model), pill=model.fit.pill if model.fit is not None else "",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from app.language.words import say
 from app.library.words import PILLS
 from app.theme import fonts
 from app.widgets.layouts import empty
@@ -43,11 +44,12 @@ class Entry(QFrame):
         top.setSpacing(10)
         top.addWidget(head, 1)
         if pill:
-            mark = QLabel(PILLS[pill], self)
+            word = say(PILLS[pill])
+            mark = QLabel(word, self)
             mark.setObjectName("pill")
             mark.setProperty("level", pill)
             mark.setToolTip(sentence)
-            mark.setAccessibleName(f"{PILLS[pill]}: {sentence}")
+            mark.setAccessibleName(say("{pill}: {reason}", pill=word, reason=sentence))
             top.addWidget(mark, 0, Qt.AlignmentFlag.AlignVCenter)
         self.facts = _muted(facts, self)
         self.sentence = _muted(sentence, self)
@@ -62,7 +64,7 @@ class Entry(QFrame):
         left.addWidget(self.sentence)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(f"Progress of {title}")
+        self.bar.setAccessibleName(say("Progress of {title}", title=title))
         self.bar.setVisible(progress)
         left.addWidget(self.bar)
         row = QHBoxLayout(self)
@@ -91,7 +93,7 @@ class Entry(QFrame):
             button.clicked.connect(_calls(deed.do))
         hidden = [deed for deed in deeds if deed.menu]
         if hidden:
-            more = self._button("More")
+            more = self._button(say("More"))
             menu = QMenu(more)
             for deed in hidden:
                 menu.addAction(deed.words, deed.do).setEnabled(deed.enabled)
@@ -105,7 +107,7 @@ class Entry(QFrame):
 
     def _button(self, words: str) -> QPushButton:
         button = QPushButton(words, self)
-        button.setAccessibleName(f"{words}: {self.title}")
+        button.setAccessibleName(say("{deed}: {title}", deed=words, title=self.title))
         self.buttons[words] = button
         self._deeds.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         return button

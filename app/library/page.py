@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.language.words import say
 from app.library.details import Details
 from app.library.discover import Discover
 from app.library.downloads import Downloads
@@ -39,9 +40,9 @@ class LibraryPage(QWidget):
         self.discover = Discover(shelf, self)
         self.elsewhere = Elsewhere(shelf, self)
         self.downloads = Downloads(shelf, self)
-        title = QLabel("Models", self)
+        title = QLabel(say("Models"), self)
         title.setFont(fonts.text(1.5, title.font().Weight.DemiBold))
-        back = QPushButton("Back to the chat", self)
+        back = QPushButton(say("Back to the chat"), self)
         back.setObjectName("quiet")
         back.clicked.connect(self.closed.emit)
         top = QHBoxLayout()
@@ -55,9 +56,11 @@ class LibraryPage(QWidget):
         self._tabs = QButtonGroup(self)
         self._tabs.setExclusive(True)
         sections: tuple[tuple[str, Section], ...] = (
-            ("Your models", self.yours), ("Get models", self.discover), ("In other apps", self.elsewhere),
-            ("Downloads", self.downloads),
-        )  # fmt: skip
+            (say("Your models"), self.yours),
+            (say("Get models"), self.discover),
+            (say("In other apps"), self.elsewhere),
+            (say("Downloads"), self.downloads),
+        )
         for number, (name, section) in enumerate(sections):
             tab = QToolButton(self)
             tab.setObjectName("segment")
@@ -106,4 +109,4 @@ class LibraryPage(QWidget):
     @Slot(object)
     def _count(self, _: object) -> None:
         running = sum(t.state in (api.QUEUED, api.RUNNING) for t in self._shelf.transfers.values())
-        self._tabs.button(3).setText(f"Downloads ({running})" if running else "Downloads")
+        self._tabs.button(3).setText(say("Downloads ({count})", count=running) if running else say("Downloads"))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import SignalInstance
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
+from app.language.words import say
 from app.library.entry import Entry
 from app.theme import fonts
 from app.widgets.layouts import empty
@@ -56,7 +57,7 @@ class Section(QScrollArea):
 def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:
     """A row of the two ways to bring a model in from this computer."""
     row = QHBoxLayout()
-    for text, signal in (("Import a folder…", folder), ("Import a GGUF file…", file)):
+    for text, signal in ((say("Import a folder…"), folder), (say("Import a GGUF file…"), file)):
         button = QPushButton(text, parent)
         button.clicked.connect(signal.emit)
         row.addWidget(button)

@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.language.words import say
 from app.link.engine_link import EngineLink
 from app.models import Models
 from engine import api
@@ -16,7 +17,7 @@ from engine import api
 
 @dataclass(frozen=True)
 class Job:
-    """Something long that goes on with a model of the library. text: what, in a few words."""
+    """Something long that goes on with a model of the library. text: a line that says what with which."""
 
     id: str
     model: str
@@ -79,7 +80,7 @@ class Shelf(QObject):
     def find(self) -> None:
         """Look through what other apps keep."""
         if self.finding is None:
-            self.finding = api.Progress("", "Looking")
+            self.finding = api.Progress("", say("Looking"))
             self._link.send(api.FindModels(self._link.new_id()), self._find_heard)
             self.found_changed.emit()
 
@@ -143,15 +144,30 @@ class Shelf(QObject):
 
     def verify(self, card: api.ModelCard) -> None:
         """Read every byte of a model again."""
-        self._begin(api.VerifyModel(self._link.new_id(), card.name), card.title, "Checking", self._verified)
+        self._begin(
+            api.VerifyModel(self._link.new_id(), card.name),
+            card.title,
+            say("Checking {model}", model=card.title),
+            self._verified,
+        )
 
     def move(self, card: api.ModelCard, folder: str) -> None:
         """Move a model to another folder of the library."""
-        self._begin(api.MoveModel(self._link.new_id(), card.name, folder), card.title, "Moving", self._moved)
+        self._begin(
+            api.MoveModel(self._link.new_id(), card.name, folder),
+            card.title,
+            say("Moving {model}", model=card.title),
+            self._moved,
+        )
 
     def continue_import(self, card: api.ModelCard) -> None:
         """Go on with an unfinished import."""
-        self._begin(api.ContinueImport(self._link.new_id(), card.name), card.title, "Importing", self._moved)
+        self._begin(
+            api.ContinueImport(self._link.new_id(), card.name),
+            card.title,
+            say("Importing {model}", model=card.title),
+            self._moved,
+        )
 
     def leave_off(self, job: str) -> None:
         """Stop something long; what is done of it is kept."""
@@ -189,20 +205,26 @@ class Shelf(QObject):
                 self._models.refresh()
             self.jobs_changed.emit()
 
-        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, "Waiting"))
+        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, say("Waiting")))
         self.jobs_changed.emit()
         self._link.send(command, heard)
 
     def _verified(self, model: str, report: api.VerifyReport) -> None:
         if report.damaged:
             self.failed.emit(
-                api.Failed("", api.Kind.BROKEN_FILE, f"{model} is damaged.", report.action, "\n".join(report.damaged))
+                api.Failed(
+                    "",
+                    api.Kind.BROKEN_FILE,
+                    say("{model} is damaged.", model=model),
+                    report.action,
+                    "\n".join(report.damaged),
+                )
             )
         else:
-            self.said.emit(f"{model} is whole: every byte is as it was when it was made.")
+            self.said.emit(say("{model} is whole: every byte is as it was when it was made.", model=model))
 
     def _moved(self, model: str, card: api.ModelCard) -> None:
-        self.said.emit(f"{model} is in {card.path} now.")
+        self.said.emit(say("{model} is in {folder} now.", model=model, folder=card.path))
 
     def _deleted(self, name: str, restorable: bool) -> None:
         if restorable:
@@ -270,7 +292,7 @@ class Shelf(QObject):
         else:
             self.transfers[transfer.id] = transfer
         if transfer.state == api.FINISHED and (known is None or known.state != api.FINISHED):
-            self.said.emit(f"{transfer.name} is here.")
+            self.said.emit(say("{model} is here.", model=transfer.name))
             self._models.refresh()
             self.refresh_catalogue()
         self.transfers_changed.emit(transfer if known is not None and transfer.id in self.transfers else None)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from app.language.words import later, say
 from app.widgets.format import size, time_left
 from engine import api
 
-PILLS = {"fits": "Fits", "slow": "Slow", "too_big": "Too big"}
+PILLS = {"fits": later("Fits"), "slow": later("Slow"), "too_big": later("Too big")}
 STATES = {
-    api.QUEUED: "Waiting for its turn", api.RUNNING: "On its way", api.PAUSED: "Paused", api.FAILED: "Stopped",
-    api.FINISHED: "Here",
-}  # fmt: skip
+    api.QUEUED: later("Waiting for its turn"),
+    api.RUNNING: later("On its way"),
+    api.PAUSED: later("Paused"),
+    api.FAILED: later("Stopped"),
+    api.FINISHED: later("Here"),
+}
 
 
 def count(number: int) -> str:
@@ -23,37 +27,40 @@ def parameters(total: int, active: int) -> str:
     """'30.5B parameters, 3.3B of them active'; empty where not known."""
     if not total:
         return ""
-    return f"{count(total)} parameters" + (f", {count(active)} of them active" if active else "")
+    if not active:
+        return say("{total} parameters", total=count(total))
+    return say("{total} parameters, {active} of them active", total=count(total), active=count(active))
 
 
 def card_facts(card: api.ModelCard) -> str:
     """A model of the library in a line."""
-    tiers = f"experts at {max(card.tiers)} bits" if card.tiers else ""
-    return joined(parameters(card.parameters, card.active_parameters), f"{size(card.disk_bytes)} on the disk", tiers)
+    tiers = say("experts at {bits} bits", bits=max(card.tiers)) if card.tiers else ""
+    disk = say("{size} on the disk", size=size(card.disk_bytes))
+    return joined(parameters(card.parameters, card.active_parameters), disk, tiers)
 
 
 def hub_facts(model: api.HubModel) -> str:
     """A model of the hub in a line."""
-    download = f"{size(model.download_bytes)} to fetch" if model.download_bytes else ""
-    here = f"takes {size(model.fit.disk)}" if model.fit is not None else ""
-    licence = f"licence {model.licence}" if model.licence else ""
-    gated = "asks for an account" if model.gated else ""
+    download = say("{size} to fetch", size=size(model.download_bytes)) if model.download_bytes else ""
+    here = say("takes {size}", size=size(model.fit.disk)) if model.fit is not None else ""
+    licence = say("licence {licence}", licence=model.licence) if model.licence else ""
+    gated = say("asks for an account") if model.gated else ""
     return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
 
 
 def found_facts(model: api.FoundModel) -> str:
     """A model of another app in a line."""
     kind = joined(model.format, model.quantization, between=" ")
-    return joined(f"kept by {model.app}", size(model.nbytes), kind)
+    return joined(say("kept by {app}", app=model.app), size(model.nbytes), kind)
 
 
 def progress(done: int, total: int, unit: str, rate: float, left: float | None) -> str:
     """'1.2 GB of 17 GB  ·  42 MB/s  ·  6 min left'."""
     if unit == "bytes":
-        amount = f"{size(done)} of {size(total)}" if total else size(done) if done else ""
-        pace = f"{size(rate)}/s" if rate else ""
+        amount = say("{done} of {total}", done=size(done), total=size(total)) if total else size(done) if done else ""
+        pace = say("{size}/s", size=size(rate)) if rate else ""
     else:
-        amount, pace = (f"{done} of {total}" if total else ""), ""
+        amount, pace = (say("{done} of {total}", done=done, total=total) if total else ""), ""
     return joined(amount, pace, time_left(left))
 
 

@@ -10,6 +10,8 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QPushButton, QVBoxLayout, QWidget
 
 from app import models
+from app.language.dates import day
+from app.language.words import say, sentences
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section, heading, import_buttons
@@ -30,7 +32,7 @@ class Yours(Section):
     import_file = Signal()
 
     def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
-        super().__init__("Your models", parent)
+        super().__init__(say("Your models"), parent)
         self._shelf, self._models = shelf, known
         self.head.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self._jobs = QVBoxLayout()
@@ -62,26 +64,26 @@ class Yours(Section):
         if looks == self._shown:
             return
         self._shown = looks
-        self.show_entries([self._entry(card) for card in self._models.cards], "The list of models is on its way.")
+        self.show_entries([self._entry(card) for card in self._models.cards], say("The list of models is on its way."))
 
     def _entry(self, card: api.ModelCard) -> Entry:
         open_now = self._models.card is not None and self._models.card.path == card.path
         busy = any(job.model == card.title for job in self._shelf.jobs.values())
         deeds = []
         if card.usable:
-            words_ = "Open now" if open_now and self._models.state == models.READY else "Open"
+            words_ = say("Open now") if open_now and self._models.state == models.READY else say("Open")
             deeds.append(Deed(words_, partial(self.opened.emit, card.name), primary=not open_now, enabled=not open_now))
         elif card.state == _UNFINISHED:
-            deeds.append(Deed("Go on", partial(self._shelf.continue_import, card), primary=True, enabled=not busy))
+            deeds.append(Deed(say("Go on"), partial(self._shelf.continue_import, card), primary=True, enabled=not busy))
         if card.usable:
-            deeds.append(Deed("Check every byte", partial(self._shelf.verify, card), menu=True, enabled=not busy))
+            deeds.append(Deed(say("Check every byte"), partial(self._shelf.verify, card), menu=True, enabled=not busy))
             others = [f for f in self._shelf.folders if f.there and f.writable]
-            deeds.append(Deed("Move to another folder…", partial(self._move, card), menu=True,
+            deeds.append(Deed(say("Move to another folder…"), partial(self._move, card), menu=True,
                               enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
-        deeds.append(Deed("Show in files", partial(_show, card.path), menu=True))
-        deeds.append(Deed("Delete", partial(self._shelf.delete, card.name), menu=True,
+        deeds.append(Deed(say("Show in files"), partial(_show, card.path), menu=True))
+        deeds.append(Deed(say("Delete"), partial(self._shelf.delete, card.name), menu=True,
                           enabled=not busy and not open_now and card.name != "builtin"))  # fmt: skip
-        wrong = f"{card.problem} {card.action}".strip()
+        wrong = sentences(card.problem, card.action)
         return Entry(
             card.title, words.card_facts(card), pill=card.fit.pill if card.fit is not None else "",
             sentence=wrong or (card.fit.sentence if card.fit is not None else ""), note=card.note, deeds=deeds,
@@ -89,7 +91,9 @@ class Yours(Section):
 
     def _move(self, card: api.ModelCard) -> None:
         here = [f.path for f in self._shelf.folders if f.there and f.writable and not card.path.startswith(f.path)]
-        folder, chosen = QInputDialog.getItem(self, "Move", f"Move {card.title} to", here, 0, False)
+        folder, chosen = QInputDialog.getItem(
+            self, say("Move"), say("Move {model} to", model=card.title), here, 0, False
+        )
         if chosen and folder:
             self._shelf.move(card, folder)
 
@@ -102,8 +106,8 @@ class Yours(Section):
             entry.deleteLater()
         for job in self._shelf.jobs.values():
             if job.id not in self._job_entries:
-                stop = Deed("Stop", partial(self._shelf.leave_off, job.id))
-                made = Entry(f"{job.text} {job.model}", "", deeds=[stop], progress=True)
+                stop = Deed(say("Stop"), partial(self._shelf.leave_off, job.id))
+                made = Entry(job.text, "", deeds=[stop], progress=True)
                 made.facts.show()
                 self._job_entries[job.id] = made
                 self._jobs.addWidget(made)
@@ -115,47 +119,49 @@ class Yours(Section):
     @Slot()
     def _show_places(self) -> None:
         empty(self._places)
-        self._places.addWidget(heading("Where they live", self))
+        self._places.addWidget(heading(say("Where they live"), self))
         for folder in self._shelf.folders:
             self._places.addWidget(self._folder(folder))
-        add = QPushButton("Add a folder…", self)
+        add = QPushButton(say("Add a folder…"), self)
         add.clicked.connect(self._add_folder)
         self._places.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         if self._shelf.deleted:
-            self._places.addWidget(heading("Deleted", self))
+            self._places.addWidget(heading(say("Deleted"), self))
             for model in self._shelf.deleted:
                 self._places.addWidget(self._deleted(model))
-            clear = QPushButton("Empty the trash", self)
+            clear = QPushButton(say("Empty the trash"), self)
             clear.clicked.connect(self._shelf.empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: api.ModelFolder) -> Entry:
         deeds = []
         if not folder.first and folder.there and folder.writable:
-            deeds.append(Deed("New models go here", partial(self._shelf.add_folder, folder.path, True), menu=True))
+            deeds.append(Deed(say("New models go here"), partial(self._shelf.add_folder, folder.path, True), menu=True))
         if not folder.own:
-            deeds.append(Deed("Take out of the library", partial(self._shelf.forget_folder, folder.path), menu=True))
+            deeds.append(
+                Deed(say("Take out of the library"), partial(self._shelf.forget_folder, folder.path), menu=True)
+            )
         facts = words.joined(
-            "new models go here" if folder.first else "", f"{size(folder.models)} of models",
-            f"{size(folder.downloads)} of downloads" if folder.downloads else "",
-            f"{size(folder.free)} of {size(folder.total)} free" if folder.there else "",
+            say("new models go here") if folder.first else "", say("{size} of models", size=size(folder.models)),
+            say("{size} of downloads", size=size(folder.downloads)) if folder.downloads else "",
+            say("{free} of {total} free", free=size(folder.free), total=size(folder.total)) if folder.there else "",
         )  # fmt: skip
         made = Entry(folder.path, facts, sentence=folder.problem, deeds=deeds, progress=folder.there)
         if folder.there and folder.total:
-            made.bar.setAccessibleName(f"How full the disk of {folder.path} is")
+            made.bar.setAccessibleName(say("How full the disk of {folder} is", folder=folder.path))
             made.set_progress(folder.total - folder.free, folder.total)
         return made
 
     def _deleted(self, model: api.DeletedModel) -> Entry:
-        until = date.fromtimestamp(model.expires).strftime("%d %B")
+        until = day(date.fromtimestamp(model.expires))
         return Entry(
-            model.name, words.joined(size(model.nbytes), f"kept until {until}"),
-            deeds=[Deed("Bring back", partial(self._shelf.restore, model.name))],
+            model.name, words.joined(size(model.nbytes), say("kept until {date}", date=until)),
+            deeds=[Deed(say("Bring back"), partial(self._shelf.restore, model.name))],
         )  # fmt: skip
 
     @Slot()
     def _add_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "A folder for models")
+        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"))
         if folder:
             self._shelf.add_folder(folder, False)
 

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chats.records import Style
+from app.language.words import say
 from app.settings.editor import SettingEditor
 from engine import api
 
@@ -35,47 +36,47 @@ class StyleDialog(QDialog):
     ) -> None:
         """style: what is in force. usual: sampling as the settings say."""
         super().__init__(parent)
-        self.setWindowTitle("System prompt and sampling of this chat")
+        self.setWindowTitle(say("System prompt and sampling of this chat"))
         self.resize(620, 620)
         self._presets = dict(presets)
         self._usual = usual
         self.names = QComboBox(self)
-        self.names.setAccessibleName("Presets")
+        self.names.setAccessibleName(say("Presets"))
         self.names.activated.connect(self._take_preset)
-        self.keep = QPushButton("Save as…", self)
+        self.keep = QPushButton(say("Save as…"), self)
         self.keep.clicked.connect(self._keep)
-        self.remove = QPushButton("Delete", self)
-        self.remove.setAccessibleName("Delete the preset")
+        self.remove = QPushButton(say("Delete"), self)
+        self.remove.setAccessibleName(say("Delete the preset"))
         self.remove.clicked.connect(self._remove)
         top = QHBoxLayout()
-        top.addWidget(QLabel("Preset", self))
+        top.addWidget(QLabel(say("Preset"), self))
         top.addWidget(self.names, 1)
         top.addWidget(self.keep)
         top.addWidget(self.remove)
         inside = QWidget(self)
         inside.setObjectName("page")
         column = QVBoxLayout(inside)
-        self.system = _field(inside, "System prompt", 110)
-        self.system.setPlaceholderText("What the model is told before the chat, such as: Answer in one sentence.")
-        self.stop = _field(inside, "Texts that end an answer, one a line", 62)
-        self.stop.setToolTip("\\n stands for the end of a line.")
+        self.system = _field(inside, say("System prompt"), 110)
+        self.system.setPlaceholderText(say("What the model is told before the chat, such as: Answer in one sentence."))
+        self.stop = _field(inside, say("Texts that end an answer, one a line"), 62)
+        self.stop.setToolTip(say("\\n stands for the end of a line."))
         self.editors = {s.name: SettingEditor(s, None, inside) for s in api.settings.SAMPLING}
-        column.addWidget(QLabel("System prompt", inside))
+        column.addWidget(QLabel(say("System prompt"), inside))
         column.addWidget(self.system)
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
             column.addWidget(editor)
-        column.addWidget(QLabel("Texts that end an answer, one a line", inside))
+        column.addWidget(QLabel(say("Texts that end an answer, one a line"), inside))
         column.addWidget(self.stop)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setWidget(inside)
-        usual_button = QPushButton("As the settings say", self)
+        usual_button = QPushButton(say("As the settings say"), self)
         usual_button.clicked.connect(self._as_usual)
-        use = QPushButton("Use in this chat", self)
+        use = QPushButton(say("Use in this chat"), self)
         use.setObjectName("primary")
         use.clicked.connect(self._use)
-        cancel = QPushButton("Cancel", self)
+        cancel = QPushButton(say("Cancel"), self)
         cancel.clicked.connect(self.reject)
         for button in (self.keep, self.remove, usual_button, cancel):
             button.setAutoDefault(False)
@@ -109,7 +110,7 @@ class StyleDialog(QDialog):
 
     def _list(self, current: str) -> None:
         self.names.clear()
-        self.names.addItem("None")
+        self.names.addItem(say("None"))
         self.names.addItems(list(self._presets))
         self.names.setCurrentIndex(max(0, self.names.findText(current)) if current else 0)
         self.remove.setEnabled(self.names.currentIndex() > 0)
@@ -126,7 +127,7 @@ class StyleDialog(QDialog):
     @Slot()
     def _keep(self) -> None:
         before = self.names.currentText() if self.names.currentIndex() else ""
-        name, agreed = QInputDialog.getText(self, "Save preset", "Name of the preset", text=before)
+        name, agreed = QInputDialog.getText(self, say("Save preset"), say("Name of the preset"), text=before)
         name = " ".join(name.split())
         if agreed and name:
             self._presets[name] = self.style_now()

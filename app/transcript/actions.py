@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.chats.records import StoredMessage
+from app.language.words import say
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 
@@ -29,17 +30,17 @@ class MessageActions(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self._before = IconButton(theme, "chevron-left", "Version before", self, size=15)
+        self._before = IconButton(theme, "chevron-left", say("Version before"), self, size=15)
         self._which = QLabel(self)
         self._which.setObjectName("muted")
-        self._after = IconButton(theme, "chevron-right", "Version after", self, size=15)
-        self._copy = IconButton(theme, "copy", "Copy message", self, "Ctrl+Shift+C", size=15)
-        self._edit = IconButton(theme, "edit", "Edit and send again", self, size=15)
-        self._again = IconButton(theme, "refresh", "Answer again", self, "Ctrl+R", size=15)
-        self._go_on = IconButton(theme, "go-on", "Go on from where it was cut", self, "Ctrl+Shift+R", size=15)
-        self._branch = IconButton(theme, "branch", "New chat from here", self, size=15)
-        self._thought = IconButton(theme, "thought", "Show the thought", self, "Ctrl+T", size=15)
-        self._details = IconButton(theme, "info", "How this answer was made", self, "Ctrl+I", size=15)
+        self._after = IconButton(theme, "chevron-right", say("Version after"), self, size=15)
+        self._copy = IconButton(theme, "copy", say("Copy message"), self, "Ctrl+Shift+C", size=15)
+        self._edit = IconButton(theme, "edit", say("Edit and send again"), self, size=15)
+        self._again = IconButton(theme, "refresh", say("Answer again"), self, "Ctrl+R", size=15)
+        self._go_on = IconButton(theme, "go-on", say("Go on from where it was cut"), self, "Ctrl+Shift+R", size=15)
+        self._branch = IconButton(theme, "branch", say("New chat from here"), self, size=15)
+        self._thought = IconButton(theme, "thought", say("Show the thought"), self, "Ctrl+T", size=15)
+        self._details = IconButton(theme, "info", say("How this answer was made"), self, "Ctrl+I", size=15)
         for widget in (
             self._before, self._which, self._after, self._thought, self._details, self._go_on, self._copy, self._edit,
             self._again, self._branch,
@@ -63,7 +64,7 @@ class MessageActions(QFrame):
         """
         self._message = message
         self._thought.setVisible(thought)
-        self._thought.set_label("Show the thought" if folded else "Hide the thought", "Ctrl+T")
+        self._thought.set_label(say("Show the thought") if folded else say("Hide the thought"), "Ctrl+T")
         self._details.setVisible(bool(message.stats))
         several = message.versions > 1
         self._before.setVisible(several)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chats.records import StoredMessage
+from app.language.words import say
 from app.transcript import notes
 
 
@@ -27,7 +28,7 @@ class AnswerDetails(QDialog):
 
     def __init__(self, message: StoredMessage, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle("How this answer was made")
+        self.setWindowTitle(say("How this answer was made"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._message = message
         self.card = QFrame(self)
@@ -51,12 +52,12 @@ class AnswerDetails(QDialog):
         self.trouble = _label("", "restart")
         self.trouble.setWordWrap(True)
         self.trouble.hide()
-        copy = QPushButton("Copy", self)
+        copy = QPushButton(say("Copy"), self)
         copy.clicked.connect(self._copy)
-        save = QPushButton("Save…", self)
-        save.setToolTip("As a table (.csv) or as a picture (.png)")
+        save = QPushButton(say("Save…"), self)
+        save.setToolTip(say("As a table (.csv) or as a picture (.png)"))
         save.clicked.connect(self._ask)
-        close = QPushButton("Close", self)
+        close = QPushButton(say("Close"), self)
         close.setObjectName("primary")
         close.setDefault(True)
         close.clicked.connect(self.accept)
@@ -87,24 +88,29 @@ class AnswerDetails(QDialog):
         try:
             if path.suffix.lower() == ".png":
                 if not self.picture().save(str(path), "PNG"):
-                    raise OSError("the picture could not be written")
+                    raise OSError(say("the picture could not be written"))
             else:
                 path.write_text(notes.as_csv(self._message), encoding="utf-8")
         except OSError as error:
-            self.trouble.setText(f"{path.name} could not be saved: {error}. Choose another folder.")
+            self.trouble.setText(
+                say("{file} could not be saved: {error}. Choose another folder.", file=path.name, error=error)
+            )
             self.trouble.show()
         else:
             self.trouble.hide()
 
     @Slot()
     def _copy(self) -> None:
-        lines = [notes.why(self._message), *(f"{name}: {value}" for name, value in notes.details(self._message))]
+        lines = [
+            notes.why(self._message),
+            *(say("{name}: {value}", name=name, value=value) for name, value in notes.details(self._message)),
+        ]
         QGuiApplication.clipboard().setText("\n".join(line for line in lines if line))
 
     @Slot()
     def _ask(self) -> None:
         name, kind = QFileDialog.getSaveFileName(
-            self, "Save the figures", "answer.csv", "Table (*.csv);;Picture (*.png)"
+            self, say("Save the figures"), "answer.csv", say("Table (*.csv);;Picture (*.png)")
         )
         if name:
             path = Path(name)

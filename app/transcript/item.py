@@ -7,6 +7,7 @@ from bisect import bisect_left
 from dataclasses import replace
 
 from app.chats.records import StoredMessage
+from app.language.words import say
 from app.render.split import Block, Splitter
 from app.theme.tokens import Palette
 from app.transcript import notes
@@ -231,9 +232,9 @@ class MessageItem:
     def thought_line(self) -> str:
         """What the line says that the thought is folded under."""
         if self._splitter.thinking and self.streaming:
-            return f"Thinking for {notes.whole(time.monotonic() - self._thinking_since)}"
+            return say("Thinking for {time}", time=notes.whole(time.monotonic() - self._thinking_since))
         seconds = float(self.message.stats.get("thinking_seconds", 0.0))
-        return f"Thought for {notes.whole(seconds)}" if seconds else "Thought"
+        return say("Thought for {time}", time=notes.whole(seconds)) if seconds else say("Thought")
 
     def bubble_width(self, column: float) -> float:
         """Width of the user's bubble: as narrow as its words allow."""

@@ -7,12 +7,13 @@ import io
 from typing import Any
 
 from app.chats.records import StoredMessage
+from app.language.words import later, plural, say
 
 _ENDS = {
-    "length": "The answer reached the longest length that is set.",
-    "context": "The context is full: the model cannot read or write any more in this chat.",
-    "cancelled": "You stopped this answer.",
-    "failed": "The answer broke off because of an error.",
+    "length": later("The answer reached the longest length that is set."),
+    "context": later("The context is full: the model cannot read or write any more in this chat."),
+    "cancelled": later("You stopped this answer."),
+    "failed": later("The answer broke off because of an error."),
 }
 
 
@@ -26,22 +27,28 @@ def before(message: StoredMessage) -> list[str]:
     """Notices above a message: from where the model reads, what was left out, what is attached."""
     found: list[str] = []
     if message.stats.get("read_from_here"):
-        found.append("The model reads from here on: what is above did not fit into the context.")
+        found.append(say("The model reads from here on: what is above did not fit into the context."))
     dropped = int(message.stats.get("dropped_turns", 0))
     if dropped:
-        turns = "1 older turn was" if dropped == 1 else f"{dropped} older turns were"
-        found.append(f"The context is full: {turns} left out of what the model read.")
+        found.append(
+            plural(
+                "The context is full: 1 older turn was left out of what the model read.",
+                "The context is full: %n older turns were left out of what the model read.",
+                dropped,
+            )
+        )
     if message.attachments:
-        found.append(Plain("Attached: " + ", ".join(a.name for a in message.attachments)))
+        names = say(", ", about="between the names of a list").join(a.name for a in message.attachments)
+        found.append(Plain(say("Attached: {names}", names=names)))
     return found
 
 
 def after(message: StoredMessage) -> list[str]:
     """Notices below an answer."""
     if message.state == "cut":
-        return ["This answer was cut off when Underhill closed."]
+        return [say("This answer was cut off when Underhill closed.")]
     end = _ENDS.get(message.finish)
-    return [end] if end else []
+    return [say(end)] if end else []
 
 
 def summary(message: StoredMessage) -> str:
@@ -53,14 +60,14 @@ def summary(message: StoredMessage) -> str:
     count = len(message.token_ids)
     seconds = float(stats.get("decode_seconds", 0.0))
     if count > 1 and seconds > 0:
-        parts.append(f"{rate((count - 1) / seconds)} tok/s")
-    parts.append("1 token" if count == 1 else f"{count:,} tokens")
+        parts.append(say("{rate} tok/s", rate=rate((count - 1) / seconds)))
+    parts.append(plural("1 token", "{count:,} tokens", count, count=count))
     wait = float(stats.get("prompt_seconds", 0.0))
     if wait > 0:
-        parts.append(f"first word after {duration(wait)}")
+        parts.append(say("first word after {time}", time=duration(wait)))
     uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
     if uses:
-        parts.append(f"{100 * int(stats['hits']) / uses:.0f} % cache hits")
+        parts.append(say("{percent} % cache hits", percent=f"{100 * int(stats['hits']) / uses:.0f}"))
     mix = precision_mix(stats.get("precision", {}))
     if mix:
         parts.append(mix)
@@ -76,28 +83,28 @@ def details(message: StoredMessage) -> list[tuple[str, str]]:
     prompt, reused = int(stats.get("prompt_tokens", 0)), int(stats.get("reused_tokens", 0))
     wait = float(stats.get("prompt_seconds", 0.0))
     hits, misses = int(stats.get("hits", 0)), int(stats.get("misses", 0))
-    rows = [("Model", message.model), ("Tokens", f"{count:,}"), ("Time", duration(seconds))]
+    rows = [(say("Model"), message.model), (say("Tokens"), f"{count:,}"), (say("Time"), duration(seconds))]
     if count > 1 and seconds > 0:
-        rows.append(("Speed", f"{rate((count - 1) / seconds)} tok/s"))
+        rows.append((say("Speed"), say("{rate} tok/s", rate=rate((count - 1) / seconds))))
     if stats.get("thinking_seconds"):
-        rows.append(("Thought for", duration(float(stats["thinking_seconds"]))))
+        rows.append((say("Thought for"), duration(float(stats["thinking_seconds"]))))
     rows += [
-        ("Prompt", f"{prompt:,} tokens, {reused:,} of them known already"),
-        ("Time to the first token", duration(wait)),
+        (say("Prompt"), say("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
+        (say("Time to the first token"), duration(wait)),
     ]
     if wait > 0 and prompt > reused:
-        rows.append(("Prompt speed", f"{rate((prompt - reused) / wait)} tok/s"))
+        rows.append((say("Prompt speed"), say("{rate} tok/s", rate=rate((prompt - reused) / wait))))
     if hits + misses:
-        rows.append(
-            ("Experts found in memory", f"{hits:,} of {hits + misses:,} ({100 * hits / (hits + misses):.1f} %)")
-        )
-    rows.append(("Read from disk", f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
+        share = f"{100 * hits / (hits + misses):.1f}"
+        found = say("{hits:,} of {uses:,} ({percent} %)", hits=hits, uses=hits + misses, percent=share)
+        rows.append((say("Experts found in memory"), found))
+    rows.append((say("Read from disk"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
     precision = {k: v for k, v in stats.get("precision", {}).items() if v}
     total = sum(precision.values())
     for key, uses in precision.items():
-        name = "Experts skipped" if key == "skipped" else f"Experts run at {key} bits"
-        rows.append((name, f"{uses:,} ({100 * uses / total:.1f} %)"))
-    rows.append(("Most memory taken", f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
+        name = say("Experts skipped") if key == "skipped" else say("Experts run at {bits} bits", bits=key)
+        rows.append((name, say("{uses:,} ({percent} %)", uses=uses, percent=f"{100 * uses / total:.1f}")))
+    rows.append((say("Most memory taken"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
     return [(name, value) for name, value in rows if value]
 
 
@@ -127,7 +134,8 @@ def precision_mix(precision: dict[str, Any]) -> str:
     if len(used) < 2:
         return ""
     finest = max((k for k in used if k != "skipped"), key=int)
-    return f"{100 * precision[finest] / sum(precision.values()):.0f} % at {finest} bits"
+    share = f"{100 * precision[finest] / sum(precision.values()):.0f}"
+    return say("{percent} % at {bits} bits", percent=share, bits=finest)
 
 
 def rate(value: float) -> str:
@@ -138,14 +146,14 @@ def rate(value: float) -> str:
 def duration(seconds: float) -> str:
     """'less than 0.1 s', '0.4 s', '12 s', '2 min 05 s'."""
     if seconds < 0.1:
-        return "less than 0.1 s"
+        return say("less than 0.1 s")
     if seconds < 10:
-        return f"{seconds:.1f} s"
+        return say("{seconds} s", seconds=f"{seconds:.1f}")
     if seconds < 60:
-        return f"{seconds:.0f} s"
-    return f"{int(seconds) // 60} min {int(seconds) % 60:02d} s"
+        return say("{seconds} s", seconds=f"{seconds:.0f}")
+    return say("{minutes} min {seconds} s", minutes=int(seconds) // 60, seconds=f"{int(seconds) % 60:02d}")
 
 
 def whole(seconds: float) -> str:
     """The same without a fraction: '1 s' at least."""
-    return duration(max(1.0, seconds)) if seconds >= 10 else f"{max(1, round(seconds))} s"
+    return duration(seconds) if seconds >= 10 else say("{seconds} s", seconds=max(1, round(seconds)))

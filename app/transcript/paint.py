@@ -13,6 +13,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
 )
 
+from app.language.words import say
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.tokens import Palette
@@ -112,7 +113,7 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
     if view.block.kind == "code":
         button = copy_rect(view, width)
         painter.setPen(QColor(palette.accent if copied else palette.muted))
-        painter.drawText(button.adjusted(0, 0, -6, 0), _RIGHT, "Copied" if copied else "Copy")
+        painter.drawText(button.adjusted(0, 0, -6, 0), _RIGHT, say("Copied") if copied else say("Copy"))
 
 
 def _text(

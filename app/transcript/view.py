@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
 
 from app.chats.records import Place, StoredMessage
+from app.language.words import say
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.render.split import without_thought
@@ -52,7 +53,7 @@ class TranscriptView(QAbstractScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("transcript")
-        self.setAccessibleName("Conversation")
+        self.setAccessibleName(say("Conversation"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
@@ -81,7 +82,7 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.details.connect(self.show_details)
         self._actions.go_on.connect(self.go_on)
         self._actions.branch.connect(self.branch)
-        self._latest = IconButton(theme, "chevron-down", "Go to the end", self, "End")
+        self._latest = IconButton(theme, "chevron-down", say("Go to the end"), self, "End")
         self._latest.setObjectName("latest")
         self._latest.setFixedSize(32, 32)
         self._latest.clicked.connect(self.go_to_end)
@@ -361,7 +362,9 @@ class TranscriptView(QAbstractScrollArea):
         if not self._follow:
             self.verticalScrollBar().setValue(round(self.layout_.top(index)))
         message = self.items[index].message
-        self.setAccessibleDescription(f"{'You' if message.role == 'user' else 'Answer'}: {message.content}")
+        mine = message.role == "user"
+        text = message.content
+        self.setAccessibleDescription(say("You: {text}", text=text) if mine else say("Answer: {text}", text=text))
         self.arrange()
 
     @Slot(object)
@@ -394,20 +397,20 @@ class TranscriptView(QAbstractScrollArea):
         message = self.items[self._current].message
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        copy = menu.addAction("Copy selection", self.copy)
+        copy = menu.addAction(say("Copy selection"), self.copy)
         copy.setEnabled(not self.selection.empty)
-        as_written = menu.addAction("Copy selection as Markdown", self.copy_as_written)
+        as_written = menu.addAction(say("Copy selection as Markdown"), self.copy_as_written)
         as_written.setEnabled(not self.selection.empty)
-        menu.addAction("Copy message", self._copy_current)
+        menu.addAction(say("Copy message"), self._copy_current)
         menu.addSeparator()
         if message.role == "user":
-            menu.addAction("Edit and send again", self._edit_current)
+            menu.addAction(say("Edit and send again"), self._edit_current)
         elif not self.items[self._current].streaming:
-            menu.addAction("Answer again", self._again_current)
+            menu.addAction(say("Answer again"), self._again_current)
         if message.unfinished and self._current == len(self.items) - 1:
-            menu.addAction("Go on from here", lambda: self.go_on.emit(message.id))
+            menu.addAction(say("Go on from here"), lambda: self.go_on.emit(message.id))
         if not self.items[self._current].streaming:
-            menu.addAction("New chat from here", lambda: self.branch.emit(message.id))
+            menu.addAction(say("New chat from here"), lambda: self.branch.emit(message.id))
         menu.popup(event.globalPos())
 
     # ---- copying ----------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from app.chats.schema import STEPS, migrate
 from app.chats.store import ChatStore
+from app.language.words import say
 from engine import api
 
 
@@ -53,15 +54,17 @@ def check(path: Path) -> None:
             db.execute("SELECT id, title, leaf_id FROM chats LIMIT 1").fetchall()
     except sqlite3.Error as e:
         raise api.UnderhillError(
-            api.Kind.BROKEN_FILE, f"{path.name} is no backup of Underhill's chats, or it is damaged.",
-            "Choose another file. Your chats are as they were.",
+            api.Kind.BROKEN_FILE, say("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
+            say("Choose another file. Your chats are as they were."),
         ) from e  # fmt: skip
     if verdict != "ok":
         raise api.UnderhillError(
-            api.Kind.BROKEN_FILE, f"{path.name} is damaged.", "Choose another file. Your chats are as they were."
+            api.Kind.BROKEN_FILE,
+            say("{file} is damaged.", file=path.name),
+            say("Choose another file. Your chats are as they were."),
         )
     if not 0 < version <= len(STEPS):
         raise api.UnderhillError(
-            api.Kind.BAD_REQUEST, f"{path.name} comes from another version of Underhill.",
-            "Install a newer version, then restore it there. Your chats are as they were.",
+            api.Kind.BAD_REQUEST, say("{file} comes from another version of Underhill.", file=path.name),
+            say("Install a newer version, then restore it there. Your chats are as they were."),
         )  # fmt: skip

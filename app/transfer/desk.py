@@ -17,14 +17,15 @@ from app.chats.keeper import Keeper
 from app.chats.records import Chat
 from app.chats.store import ChatStore
 from app.conversation import Conversation
+from app.language.words import later, plural, say
 from app.transfer import backup, exporting, importing
 from engine import api
 
 if TYPE_CHECKING:
     from app.window import MainWindow
 
-_CHATS = "Chats (*.json *.zip);;All files (*)"
-_DATABASE = "Backup of chats (*.db);;All files (*)"
+_CHATS = later("Chats (*.json *.zip);;All files (*)")
+_DATABASE = later("Backup of chats (*.db);;All files (*)")
 
 
 @dataclass(frozen=True)
@@ -48,16 +49,16 @@ class TransferDesk(QObject):
 
     def fill_menu(self, menu: QMenu) -> None:
         """Entries of the menu beside 'New chat'."""
-        menu.addAction("Import chats…", self.import_chats)
-        menu.addAction("Export all chats…", self.export_all)
+        menu.addAction(say("Import chats…"), self.import_chats)
+        menu.addAction(say("Export all chats…"), self.export_all)
         menu.addSeparator()
-        menu.addAction("Back up all chats…", self.back_up)
-        menu.addAction("Restore a backup…", self.restore)
+        menu.addAction(say("Back up all chats…"), self.back_up)
+        menu.addAction(say("Restore a backup…"), self.restore)
 
     @Slot(object, str)
     def export(self, chat: Chat, kind: str) -> None:
         """One chat: 'md' (the open branch) or 'json' (all branches)."""
-        path = self._ask("Export chat", exporting.file_name(chat, kind), f"*.{kind}")
+        path = self._ask(say("Export chat"), exporting.file_name(chat, kind), f"*.{kind}")
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
@@ -65,41 +66,52 @@ class TransferDesk(QObject):
                 exporting.write(path, exporting.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
                 exporting.write(path, exporting.as_json(exporting.gathered(store, chat.id)))
-            return Outcome("info", f"The chat was written to {path.name}.", str(path.parent))
+            return Outcome("info", say("The chat was written to {file}.", file=path.name), str(path.parent))
 
         self._do(path, work)
 
     @Slot()
     def export_all(self) -> None:
         """All chats into one JSON file."""
-        path = self._ask("Export all chats", f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
+        path = self._ask(say("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
             chats = exporting.gathered(store)
             exporting.write(path, exporting.as_json(chats))
-            return Outcome("info", f"{_count(len(chats))} written to {path.name}.", str(path.parent))
+            sentence = plural(
+                "1 chat was written to {file}.", "%n chats were written to {file}.", len(chats), file=path.name
+            )
+            return Outcome("info", sentence, str(path.parent))
 
         self._do(path, work)
 
     @Slot()
     def import_chats(self) -> None:
         """Chats from a file, beside those there are."""
-        name, _ = QFileDialog.getOpenFileName(self._window, "Import chats", "", _CHATS)
+        name, _ = QFileDialog.getOpenFileName(self._window, say("Import chats"), "", say(_CHATS))
         path = Path(name)
-        self._do(path if name else None, lambda store: Outcome(
-            "info", f"{_count(importing.add(store, importing.read(path)))} imported from {path.name}."
-        ))  # fmt: skip
+
+        def work(store: ChatStore) -> Outcome:
+            added = importing.add(store, importing.read(path))
+            return Outcome(
+                "info",
+                plural(
+                    "1 chat was imported from {file}.", "%n chats were imported from {file}.", added, file=path.name
+                ),
+            )
+
+        self._do(path if name else None, work)
 
     @Slot()
     def back_up(self) -> None:
         """The whole database into a file."""
-        path = self._ask("Back up all chats", f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
+        path = self._ask(say("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
             backup.back_up(store, path)
-            return Outcome("info", f"All chats are backed up in {path.name}.", str(path.parent))
+            return Outcome("info", say("All chats are backed up in {file}.", file=path.name), str(path.parent))
 
         self._do(path, work)
 
@@ -107,15 +119,19 @@ class TransferDesk(QObject):
     def restore(self) -> None:
         """A backup in the place of all chats."""
         if self._conversation.working:
-            self._tell(Outcome("warning", "An answer is being written.", "Stop it, then restore the backup."))
+            self._tell(Outcome("warning", say("An answer is being written."), say("Stop it, then restore the backup.")))
             return
-        name, _ = QFileDialog.getOpenFileName(self._window, "Restore a backup", "", _DATABASE)
+        name, _ = QFileDialog.getOpenFileName(self._window, say("Restore a backup"), "", say(_DATABASE))
         if name:
             self._window.leave()
 
         def work(store: ChatStore) -> Outcome:
             kept = backup.restore(store, Path(name), self._folder)
-            return Outcome("info", f"The chats of {Path(name).name} are back.", f"Those before it are kept as {kept}.")
+            return Outcome(
+                "info",
+                say("The chats of {file} are back.", file=Path(name).name),
+                say("Those before it are kept as {file}.", file=kept),
+            )
 
         self._do(Path(name) if name else None, work, self._conversation.new)
 
@@ -150,13 +166,18 @@ def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path)
     except (OSError, sqlite3.Error) as e:
         cause = f"{type(e).__name__}: {e}"
         if getattr(e, "errno", None) == errno.ENOSPC or getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-            return Outcome("error", "The disk is full.", "Free some space or choose another disk.", cause)
+            return Outcome("error", say("The disk is full."), say("Free some space or choose another disk."), cause)
         if isinstance(e, FileNotFoundError):
-            return Outcome("error", f"{path.name} is not there any more.", "Choose another file.", cause)
+            return Outcome(
+                "error", say("{file} is not there any more.", file=path.name), say("Choose another file."), cause
+            )
         if isinstance(e, PermissionError):
-            return Outcome("error", f"Underhill may not use {path}.", "Choose another folder.", cause)
-        return Outcome("error", f"{path.name} could not be read or written.", "Choose another file or folder.", cause)
-
-
-def _count(chats: int) -> str:
-    return "1 chat was" if chats == 1 else f"{chats:,} chats were"
+            return Outcome(
+                "error", say("Underhill may not use {file}.", file=path), say("Choose another folder."), cause
+            )
+        return Outcome(
+            "error",
+            say("{file} could not be read or written.", file=path.name),
+            say("Choose another file or folder."),
+            cause,
+        )

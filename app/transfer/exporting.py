@@ -13,6 +13,8 @@ from typing import Any
 from app.chats import folders
 from app.chats.records import Chat, StoredMessage
 from app.chats.store import ChatStore
+from app.language.dates import moment
+from app.language.words import say
 from app.turns import said
 
 FORMAT = "underhill-chats"
@@ -20,12 +22,12 @@ FORMAT = "underhill-chats"
 
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
     """One branch of a chat, for people."""
-    parts = [f"# {chat.title or 'New chat'}"]
+    parts = [f"# {chat.title or say('New chat')}"]
     if chat.style is not None and chat.style.system:
         parts.append("> " + chat.style.system.replace("\n", "\n> "))
     for m in messages:
-        who = "You" if m.role == "user" else m.model or "Answer"
-        parts.append(f"## {who}\n\n*{datetime.fromtimestamp(m.created_at):%d %B %Y, %H:%M}*")
+        who = say("You") if m.role == "user" else m.model or say("Answer")
+        parts.append(f"## {who}\n\n*{moment(datetime.fromtimestamp(m.created_at))}*")
         parts.append(said(m.content, m.attachments))
     return "\n\n".join(parts) + "\n"
 
@@ -61,7 +63,7 @@ def write(path: Path, text: str) -> None:
 def file_name(chat: Chat, kind: str) -> str:
     """A name for the file that every system takes."""
     plain = re.sub(r'[\\/:*?"<>|\x00-\x1f]+', " ", chat.title).strip(" .")
-    return f"{' '.join(plain.split())[:60] or 'Chat'}.{kind}"
+    return f"{' '.join(plain.split())[:60] or say('Chat')}.{kind}"
 
 
 def _entry(chat: Chat, folder: str, messages: list[StoredMessage]) -> dict[str, Any]:

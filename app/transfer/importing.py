@@ -13,6 +13,7 @@ from app.chats import folders, rows
 from app.chats.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.chats.store import ChatStore
 from app.chats.titles import title_from
+from app.language.words import say
 from app.transfer.exporting import FORMAT
 from engine import api
 
@@ -37,8 +38,9 @@ def read(path: Path) -> list[Found]:
         found = _chats(_json(path))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, zipfile.BadZipFile) as e:
         raise api.UnderhillError(
-            api.Kind.BROKEN_FILE, f"{path.name} holds no chats that Underhill can read.",
-            "Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).",
+            api.Kind.BROKEN_FILE, say("{file} holds no chats that Underhill can read.", file=path.name),
+            say("Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its "
+                "ZIP)."),
         ) from e  # fmt: skip
     return [chat for chat in found if chat.messages]
 
