@@ -68,9 +68,14 @@ def paint_message(
         line = item.status if item.streaming else notes.summary(item.message)
         painter.setFont(fonts.text(0.86))
         painter.setPen(QColor(palette.muted))
-        room = QRectF(0, item.height - FOOT + 3, column - (0 if item.streaming else 120), FOOT - 8)
+        room = foot_rect(item, column, buttons)
         metrics = QFontMetricsF(painter.font())
         painter.drawText(room, _LEFT, metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()))
+
+
+def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
+    """The line under an answer, beside its buttons, relative to the message."""
+    return QRectF(0, item.height - FOOT + 3, column - buttons, FOOT - 8)
 
 
 def copy_rect(view: BlockView, width: float) -> QRectF:
@@ -109,7 +114,11 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
     painter.drawRoundedRect(panel, 10, 10)
     painter.setFont(fonts.text(0.84))
     painter.setPen(QColor(palette.muted))
-    painter.drawText(QRectF(14, view.top + 2, width / 2, CODE_HEAD), _LEFT, view.block.language or "text")
+    painter.drawText(
+        QRectF(14, view.top + 2, width / 2, CODE_HEAD),
+        _LEFT,
+        view.block.language or say("text", about="code in no known language"),
+    )
     if view.block.kind == "code":
         button = copy_rect(view, width)
         painter.setPen(QColor(palette.accent if copied else palette.muted))

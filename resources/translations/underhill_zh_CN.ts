@@ -51,6 +51,91 @@
             <translation>部分设置无法使用。</translation>
         </message>
         <message>
+            <location filename="../../app/attachments/desk.py"></location>
+            <source>Attach text, code or PDF files</source>
+            <translation>添加文本、代码或 PDF 附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/desk.py"></location>
+            <source>Pasted text {number}</source>
+            <translation>粘贴的文本 {number}</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} is too large ({size:,.0f} MB).</source>
+            <translation>{file} 太大（{size:,.0f} MB）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Attach the part that matters.</source>
+            <translation>请只添加需要的部分。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} is a folder.</source>
+            <translation>{file} 是文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Attach the files in it that matter.</source>
+            <translation>请添加其中需要的文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} cannot be read ({error}).</source>
+            <translation>无法读取 {file}（{error}）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Check the file.</source>
+            <translation>请检查该文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>There is no text in {file}.</source>
+            <translation>{file} 中没有文本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>It may consist of pictures; Underhill reads no pictures.</source>
+            <translation>它可能只包含图片；Underhill 无法读取图片。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>The file is empty.</source>
+            <translation>文件为空。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} is no text.</source>
+            <translation>{file} 不是文本文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Text, code and PDF files can be attached.</source>
+            <translation>可以添加文本、代码和 PDF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} is locked with a password.</source>
+            <translation>{file} 受密码保护。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Save it without one, then attach it.</source>
+            <translation>请另存为无密码的文件后再添加。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} cannot be read as a PDF.</source>
+            <translation>无法将 {file} 作为 PDF 读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Open it in a PDF viewer and copy the text that matters.</source>
+            <translation>请在 PDF 阅读器中打开，并复制需要的文本。</translation>
+        </message>
+        <message>
             <location filename="../../app/attention.py"></location>
             <source>Show Underhill</source>
             <translation>显示 Underhill</translation>
@@ -104,6 +189,76 @@
             <location filename="../../app/chat_desk.py"></location>
             <source>Recently deleted…</source>
             <translation>最近删除…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Your chats were saved by a newer version of Underhill.</source>
+            <translation>你的对话由更新版本的 Underhill 保存。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Install that version again to see them. They are untouched.</source>
+            <translation>重新安装该版本即可查看。这些对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>The file that holds your chats is damaged.</source>
+            <translation>保存对话的文件已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Another program is holding the file that keeps your chats.</source>
+            <translation>其他程序正占用保存对话的文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Close other Underhill windows or backup programs, then try again.</source>
+            <translation>请关闭其他 Underhill 窗口或备份程序，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>The disk is full, so your chats cannot be saved.</source>
+            <translation>磁盘已满，无法保存你的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Free some space, then try again.</source>
+            <translation>请释放一些空间，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Underhill may not write to {folder}.</source>
+            <translation>Underhill 没有权限写入 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Check the permissions of that folder, then start Underhill again.</source>
+            <translation>请检查该文件夹的权限，然后重新启动 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Your chats cannot be saved.</source>
+            <translation>无法保存你的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Check the folder {folder}.</source>
+            <translation>请检查文件夹 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>The file that holds your chats is damaged. Underhill has started a new one.</source>
+            <translation>保存对话的文件已损坏。Underhill 已新建一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>The damaged file is kept as {file}; a backup of yours can be put in its place.</source>
+            <translation>损坏的文件已保存为 {file}；可以用你的备份替换它。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Until then, chats are not saved.</source>
+            <translation>在此之前，对话不会被保存。</translation>
         </message>
         <message>
             <location filename="../../app/disk_desk.py"></location>
@@ -368,6 +523,497 @@
             <source>MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>16 bits – as it is</source>
+            <translation>16 位：原始精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>8 bits – practically the original</source>
+            <translation>8 位：与原模型几乎无异</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>4 bits – nearly as good, half the size</source>
+            <translation>4 位：效果接近，体积减半</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>2 bits – small, and noticeably less exact</source>
+            <translation>2 位：体积小，精度明显下降</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>Get</source>
+            <translation>获取</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>takes {size}</source>
+            <translation>占用 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>{size} to fetch</source>
+            <translation>需下载 {size}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/details.py"></location>
+            <source>%n files</source>
+            <translation>
+                <numerusform>%n 个文件</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>Open its page</source>
+            <translation>打开网页</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>Close</source>
+            <translation>关闭</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>reads up to {tokens:,} tokens</source>
+            <translation>最多可读取 {tokens:,} 词元</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>{experts} experts in each of {layers} layers, {active} at a time</source>
+            <translation>共 {layers} 层，每层 {experts} 个专家，每次激活 {active} 个</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Models to get</source>
+            <translation>可获取的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Search the hub, for instance “qwen3”</source>
+            <translation>搜索模型站，例如“qwen3”</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Search the hub for models</source>
+            <translation>在模型站搜索模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Only what fits</source>
+            <translation>只看适合本机的</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Show more</source>
+            <translation>显示更多</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Looking…</source>
+            <translation>正在搜索…</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/discover.py"></location>
+            <source>%n found on the hub</source>
+            <translation>
+                <numerusform>在模型站找到 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>The catalogue is on its way.</source>
+            <translation>正在加载模型目录。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>The catalogue is empty.</source>
+            <translation>模型目录为空。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Models that people run today, those that suit this computer first. Nothing is sent until you search or get one.</source>
+            <translation>当下常用的模型，适合这台电脑的排在前面。在你搜索或获取模型之前，不会发送任何数据。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>None of these fits this computer.</source>
+            <translation>其中没有适合这台电脑的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Nothing that Underhill opens was found for “{words}”. Only Mixture-of-Experts models are shown.</source>
+            <translation>没有找到与“{words}”相符且 Underhill 能打开的模型。这里只显示混合专家（MoE）模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Details</source>
+            <translation>详情</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>Open</source>
+            <translation>打开</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
+            <source>On its way</source>
+            <translation>下载中</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Downloads</source>
+            <translation>下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Nothing is on its way. Models are under “Get models”.</source>
+            <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Dismiss</source>
+            <translation>关闭提示</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/elsewhere.py"></location>
+            <source>Models of other apps</source>
+            <translation>其他应用的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/elsewhere.py"></location>
+            <source>Look</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/elsewhere.py"></location>
+            <source>Look again</source>
+            <translation>重新查找</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/library/elsewhere.py"></location>
+            <source>%n so far</source>
+            <translation>
+                <numerusform>已找到 %n 个</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/library/elsewhere.py"></location>
+            <source>What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it again.</source>
+            <translation>Hugging Face 缓存、LM Studio 和 Ollama 已保存在本机的模型可以直接导入，无需重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/elsewhere.py"></location>
+            <source>No Mixture-of-Experts model of another app was found on this computer.</source>
+            <translation>没有在这台电脑上找到其他应用的混合专家模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/elsewhere.py"></location>
+            <source>Import…</source>
+            <translation>导入…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entry.py"></location>
+            <source>{pill}: {reason}</source>
+            <translation>{pill}：{reason}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entry.py"></location>
+            <source>Progress of {title}</source>
+            <translation>{title} 的进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entry.py"></location>
+            <source>More</source>
+            <translation>更多</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entry.py"></location>
+            <source>{deed}: {title}</source>
+            <translation>{deed}：{title}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Models</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Back to the chat</source>
+            <translation>返回对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Your models</source>
+            <translation>我的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Get models</source>
+            <translation>获取模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>In other apps</source>
+            <translation>其他应用</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/page.py"></location>
+            <source>Downloads ({count})</source>
+            <translation>下载（{count}）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/section.py"></location>
+            <source>Import a folder…</source>
+            <translation>导入文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/section.py"></location>
+            <source>Import a GGUF file…</source>
+            <translation>导入 GGUF 文件…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>Looking</source>
+            <translation>正在查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>Checking {model}</source>
+            <translation>正在校验 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>Moving {model}</source>
+            <translation>正在移动 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>Importing {model}</source>
+            <translation>正在导入 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>Waiting</source>
+            <translation>正在等待</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>{model} is damaged.</source>
+            <translation>{model} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>{model} is whole: every byte is as it was when it was made.</source>
+            <translation>{model} 完好无损：每个字节都与制作时一致。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>{model} is in {folder} now.</source>
+            <translation>{model} 现位于 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>{model} is here.</source>
+            <translation>{model} 已下载完成。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>Fits</source>
+            <translation>适合</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>Slow</source>
+            <translation>较慢</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>Too big</source>
+            <translation>过大</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>Paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>Stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>Here</source>
+            <translation>已完成</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>{total} parameters</source>
+            <translation>{total} 参数</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>{total} parameters, {active} of them active</source>
+            <translation>{total} 参数，其中激活 {active}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>experts at {bits} bits</source>
+            <translation>专家精度 {bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>{size} on the disk</source>
+            <translation>占用磁盘 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>licence {licence}</source>
+            <translation>许可证 {licence}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>asks for an account</source>
+            <translation>需要登录账号</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>kept by {app}</source>
+            <translation>来自 {app}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>{done} of {total}</source>
+            <translation>{done} / {total}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>{size}/s</source>
+            <translation>{size}/s</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>The list of models is on its way.</source>
+            <translation>正在加载模型列表。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Open now</source>
+            <translation>已打开</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Check every byte</source>
+            <translation>完整校验</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Move to another folder…</source>
+            <translation>移动到其他文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Show in files</source>
+            <translation>在文件管理器中显示</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Move</source>
+            <translation>移动</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Move {model} to</source>
+            <translation>将 {model} 移动到</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Where they live</source>
+            <translation>存放位置</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Add a folder…</source>
+            <translation>添加文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Deleted</source>
+            <translation>已删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Empty the trash</source>
+            <translation>清空回收站</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>New models go here</source>
+            <translation>新模型放在这里</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Take out of the library</source>
+            <translation>从模型站移除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>new models go here</source>
+            <translation>新模型保存在此</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>{size} of models</source>
+            <translation>模型 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>{size} of downloads</source>
+            <translation>下载 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>{free} of {total} free</source>
+            <translation>可用 {free}，共 {total}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>How full the disk of {folder} is</source>
+            <translation>{folder} 所在磁盘的使用情况</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>kept until {date}</source>
+            <translation>保留至 {date}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Bring back</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>A folder for models</source>
+            <translation>模型文件夹</translation>
         </message>
         <message>
             <location filename="../../app/library_desk.py"></location>
@@ -867,6 +1513,76 @@
             <translation>无法读取你的偏好设置，已改用默认设置（{error}）。</translation>
         </message>
         <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>System prompt and sampling of this chat</source>
+            <translation>此对话的系统提示词与采样</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Presets</source>
+            <translation>预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Save as…</source>
+            <translation>另存为…</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Delete the preset</source>
+            <translation>删除预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Preset</source>
+            <translation>预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>What the model is told before the chat, such as: Answer in one sentence.</source>
+            <translation>对话开始前告诉模型的话，例如：用一句话回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Texts that end an answer, one a line</source>
+            <translation>停止词（每行一个，回答遇到时即结束）</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>\n stands for the end of a line.</source>
+            <translation>\n 表示换行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>As the settings say</source>
+            <translation>沿用设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Use in this chat</source>
+            <translation>用于此对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>None</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Save preset</source>
+            <translation>保存预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Name of the preset</source>
+            <translation>预设名称</translation>
+        </message>
+        <message>
             <location filename="../../app/remedies.py"></location>
             <source>Start the engine again</source>
             <translation>重新启动引擎</translation>
@@ -1017,11 +1733,6 @@
             <location filename="../../app/settings/dialog.py"></location>
             <source>Reset all…</source>
             <translation>全部重置…</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/dialog.py"></location>
-            <source>Close</source>
-            <translation>关闭</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -1192,16 +1903,6 @@
         </message>
         <message>
             <location filename="../../app/settings/shared.py"></location>
-            <source>Add a folder…</source>
-            <translation>添加文件夹…</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>New models go here</source>
-            <translation>新模型放在这里</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
             <source>Take out</source>
             <translation>移除</translation>
         </message>
@@ -1214,11 +1915,6 @@
             <location filename="../../app/settings/shared.py"></location>
             <source>not connected</source>
             <translation>未连接</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
-            <source>A folder for models</source>
-            <translation>模型文件夹</translation>
         </message>
         <message>
             <location filename="../../app/settings/shared.py"></location>
@@ -1276,11 +1972,6 @@
             <location filename="../../app/shortcuts.py"></location>
             <source>New line</source>
             <translation>换行</translation>
-        </message>
-        <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>System prompt and sampling of this chat</source>
-            <translation>此对话的系统提示词与采样</translation>
         </message>
         <message>
             <location filename="../../app/shortcuts.py"></location>
@@ -1388,6 +2079,494 @@
             <translation>2 位</translation>
         </message>
         <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Version before</source>
+            <translation>上一个版本</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Version after</source>
+            <translation>下一个版本</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Copy message</source>
+            <translation>复制消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Edit and send again</source>
+            <translation>编辑并重新发送</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Answer again</source>
+            <translation>重新回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Go on from where it was cut</source>
+            <translation>从中断处继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>New chat from here</source>
+            <translation>从此处新建对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Show the thought</source>
+            <translation>显示思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>How this answer was made</source>
+            <translation>这条回答是如何生成的</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Hide the thought</source>
+            <translation>隐藏思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>Save…</source>
+            <translation>保存…</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>As a table (.csv) or as a picture (.png)</source>
+            <translation>保存为表格（.csv）或图片（.png）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>the picture could not be written</source>
+            <translation>图片无法写入</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>{file} could not be saved: {error}. Choose another folder.</source>
+            <translation>无法保存 {file}：{error}。请选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>{name}: {value}</source>
+            <translation>{name}：{value}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>Save the figures</source>
+            <translation>保存数据</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>Table (*.csv);;Picture (*.png)</source>
+            <translation>表格 (*.csv);;图片 (*.png)</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/item.py"></location>
+            <source>Thinking for {time}</source>
+            <translation>已思考 {time}…</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/item.py"></location>
+            <source>Thought for {time}</source>
+            <translation>思考了 {time}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/item.py"></location>
+            <source>Thought</source>
+            <translation>思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>The answer reached the longest length that is set.</source>
+            <translation>回答已达到设定的最大长度。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>The context is full: the model cannot read or write any more in this chat.</source>
+            <translation>上下文已满：模型无法在此对话中继续读写。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>You stopped this answer.</source>
+            <translation>你已停止这条回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>The answer broke off because of an error.</source>
+            <translation>回答因出错而中断。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>The model reads from here on: what is above did not fit into the context.</source>
+            <translation>模型从这里开始读取：以上内容超出了上下文。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>The context is full: %n older turns were left out of what the model read.</source>
+            <translation>
+                <numerusform>上下文已满：模型没有读取最早的 %n 轮对话。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>, </source>
+            <comment>between the names of a list</comment>
+            <translation>、</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Attached: {names}</source>
+            <translation>附件：{names}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>This answer was cut off when Underhill closed.</source>
+            <translation>Underhill 关闭时，这条回答被中断。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>first word after {time}</source>
+            <translation>首字：{time}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{percent} % cache hits</source>
+            <translation>缓存命中 {percent}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Model</source>
+            <translation>模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Tokens</source>
+            <translation>词元数</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Time</source>
+            <translation>用时</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Speed</source>
+            <translation>速度</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Thought for</source>
+            <translation>思考用时</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Prompt</source>
+            <translation>提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{count:,} tokens, {reused:,} of them known already</source>
+            <translation>{count:,} 词元，其中 {reused:,} 个已处理过</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Time to the first token</source>
+            <translation>首个词元耗时</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Prompt speed</source>
+            <translation>提示词处理速度</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{hits:,} of {uses:,} ({percent} %)</source>
+            <translation>{hits:,} / {uses:,}（{percent}%）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Experts found in memory</source>
+            <translation>在内存中命中的专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Experts skipped</source>
+            <translation>跳过的专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Experts run at {bits} bits</source>
+            <translation>以 {bits} 位运行的专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{uses:,} ({percent} %)</source>
+            <translation>{uses:,}（{percent}%）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>Most memory taken</source>
+            <translation>内存峰值</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{percent} % at {bits} bits</source>
+            <translation>{bits} 位占 {percent}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>less than 0.1 s</source>
+            <translation>不到 0.1 秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{seconds} s</source>
+            <translation>{seconds} 秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>{minutes} min {seconds} s</source>
+            <translation>{minutes} 分 {seconds} 秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/paint.py"></location>
+            <source>text</source>
+            <comment>code in no known language</comment>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/paint.py"></location>
+            <source>Copied</source>
+            <translation>已复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Conversation</source>
+            <translation>对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Go to the end</source>
+            <translation>转到末尾</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>You: {text}</source>
+            <translation>你：{text}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Answer: {text}</source>
+            <translation>回答：{text}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Copy selection</source>
+            <translation>复制所选内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Copy selection as Markdown</source>
+            <translation>将所选内容复制为 Markdown</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Go on from here</source>
+            <translation>从此处继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/backup.py"></location>
+            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
+            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/backup.py"></location>
+            <source>Choose another file. Your chats are as they were.</source>
+            <translation>请选择其他文件。你的对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/backup.py"></location>
+            <source>{file} is damaged.</source>
+            <translation>{file} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/backup.py"></location>
+            <source>{file} comes from another version of Underhill.</source>
+            <translation>{file} 来自其他版本的 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/backup.py"></location>
+            <source>Install a newer version, then restore it there. Your chats are as they were.</source>
+            <translation>请安装更新的版本后再恢复。你的对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Chats (*.json *.zip);;All files (*)</source>
+            <translation>对话 (*.json *.zip);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Backup of chats (*.db);;All files (*)</source>
+            <translation>对话备份 (*.db);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Import chats…</source>
+            <translation>导入对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Export all chats…</source>
+            <translation>导出所有对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Back up all chats…</source>
+            <translation>备份所有对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Export chat</source>
+            <translation>导出对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>The chat was written to {file}.</source>
+            <translation>对话已导出到 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Export all chats</source>
+            <translation>导出所有对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>%n chats were written to {file}.</source>
+            <translation>
+                <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Import chats</source>
+            <translation>导入对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>%n chats were imported from {file}.</source>
+            <translation>
+                <numerusform>已从 {file} 导入 %n 个对话。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Back up all chats</source>
+            <translation>备份所有对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>All chats are backed up in {file}.</source>
+            <translation>所有对话已备份到 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>An answer is being written.</source>
+            <translation>正在生成回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Stop it, then restore the backup.</source>
+            <translation>请先停止，再恢复备份。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Restore a backup</source>
+            <translation>恢复备份</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>The chats of {file} are back.</source>
+            <translation>已从 {file} 恢复对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Those before it are kept as {file}.</source>
+            <translation>恢复前的对话保存为 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>The disk is full.</source>
+            <translation>磁盘已满。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Free some space or choose another disk.</source>
+            <translation>请释放一些空间，或选择其他磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>{file} is not there any more.</source>
+            <translation>{file} 已不存在。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Choose another file.</source>
+            <translation>请选择其他文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Underhill may not use {file}.</source>
+            <translation>Underhill 没有权限使用 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Choose another folder.</source>
+            <translation>请选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>{file} could not be read or written.</source>
+            <translation>无法读写 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Choose another file or folder.</source>
+            <translation>请选择其他文件或文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/exporting.py"></location>
+            <source>You</source>
+            <translation>你</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/exporting.py"></location>
+            <source>Answer</source>
+            <translation>回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/exporting.py"></location>
+            <source>Chat</source>
+            <translation>对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/importing.py"></location>
+            <source>{file} holds no chats that Underhill can read.</source>
+            <translation>{file} 中没有 Underhill 能读取的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/importing.py"></location>
+            <source>Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).</source>
+            <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
+        </message>
+        <message>
             <location filename="../../app/widgets/about.py"></location>
             <source>Inter (typeface)</source>
             <translation>Inter（字体）</translation>
@@ -1466,16 +2645,6 @@
             <location filename="../../app/widgets/about.py"></location>
             <source>see the package</source>
             <translation>见软件包</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/banner.py"></location>
-            <source>Details</source>
-            <translation>详情</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/banner.py"></location>
-            <source>Dismiss</source>
-            <translation>关闭提示</translation>
         </message>
         <message>
             <location filename="../../app/widgets/chat_list.py"></location>
@@ -1574,11 +2743,6 @@
         </message>
         <message>
             <location filename="../../app/widgets/composer.py"></location>
-            <source>Stop</source>
-            <translation>停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
             <source>Sent when this answer has ended. Press to change it.</source>
             <translation>此回答结束后发送。点按可修改。</translation>
         </message>
@@ -1626,11 +2790,6 @@
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
-            <source>Cancel</source>
-            <translation>取消</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
             <source>Offline</source>
             <translation>离线</translation>
         </message>
@@ -1638,11 +2797,6 @@
             <location filename="../../app/widgets/header.py"></location>
             <source>Think before answering</source>
             <translation>回答前先思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>More</source>
-            <translation>更多</translation>
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
@@ -1843,11 +2997,6 @@
             <location filename="../../app/widgets/sidebar.py"></location>
             <source>Export as JSON…</source>
             <translation>导出为 JSON…</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Delete</source>
-            <translation>删除</translation>
         </message>
         <message>
             <location filename="../../app/widgets/trash_dialog.py"></location>

@@ -7,8 +7,10 @@ from PySide6.QtGui import QTextDocument
 
 from app.chats.records import StoredMessage, new_id
 from app.render.split import Block
+from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView
 from app.transcript.kept import BOUND, KeptDocuments, cost
+from app.transcript.paint import foot_rect
 from app.transcript.selection import END
 from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
@@ -153,3 +155,17 @@ def test_another_width_lays_out_again(view: TranscriptView) -> None:
     assert view.layout_.height > tall
     bar = view.verticalScrollBar()
     assert bar.value() == bar.maximum()
+
+
+def test_the_line_under_an_answer_ends_before_its_buttons(view: TranscriptView) -> None:
+    answers = [
+        StoredMessage(new_id(), 1, None, "assistant", "Yes.", stats={"hits": 9, "misses": 1}, version=2, versions=3)
+    ]
+    view.set_messages(answers)
+    view.choose(0)
+    item, buttons = view.items[0], view.findChild(MessageActions)
+    assert buttons is not None
+    assert buttons.isVisible()
+    line = foot_rect(item, view.layout_.column, view._buttons(0)).translated(view.origin(0))
+    assert line.width() > 100
+    assert line.right() < buttons.x()
