@@ -21,7 +21,7 @@ from app.link.engine_link import EngineLink
 from app.turns import turns
 from engine import api
 
-SHOW_EVERY = 33  # milliseconds between two paintings of a growing answer
+SHOW_EVERY = 50  # milliseconds between two paintings of a growing answer
 SAVE_EVERY = 400  # milliseconds between two writings of it to disk: a busy machine, too, shall lose less than a second
 
 

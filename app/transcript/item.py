@@ -144,6 +144,11 @@ class MessageItem:
             self.release()
             self.views = None
 
+    @property
+    def steady(self) -> int:
+        """How many blocks, from the first on, the last `extend` left as they were."""
+        return min(self._changed, len(self.views or ()))
+
     def release(self) -> None:
         """Let the documents go; they are made again when needed."""
         for view in self.views or ():

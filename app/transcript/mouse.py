@@ -84,7 +84,7 @@ class TextMouse(QObject):
             self._selection.head = hit.place
         else:
             self._selection.anchor = self._selection.head = hit.place if hit else None
-        self._view.viewport().update()
+        self._view.renew()
 
     def double_click(self, event: QMouseEvent) -> None:
         """Select the word."""
@@ -100,7 +100,7 @@ class TextMouse(QObject):
         self._selection.anchor = hit.place._replace(position=cursor.selectionStart())
         self._selection.head = hit.place._replace(position=cursor.selectionEnd())
         self._pressed_at = None
-        self._view.viewport().update()
+        self._view.renew()
 
     def move(self, event: QMouseEvent) -> int:
         """Extend the selection, or set the mouse's shape. Returns the message under the mouse, or -1."""
@@ -138,7 +138,7 @@ class TextMouse(QObject):
             return
         self._selection.anchor = Place(0, 0, 0)
         self._selection.head = Place(len(self._view.items) - 1, END, 0)
-        self._view.viewport().update()
+        self._view.renew()
 
     def _extend(self) -> None:
         hit = self._view.hit(self._last, exact=False)
@@ -146,7 +146,7 @@ class TextMouse(QObject):
             if self._selection.anchor is None:
                 self._selection.anchor = hit.place
             self._selection.head = hit.place
-            self._view.viewport().update()
+            self._view.renew()
 
     @Slot()
     def _scroll_on(self) -> None:

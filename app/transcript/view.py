@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPointF, QRectF, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import (
+    QColor,
     QContextMenuEvent,
     QDesktopServices,
     QGuiApplication,
@@ -32,6 +33,7 @@ from app.transcript.item import FOOT, MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mouse import Hit, TextMouse, hit_test
 from app.transcript.paint import paint_message
+from app.transcript.picture import PagePicture
 from app.transcript.selection import Selection
 from app.widgets.icon_button import IconButton
 
@@ -58,6 +60,7 @@ class TranscriptView(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
         self.viewport().setAutoFillBackground(False)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
         self._highlighter = Highlighter(self)
         self._highlighter.coloured.connect(self._coloured)
@@ -67,6 +70,7 @@ class TranscriptView(QAbstractScrollArea):
         self.layout_ = Layout(self._workshop)
         self.selection = Selection()
         self._mouse = TextMouse(self, self.selection)
+        self._page = PagePicture()
         self._follow = True  # stay at the end as it grows
         self._moving = False  # the scroll bar is being set by us
         self._current = -1
@@ -203,7 +207,16 @@ class TranscriptView(QAbstractScrollArea):
     # ---- geometry ---------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
-        """Lay out what is in sight and bring scroll bar and buttons into line."""
+        """Lay out what is in sight, bring scroll bar and buttons into line, and paint all of it."""
+        self._arrange()
+        self.renew()
+
+    def renew(self) -> None:
+        """Paint all that is in sight, soon."""
+        self._page.drop()
+        self.viewport().update()
+
+    def _arrange(self) -> None:
         view = float(self.viewport().height())
         bar = self.verticalScrollBar()
         y = self.layout_.settle(float(bar.value()), view, self._follow, self._theme.palette)
@@ -216,7 +229,6 @@ class TranscriptView(QAbstractScrollArea):
         self._latest.setVisible(not self._follow and bar.value() < bar.maximum() - 200)
         self._latest.raise_()
         self._place_actions()
-        self.viewport().update()
 
     def origin(self, index: int) -> QPointF:
         """Top left of a message's column, in the viewport."""
@@ -232,8 +244,25 @@ class TranscriptView(QAbstractScrollArea):
         return max(200.0, min(_COLUMN, self.viewport().width() - 2 * _MARGIN))
 
     def _grown(self, index: int) -> None:
+        """The end of an answer has changed: what is above it is not painted again."""
+        item = self.items[index]
+        steady = item.steady
+        before = self._end_of(index, steady)
         self.layout_.touch(index)
-        self.arrange()
+        self._arrange()
+        end = self._end_of(index, steady)
+        timed = bool(item.views and item.views[0].is_fold and self._end_of(index, 1) > 0)  # its line tells the time
+        if item.views is None or timed or not self._page.grown(before - end, end):
+            self.renew()
+        else:
+            size = self.viewport().size()
+            self.viewport().update(QRect(QPoint(0, 0), size) if before != end else self._page.stale(size))
+
+    def _end_of(self, index: int, blocks: int) -> float:
+        """Where the first so many blocks of a message end, in the viewport."""
+        item = self.items[index]
+        last = item.views[blocks - 1] if item.views and blocks else None
+        return self.origin(index).y() + (last.top + last.height if last is not None else 0.0)
 
     def _place_actions(self) -> None:
         if not 0 <= self._current < len(self.items) or self.items[self._current].streaming:
@@ -265,8 +294,13 @@ class TranscriptView(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        seen = QRectF(event.rect())
-        index = self.layout_.at(float(self.verticalScrollBar().value()))
+        self._page.show(painter, self.viewport().size(), QColor(self._theme.palette.window), self._paint)
+        painter.end()
+
+    def _paint(self, painter: QPainter, area: QRect) -> None:
+        """The messages in a part of the viewport."""
+        seen = QRectF(area)
+        index = self.layout_.at(float(self.verticalScrollBar().value() + area.top()))
         while 0 <= index < len(self.items):
             at = self.origin(index)
             if at.y() > seen.bottom():
@@ -285,7 +319,7 @@ class TranscriptView(QAbstractScrollArea):
 
     @Slot(object)
     def _coloured(self, _document: QTextDocument) -> None:
-        self.viewport().update()
+        self.renew()
 
     @Slot()
     def _formulas_ready(self) -> None:
@@ -314,6 +348,7 @@ class TranscriptView(QAbstractScrollArea):
         if hovered >= 0 and hovered != self._current:
             self._current = hovered
             self._place_actions()
+            self.renew()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         hit = self._mouse.release(event)
@@ -323,7 +358,7 @@ class TranscriptView(QAbstractScrollArea):
             QGuiApplication.clipboard().setText(hit.copies.block.text)
             self._copied = hit.copies
             self._copied_timer.start()
-            self.viewport().update()
+            self.renew()
         elif hit.folds:
             self._fold(hit.place.message)
         elif hit.link:
@@ -446,7 +481,7 @@ class TranscriptView(QAbstractScrollArea):
     def _copied_over(self) -> None:
         self._copied = None
         self._actions.show_copied(False)
-        self.viewport().update()
+        self.renew()
 
     @Slot()
     def _copy_current(self) -> None:

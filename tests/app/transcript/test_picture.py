@@ -1,0 +1,90 @@
+"""While an answer grows only its end is painted: what is seen is to the pixel what painting all of it gives."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.chats.records import StoredMessage
+from app.transcript.picture import PagePicture
+from app.transcript.view import TranscriptView
+from tests.app.samples import LONG_ANSWER, QUESTION
+
+STREAMING = StoredMessage(2, 1, 1, "assistant", state="streaming")
+THOUGHT = "<think>\nWhat may a hill be?\n\nQuiet, I think.\n</think>\n\n"
+
+
+def seen(view: TranscriptView) -> QImage:
+    return view.viewport().grab().toImage()
+
+
+def painted(view: TranscriptView) -> QImage:
+    """All of it, painted afresh."""
+    kept, view._page = view._page, PagePicture()
+    image = seen(view)
+    view._page = kept
+    return image
+
+
+@pytest.mark.parametrize("text", [LONG_ANSWER, THOUGHT + LONG_ANSWER], ids=["answer", "thought"])
+def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, text: str) -> None:
+    view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
+    view.add(STREAMING)
+    kept = 0
+    for number, piece in enumerate(re.findall(r"(?s).{1,7}", text * 2)):
+        before = view._page._picture
+        view.extend(2, piece, f"{number} tokens")
+        kept += before is not None and view._page._picture is before
+        if number % 3 == 0:
+            seen(view)
+        if number % 41 == 0:
+            assert seen(view) == painted(view), f"after {number} pieces"
+    assert kept > number * 0.25, "the picture was hardly ever kept"
+    view.finish(StoredMessage(2, 1, 1, "assistant", text * 2))
+    assert seen(view) == painted(view)
+
+
+def test_one_who_reads_above_sees_nothing_move(view: TranscriptView) -> None:
+    view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
+    view.add(STREAMING)
+    view.extend(2, LONG_ANSWER * 2, "")
+    view.verticalScrollBar().setValue(100)
+    before = seen(view)
+    view.extend(2, "and more, ", "")
+    assert seen(view) == before == painted(view)
+
+
+class Painted(QObject):
+    """Counts the paintings of a widget."""
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        self.times = 0
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.times += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_what_changes_above_is_painted(qtbot: QtBot, view: TranscriptView) -> None:
+    view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
+    view.add(STREAMING)
+    view.extend(2, LONG_ANSWER.replace("```python", "```"), "")  # colours of code come when they are ready
+    seen(view)
+    view._mouse.select_all()
+    assert seen(view) == painted(view)
+    view._theme.set_mode("dark")
+    assert seen(view) == painted(view)
+    view.resize(700, 500)
+    assert seen(view) == painted(view)
+    painting = Painted(view.viewport())
+    view.selection.clear()
+    view.renew()
+    qtbot.waitUntil(lambda: painting.times > 0)
+    assert seen(view) == painted(view)
