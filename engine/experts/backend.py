@@ -25,7 +25,7 @@ class Step:
 
     x: [1, H] float32. ids: [1, K] int64. weights: [1, K] float32. y: [1, H] float32, the answer, written over.
     Raises ValueError unless all are contiguous and in ordinary memory. addresses: of x, ids, weights and y.
-    given: x [H] once more, for numpy. chosen: the ids once more, quick to read.
+    given: x [H] once more, for numpy. chosen, gates: the ids and the weights once more, quick to read.
     """
 
     def __init__(self, x: Tensor, ids: Tensor, weights: Tensor, y: Tensor) -> None:
@@ -40,6 +40,7 @@ class Step:
         self.x, self.ids, self.weights, self.y = x, ids, weights, y
         self.hidden, self.k = x.shape[1], ids.shape[1]
         self.given, self.chosen = x[0].numpy(), ids[0].numpy().data
+        self.gates = weights[0].numpy().data
         self.addresses = (x.data_ptr(), ids.data_ptr(), weights.data_ptr(), y.data_ptr())
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -73,7 +74,7 @@ def demands(weights: Tensor, thresholds: Thresholds) -> Tensor:
     return wanted
 
 
-def at_high(weights: list[float], t1: float) -> list[bool]:
+def at_high(weights: Sequence[float], t1: float) -> list[bool]:
     """Which of one token's experts `demands` calls HIGH: the same in plain Python, for a few numbers much quicker."""
     sizes = [abs(weight) for weight in weights]
     total, before = sum(sizes) or 1.0, 0.0
@@ -84,7 +85,7 @@ def at_high(weights: list[float], t1: float) -> list[bool]:
     return high
 
 
-def scores_by_rank(weights: list[float]) -> list[float]:
+def scores_by_rank(weights: Sequence[float]) -> list[float]:
     """The scores of one token's experts, the most important first, in plain Python."""
     sizes = sorted(map(abs, weights), reverse=True)
     total, before = sum(sizes) or 1.0, 0.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from engine.experts.precision import Demand, Thresholds, scores_by_rank
 
@@ -26,7 +26,7 @@ class Ranks:
         for seen in self._seen.values():
             seen.clear()
 
-    def learn(self, layer: int, weights: list[float]) -> None:
+    def learn(self, layer: int, weights: Sequence[float]) -> None:
         """A token gave its experts of a layer these gate weights."""
         seen, t1, t2 = self._seen[layer], self._thresholds.t1, self._thresholds.t2
         scores = scores_by_rank(weights)
@@ -37,12 +37,12 @@ class Ranks:
             shares[0] += SMOOTHING * ((score <= t1) - shares[0])
             shares[1] += SMOOTHING * ((score <= t2) - shares[1])
 
-    def demand(self, layer: int, rank: int) -> Demand:
-        """Of the expert expected at a rank, 0 the first; beyond the last, as of that."""
-        if self._thresholds.exact or not rank:
-            return Demand.HIGH
+    def demands(self, layer: int, most: int) -> list[Demand]:
+        """Of the `most` experts that are expected most, the first first; of ranks never seen, as of the last one."""
+        if self._thresholds.exact:
+            return [Demand.HIGH] * most
         seen = self._seen[layer]
-        if not seen:
-            return Demand.LOW
-        high, wanted = seen[min(rank, len(seen) - 1)]
-        return Demand.HIGH if high >= 0.5 else Demand.LOW if wanted >= 0.5 else Demand.SKIP
+        found = [Demand.HIGH if high >= 0.5 else Demand.LOW if wanted >= 0.5 else Demand.SKIP for high, wanted in seen]
+        found += [found[-1] if found else Demand.LOW] * (most - len(found))
+        found[0] = Demand.HIGH
+        return found[:most]

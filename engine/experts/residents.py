@@ -189,7 +189,7 @@ class Residents:
         if self._exact:
             self._cache.routed(Visit(experts.layer, chosen))
             return
-        high = at_high(step.weights[0].tolist(), experts.native.t1)
+        high = at_high(step.gates.tolist(), experts.native.t1)
         run = [lacks != SKIPPED for lacks in self.needed[: step.k]]
         self._cache.routed(Visit(experts.layer, list(compress(chosen, run)), list(compress(high, run))))
 

@@ -180,7 +180,7 @@ class ExpertRuntime:
             if self._thresholds.exact:
                 return
             if self.prefetch is not None:
-                self._ranks.learn(layer, step.weights[0].tolist())
+                self._ranks.learn(layer, step.gates.tolist())
             if self.repair and not self.as_if_missing:
                 self._repairs.go_on()
 
@@ -204,7 +204,7 @@ class ExpertRuntime:
         What an expert of its rank is mostly wanted at: to read one coarse that is then raised costs more than to read
         it whole, and makes the token wait.
         """
-        asked = [self._ranks.demand(layer, rank) for rank in range(width)]
+        asked = self._ranks.demands(layer, width)
         found = None if self._residents is None else self._residents.foresee(layer, scores, asked, most)
         if found is not None:
             return found

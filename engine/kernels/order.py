@@ -15,10 +15,11 @@ from engine.kernels.build import SOURCES, library_name
 from engine.kernels.native import NativeMissing, load_library
 
 Array = NDArray[np.float64]
+FIRST_OUT = 24  # who leave next are found in one go for so many: more than the reads that a layer begins
 
 
 class Order:
-    """(row, token): order = scores + ticks + near[row] * token + bars, added in this order.
+    """(row, token): order = scores + ticks + near[row] * token + bars, added in this order; returns what Least says.
 
     scores, ticks, bars, order: contiguous float64 [rows * experts]; near: by row, such [rows]. None may be moved as
     long as this lives. Raises NativeMissing, and ValueError for other arrays.
@@ -35,26 +36,27 @@ class Order:
         self._call = _native().uh_order
         self._given = scores.ctypes.data, ticks.ctypes.data, bars.ctypes.data
         self._near = [one.ctypes.data for one in near]
-        self._shape_and_order = rows, order.size // rows, order.ctypes.data
+        self._found = array("i", [0] * FIRST_OUT)
+        self._rest = rows, order.size // rows, order.ctypes.data, FIRST_OUT, self._found.buffer_info()[0]
 
-    def __call__(self, row: int, token: float) -> None:
+    def __call__(self, row: int, token: float) -> list[int]:
         """Write `order`."""
-        self._call(*self._given, self._near[row], token, *self._shape_and_order)
+        return self._found[: self._call(*self._given, self._near[row], token, *self._rest)].tolist()
 
 
 class Least:
-    """Called: numbers of the `most` least of order, the least first and of equals the first; infinite ones are none.
+    """Called: numbers of the FIRST_OUT least of order, the least first and of equals the first; infinite ones are none.
 
     order: contiguous float64 [n], not to be moved as long as this lives. Raises NativeMissing, ValueError.
     """
 
-    def __init__(self, order: Array, most: int) -> None:
-        if order.dtype != np.float64 or order.ndim != 1 or not order.flags.c_contiguous or most < 1:
-            raise ValueError(f"{order.dtype} {order.shape} is not contiguous float64 [n], or {most} less than 1")
+    def __init__(self, order: Array) -> None:
+        if order.dtype != np.float64 or order.ndim != 1 or not order.flags.c_contiguous:
+            raise ValueError(f"{order.dtype} {order.shape} is not contiguous float64 [n]")
         self._kept = order
-        self._found = array("i", [0] * most)
+        self._found = array("i", [0] * FIRST_OUT)
         self._call = _native().uh_first_out
-        self._given = order.ctypes.data, order.size, most, self._found.buffer_info()[0]
+        self._given = order.ctypes.data, order.size, FIRST_OUT, self._found.buffer_info()[0]
 
     def __call__(self) -> list[int]:
         """As said."""
@@ -67,8 +69,7 @@ def _native() -> ctypes.PyDLL:
     load_library()
     library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
-    library.uh_order.argtypes = (*[pointer] * 4, ctypes.c_double, i32, i32, pointer)
-    library.uh_order.restype = None
+    library.uh_order.argtypes = (*[pointer] * 4, ctypes.c_double, i32, i32, pointer, i32, pointer)
     library.uh_first_out.argtypes = (pointer, i32, i32, pointer)
     return library
 
@@ -81,9 +82,9 @@ def order_where_native(scores: Array, ticks: Array, bars: Array, near: Sequence[
         return None
 
 
-def least_where_native(order: Array, most: int) -> Least | None:
+def least_where_native(order: Array) -> Least | None:
     """A Least; None where there is no native library."""
     try:
-        return Least(order, most)
+        return Least(order)
     except NativeMissing:
         return None

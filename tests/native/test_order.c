@@ -28,13 +28,15 @@ static void leaving(void) {
         bars[i] = i % 5 == 3 ? INFINITY : i % 4 ? 0 : 1e15;
     }
     for (int row = 0; row < ROWS; row++) near[row] = row;
-    uh_order(scores, ticks, bars, near, 2, ROWS, EXPERTS, order);
+    const int first = uh_order(scores, ticks, bars, near, 2, ROWS, EXPERTS, order, ALL, found);
     int there = 0;
     for (int i = 0; i < ALL; i++) {
         const double expected = scores[i] + ticks[i] + 2.0 * (i / EXPERTS) + bars[i];
         check(order[i] <= expected && order[i] >= expected, "score of %d", i);
         there += order[i] < INFINITY;
     }
+    check(first == there, "%d of %d may leave", first, there);
+    for (int rank = 0; rank < first; rank++) check(before(order, ALL, found[rank], 0) == rank, "put in order at once");
     for (int most = 1; most <= ALL; most++) {
         int32_t *few = exactly((size_t)most * 4, 0);
         const int count = uh_first_out(order, ALL, most, few);

@@ -59,11 +59,10 @@ class Hobbit(Scored):
             by_row = order.reshape(self.table)
             by_row += (self._near[self._row] * self._token)[:, None]
 
-    def _rank(self) -> None:
+    def _rank(self) -> list[int]:
         if self._ordered is None:
-            super()._rank()
-        else:  # the same numbers, to the last bit
-            self._ordered(self._row, self._token)
+            return super()._rank()
+        return self._ordered(self._row, self._token)  # the same numbers, to the last bit
 
     def _forget(self) -> None:
         self._score[:] = 0.0

@@ -16,7 +16,6 @@ from engine.kernels.order import least_where_native
 Array = NDArray[np.float64]
 PENDING = 256  # visits noted before they are gone through; only a model that is all in memory comes so far
 PROTECTED = 1e15  # above every score
-NEXT = 24  # who leaves next is found in one go for so many: more than the reads that a layer begins
 ASKED = 8  # refusals after which sorting everything costs less than looking for one more
 
 
@@ -41,7 +40,7 @@ class Scored(ABC):
         self._order: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
         self._orders = values(self._order)
         self._weighed = False
-        self._least_few = least_where_native(self._order, NEXT)
+        self._first_out = least_where_native(self._order)
         self._next: list[int] = []  # who leave first, as long as nothing happens but that they do
         self._protected: set[int] = set()
         self._pending: list[Visit] = []
@@ -136,14 +135,14 @@ class Scored(ABC):
         if self._weighed:
             return
         self._digest()
-        self._rank()
-        self._next = [int(self._order.argmin())] if self._least_few is None else self._least_few()
+        self._next = self._rank()
         self._weighed = True
 
-    def _rank(self) -> None:
-        """Scores and bars."""
+    def _rank(self) -> list[int]:
+        """Scores and bars; the first to leave."""
         self._weigh(self._order)
         self._order += self._barred
+        return [int(self._order.argmin())] if self._first_out is None else self._first_out()
 
     def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
         """Of the experts from number `first` to before `end` the evictable one that leaves first, its score `below`."""
@@ -161,7 +160,7 @@ class Scored(ABC):
                 orders[at] = np.inf
         else:
             if found is None:
-                leaving = (self._keys[first + at] for at in order.argsort().tolist() if order[at] < below)
+                leaving = (self._keys[first + at] for at in order.argsort(kind="stable").tolist() if order[at] < below)
                 found = next(filter(evictable, leaving), None)
         for at, score in refused:  # it may be otherwise the next time
             orders[at] = score

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 9
+#define UH_ABI 10
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -158,13 +158,13 @@ UH_API int uh_moe_some(uh_context *context, const uh_residents *layer, const int
 UH_API void uh_combine_some(uh_context *context, const float *weights, const int32_t *needed, const float *out, float *y,
                             int32_t k, int32_t hidden);
 
-/* order [rows, experts] = scores + ticks + near [rows] * token + bars, added in this order. */
-UH_API void uh_order(const double *scores, const double *ticks, const double *bars, const double *near, double token,
-                     int32_t rows, int32_t experts, double *order);
-
 /* found: numbers of the `most` least of order [n], the least first and of equals the first; infinite ones are none.
  * Returns how many. most: 1 or more. */
 UH_API int32_t uh_first_out(const double *order, int32_t n, int32_t most, int32_t *found);
+
+/* The same behind order [rows, experts] = scores + ticks + near [rows] * token + bars, added in this order. */
+UH_API int32_t uh_order(const double *scores, const double *ticks, const double *bars, const double *near, double token,
+                        int32_t rows, int32_t experts, double *order, int32_t most, int32_t *found);
 
 /* expected: the `most` experts of a layer, 1 or more, with the greatest scores [layer->n], the greatest first and of equals
  * the first. lacks: of the `width` first of them, the planes that each has to be fetched to where asked [width] says how many

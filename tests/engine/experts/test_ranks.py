@@ -13,7 +13,7 @@ LAYER = 3
 
 
 def asked(ranks: Ranks, most: int = 4) -> list[Demand]:
-    return [ranks.demand(LAYER, rank) for rank in range(most)]
+    return ranks.demands(LAYER, most)
 
 
 def test_scores_by_rank_are_the_same_in_plain_python() -> None:
@@ -28,7 +28,7 @@ def test_as_the_dial_asks() -> None:
     ranks.learn(LAYER, WEIGHTS)
     by_rank = demands(torch.tensor([sorted(WEIGHTS, reverse=True)]), cut)[0].tolist()
     assert asked(ranks) == by_rank == [Demand.HIGH, Demand.HIGH, Demand.LOW, Demand.SKIP]
-    assert ranks.demand(LAYER, 9) == Demand.SKIP  # as of the last
+    assert asked(ranks, 10)[4:] == 6 * [Demand.SKIP]  # as of the last
 
 
 def test_most_tokens_decide_and_the_last_ones_weigh_more() -> None:
@@ -38,7 +38,7 @@ def test_most_tokens_decide_and_the_last_ones_weigh_more() -> None:
     for _ in range(50):
         ranks.learn(LAYER, WEIGHTS)
     ranks.learn(LAYER, even)
-    assert ranks.demand(LAYER, 3) == Demand.SKIP
+    assert asked(ranks)[3] == Demand.SKIP
     for _ in range(50):
         ranks.learn(LAYER, even)
     assert asked(ranks) == [Demand.HIGH, Demand.HIGH, Demand.HIGH, Demand.LOW]

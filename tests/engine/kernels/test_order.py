@@ -10,7 +10,7 @@ from engine.experts.policies import Shape, Visit
 from engine.experts.policies.hobbit import Hobbit
 from engine.experts.policies.weights import Weights
 from engine.kernels.choice import available
-from engine.kernels.order import Order
+from engine.kernels.order import FIRST_OUT, Least, Order
 
 pytestmark = pytest.mark.skipif(not available().native, reason="not built")
 
@@ -23,9 +23,11 @@ def test_the_sum_is_taken_in_the_order_that_is_promised(rows: int, experts: int)
     near = [rng.random(rows) for _ in range(rows + 1)]
     ordered = Order(scores, ticks, bars, near, order)
     for row in range(rows + 1):
-        ordered(row, 17)
+        first = ordered(row, 17)
         by_row = (scores + ticks).reshape(rows, experts) + (near[row] * 17)[:, None]
         assert np.array_equal(order, by_row.reshape(-1) + bars)
+        leaving = [at for at in order.argsort(kind="stable").tolist() if order[at] < np.inf]
+        assert first == Least(order)() == leaving[:FIRST_OUT]
 
 
 def test_arrays_that_it_must_not_follow_are_refused() -> None:
@@ -33,6 +35,8 @@ def test_arrays_that_it_must_not_follow_are_refused() -> None:
     for bad in (np.zeros(5), np.zeros(6, np.float32), np.zeros(12)[::2]):
         with pytest.raises(ValueError, match="not contiguous float64"):
             Order(good, good, bad, near, good.copy())
+        with pytest.raises(ValueError, match="not contiguous float64"):
+            Least(bad.reshape(1, -1) if bad.flags.c_contiguous and bad.dtype == np.float64 else bad)
     with pytest.raises(ValueError, match="in 4 rows"):
         Order(good, good, good, [np.zeros(4)], good.copy())
 
@@ -42,6 +46,7 @@ def test_the_same_experts_leave_with_and_without(fld: float, monkeypatch: pytest
     shape, weights = Shape((0, 2, 5), 16), Weights(0.4, 0.0, 0.6 - fld, fld)
     ours = Hobbit(shape, weights)
     monkeypatch.setattr("engine.experts.policies.hobbit.order_where_native", lambda *_: None)
+    monkeypatch.setattr("engine.experts.policies.scored.least_where_native", lambda _: None)
     plain = Hobbit(shape, weights)
     dice = np.random.default_rng(4)
     there: set[ExpertKey] = set()
@@ -57,8 +62,9 @@ def test_the_same_experts_leave_with_and_without(fld: float, monkeypatch: pytest
             if key in there:
                 continue
             if len(there) == 20:
-                gone = ours.victim(key, lambda one: one.expert != 3)
-                assert gone == plain.victim(key, lambda one: one.expert != 3)
+                free = {one for one in there if (one.expert % 4 == 3 if step % 2 else one.expert != 3)} or there
+                gone = ours.victim(key, free.__contains__)
+                assert gone == plain.victim(key, free.__contains__)
                 assert gone is not None
                 there.remove(gone)
                 left += 1
