@@ -23,6 +23,7 @@ from tests.hubserver import Fault, HubServer
 
 REPO, NAME = "owner/moe", "moe"
 CHUNK = 1 << 18  # bytes of a chunk, where models of this size are one or two as a rule
+MOST = 1 << 20  # bytes that a kill may cost: what four connections have received, and nobody has read
 BATCH = 1 << 20  # bytes between two syncs of the store
 LOOK = 1 << 12  # bytes that a header is looked for in, first
 SECONDS = 1.2  # that the weights take to arrive

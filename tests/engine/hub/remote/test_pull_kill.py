@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.engine.hub.forms import FORMS
-from tests.engine.hub.remote.killing import CHUNK, Killer
+from tests.engine.hub.remote.killing import MOST, Killer
 from tests.hubserver import HubServer
 
 
@@ -21,4 +21,4 @@ def test_killed_in_the_worst_moments(tmp_path: Path) -> None:
         found = Killer(server, tmp_path / "served", tmp_path / "home", random.Random(3)).kill(rounds=1)
     assert found.identical
     assert found.left == ()
-    assert 0 <= found.fetched - found.total <= found.kills * CHUNK
+    assert 0 <= found.fetched - found.total <= found.kills * MOST
