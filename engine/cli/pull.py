@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 
 from engine.cli.hub import connected
-from engine.cli.output import ProgressBar, gb, say
+from engine.cli.output import ProgressBar, gb, millions, say
 from engine.hub import library
 from engine.hub.remote.meter import Progress
 from engine.session.offers import outline_facts
@@ -37,8 +37,8 @@ def run(args: argparse.Namespace) -> int:
     with connected(args) as hub:
         outline = look(hub, args.repo, args.revision, args.gguf, args.top)
         say(
-            f"{outline.repo}: {outline.parameters / 1e9:.1f} B parameters, "
-            f"{outline.active_parameters / 1e9:.1f} B used per token. {gb(outline.download_bytes)} to download, "
+            f"{outline.repo}: {millions(outline.parameters)} parameters, "
+            f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
             f"{gb(outline.store_bytes(args.top))} in the library. Licence: {outline.licence or 'not stated'}."
         )
         pills = Pills()

@@ -16,7 +16,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"deleted": args.name, "restorable": restorable}))
     elif restorable:
-        print(f"{args.name} is in the trash for {trash.DAYS} days; `underhill-cli restore` brings it back.")
+        print(f"{args.name} is in the trash for {trash.DAYS} days; `underhill-cli restore {args.name}` brings it back.")
     elif args.name == BUILTIN:
         print("The built-in model is deleted; it is made anew when it is next used.")
     else:

@@ -47,11 +47,13 @@ class Checkpoint:
         """
         path = Path(path)
         if not path.is_dir() or not (path / CONFIG).is_file():
-            raise UnderhillError(
-                Kind.NOT_A_MODEL,
-                f"{path} is not a model: it has no {CONFIG}.",
-                "Choose the folder that holds config.json and the .safetensors files.",
-            )
+            what = f"{path} is not a model: it has no {CONFIG}."
+            if not path.exists():
+                what = f"There is no {path} on this computer."
+            elif not path.is_dir():
+                what = f"{path} is not a model: it is no GGUF file."
+            action = "Choose the folder that holds config.json and the .safetensors files, or a GGUF file."
+            raise UnderhillError(Kind.NOT_A_MODEL, what, action)
         config = _json_object(path / CONFIG)
         if not isinstance(config.get("model_type"), str):
             raise UnderhillError(

@@ -95,7 +95,8 @@ def known(folder: Path | str) -> Path:
         raise UnderhillError(
             Kind.BAD_REQUEST,
             f"{wanted} is not a folder of the library.",
-            f"Add it first; there are: {', '.join(map(str, paths()))}.",
+            f"There are: {', '.join(map(str, paths()))}. "
+            "Others are added in the settings, or by `underhill-cli folders --add`.",
         )
     return found
 

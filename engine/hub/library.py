@@ -211,7 +211,10 @@ def _not_there(name: str) -> UnderhillError:
     away = next((card for card in listing() if card.name == name and card.state == MISSING), None)
     if away is not None:
         return UnderhillError(Kind.DISK_ERROR, away.problem, away.action)
-    return UnderhillError(Kind.NOT_A_MODEL, f"There is no model called {name}.")
+    there = ", ".join(card.name for card in listing())
+    return UnderhillError(
+        Kind.NOT_A_MODEL, f"There is no model called {name}.", f"There are: {there}." if there else "Import one first."
+    )
 
 
 def tidy() -> None:

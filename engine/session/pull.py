@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.errors import UnderhillError
 from engine.hub import folders, library
-from engine.hub.home import home
+from engine.hub.home import BUILTIN, home
 from engine.hub.importer import Report
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
@@ -54,6 +54,8 @@ def pull(
     """
     name = name or outline.repo.rpartition("/")[2]
     folder, path = folder_of(home(), outline.repo), folders.location(name)
+    if name == BUILTIN:
+        raise library.taken(name)
     if path.exists():
         if keep_source or not _is_of(path, outline, top) or not was_passing(folder, outline):
             raise library.taken(name)

@@ -47,9 +47,7 @@ def main() -> None:
         right = found.identical and not found.left and 0 <= twice <= found.kills * MOST
         good &= right
         if args.json:
-            print(
-                json.dumps({"form": form, "twice": twice, "right": right, **asdict(found)}), flush=True
-            )
+            print(json.dumps({"form": form, "twice": twice, "right": right, **asdict(found)}), flush=True)
         else:
             print(
                 f"{form:12} {found.kills} kills, {found.total:12,} bytes, {twice:9,} of them twice, "

@@ -26,6 +26,7 @@ CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the n
 NAME = "underhill"
 MOST = 64 << 20  # bytes of an answer that is held whole
 _REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_PAGE = re.compile(r"https?://[^/]+/(?P<name>[\w.-]+/[\w.-]+)")
 _asking = threading.Lock()  # huggingface_hub has one session for all; a hub lends it its own while it asks
 
 
@@ -192,7 +193,9 @@ def connect(chosen: Mapping[str, Any]) -> Hub:
 def checked(repo: str) -> str:
     """The name of a model as hubs have them, or UnderhillError(BAD_REQUEST)."""
     if not _REPO.fullmatch(repo) or ".." in repo:
-        raise _bad(f"{repo!r} is not the name of a model.", "Names look like owner/model.")
+        page = _PAGE.match(repo)
+        action = f"The model of that address is called {page['name']}." if page else "Names look like owner/model."
+        raise _bad(f"{repo!r} is not the name of a model.", action)
     return repo
 
 

@@ -32,10 +32,14 @@ def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", to
 
     gguf: part of the name of the GGUF model to take, of a repository with several; '' takes safetensors where there are
     some, else what suits a store of `top` bits.
-    Raises UnderhillError: what the hub raises, and what importing would raise of such a model: NOT_A_MODEL,
-    UNSUPPORTED_MODEL, MISSING_FILE or BROKEN_FILE.
+    Raises UnderhillError: BAD_REQUEST where `gguf` names none or several; what the hub raises, and what importing would
+    raise of such a model: NOT_A_MODEL, UNSUPPORTED_MODEL, MISSING_FILE or BROKEN_FILE.
     """
     found = read_revision(hub, repo, revision)
+    if gguf and not found.ggufs:
+        raise UnderhillError(
+            Kind.BAD_REQUEST, f"{repo} has no GGUF files, so none called {gguf}.", "Ask for it without naming one."
+        )
     if found.ggufs and (gguf or not any(name.endswith(".safetensors") for name in found.files)):
         return gguf_outline(hub, found, gguf, top)
     if CONFIG not in found.files:
@@ -140,5 +144,5 @@ def _no_weights(found: Revision, why: str) -> UnderhillError:
     return UnderhillError(
         Kind.NOT_A_MODEL,
         f"{found.repo} is not a model that can be imported: {why}.",
-        "Look for the same model in safetensors format.",
+        "Look for another repository of the same model, with safetensors or GGUF files.",
     )

@@ -100,6 +100,13 @@ def test_a_download_is_kept_where_somebody_asks_for_it(server: HubServer, capsys
     assert (kept / "model.safetensors").is_file()  # nobody asked to have it removed
 
 
+def test_names_that_cannot_be_taken_bring_nothing(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, words in (("builtin", "already a model called builtin"), ("a/b", "cannot be called 'a/b'")):
+        code, _, err = run(capsys, "pull", "owner/small-moe", "--name", name)
+        assert (code, words in err) == (2, True)
+    assert not (home() / "downloads").exists()
+
+
 def test_a_token_is_tried_before_it_is_kept(
     server: HubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

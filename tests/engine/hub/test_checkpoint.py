@@ -67,8 +67,11 @@ def test_shards_are_found_through_the_index(sharded: Path) -> None:
 
 
 def test_not_a_model_directory(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "nowhere"):
-        assert refused(path).kind is Kind.NOT_A_MODEL
+    (tmp_path / "file.bin").touch()
+    said = {"": "has no config.json", "nowhere": "on this computer", "file.bin": "no GGUF file"}
+    for name, words in said.items():
+        error = refused(tmp_path / name)
+        assert (error.kind, words in error.sentence) == (Kind.NOT_A_MODEL, True)
 
 
 def test_missing_shard_is_named(sharded: Path) -> None:

@@ -162,6 +162,7 @@ def test_deleting_what_is_not_there(home: Path) -> None:
     with pytest.raises(UnderhillError) as caught:
         library.delete("nothing")
     assert caught.value.kind is Kind.NOT_A_MODEL
+    assert caught.value.action == "Import one first."
 
 
 def test_deleting_an_unfinished_import(home: Path, source: Path) -> None:

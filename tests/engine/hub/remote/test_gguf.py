@@ -130,6 +130,12 @@ def test_what_the_package_cannot_encode(
                     assert np.array_equal(matrix.numpy(), wanted), (layer, expert, part)
 
 
+def test_one_that_is_named_where_there_are_none(hub: Hub, server: HubServer) -> None:
+    with pytest.raises(UnderhillError, match="tiny/moe has no GGUF files") as error:
+        read_outline(hub, "tiny/moe", gguf="Q4_K_M")
+    assert error.value.kind is Kind.BAD_REQUEST
+
+
 def test_a_look_reads_the_header_and_no_weights(hub: Hub, server: HubServer, tmp_path: Path,
                                                 monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
     monkeypatch.setattr(peek, "FIRST", 1 << 12)

@@ -87,6 +87,8 @@ def test_what_is_not_there(hub: Hub, server: HubServer) -> None:
     assert "no such revision" in refused(hub, revision="nowhere").sentence
     for name in ("a/b/c", "../b", "a b", ""):
         assert refused(hub, name).kind is Kind.BAD_REQUEST
+    for page in ("https://huggingface.co/a/b", f"{server.url}/a/b/tree/main"):
+        assert refused(hub, page).action == "The model of that address is called a/b."
 
 
 def test_a_private_model_looks_like_none(hub: Hub, server: HubServer) -> None:
