@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -28,7 +29,7 @@ class HubServer:
     """``with HubServer() as hub``: hub.url is its address. Everything may be changed while it runs.
 
     tokens: those of people with an account. sent: bytes of files' bodies handed to the network, by file name.
-    line: bytes a second that all bodies together may have; 0 is all there is.
+    line: bytes a second that all bodies together may have; 0 is all there is. heard: called for all that is handed out.
     """
 
     repos: dict[str, Repo] = field(default_factory=dict)
@@ -39,6 +40,7 @@ class HubServer:
     sent: dict[str, int] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     line: float = 0.0
+    heard: Callable[[], None] | None = None
     _free: float = 0.0  # when the line can take more
 
     def __enter__(self) -> HubServer:
@@ -77,6 +79,8 @@ class HubServer:
     def count(self, name: str, nbytes: int) -> None:
         with self.lock:
             self.sent[name] = self.sent.get(name, 0) + nbytes
+        if self.heard is not None:
+            self.heard()
 
     def take_turn(self, nbytes: int) -> None:
         """Wait until the line has taken these bytes, after those of others that came before."""

@@ -140,15 +140,12 @@ class Killer:
         moments: list[float | str] = sorted(self._chance.uniform(0.02, 0.97) for _ in range(rounds))
         fetched = 0
         for moment in [*moments, LAST_BYTE, *SPOTS]:
-            child = self._start(moment if moment in SPOTS else "")  # type: ignore[arg-type]
+            child = self._start(str(moment) if moment in SPOTS else "")
             if moment not in SPOTS:
                 until = self.total if moment == LAST_BYTE else float(moment) * self.total
-                while child.is_alive() and fetched + self._weights_sent() < until:
-                    time.sleep(0.001)
-                if moment != LAST_BYTE:
-                    time.sleep(self._chance.random() * 0.03)
-                child.kill()
+                self._kill_at(child, until - fetched, 0.0 if moment == LAST_BYTE else self._chance.random() * 0.03)
             child.join()
+            self._server.heard = None
             assert child.exitcode == -signal.SIGKILL, self.log.read_text()
             time.sleep(0.05)  # the server learns of it
             fetched += self._weights_sent()
@@ -183,6 +180,16 @@ class Killer:
         child = self._context.Process(target=pull, args=(self._server.url, self._home, spot, self.log))
         child.start()
         return child
+
+    def _kill_at(self, child: BaseProcess, sent: float, later: float) -> None:
+        """Kill it so many seconds after these bytes of weights were handed out: at once, by the thread that did it."""
+
+        def heard() -> None:
+            if self._weights_sent() >= sent:
+                time.sleep(later)
+                child.kill()
+
+        self._server.heard = heard
 
     def _sent(self) -> int:
         return sum(self._server.sent.get(name, 0) for name in self._weights)
