@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.errors import UnderhillError
 from engine.hub import folders, library
+from engine.hub.card import UNFINISHED
 from engine.hub.home import BUILTIN, home
 from engine.hub.importer import Report
 from engine.hub.remote.client import Hub
@@ -57,7 +58,8 @@ def pull(
     if name == BUILTIN:
         raise library.taken(name)
     if path.exists():
-        if keep_source or not _is_of(path, outline, top) or not was_passing(folder, outline):
+        cut_off = not keep_source and was_passing(folder, outline) and _is_of(path, outline, top)
+        if not cut_off or _is_wanted(folder, outline.repo):
             raise library.taken(name)
         library.tidy()  # an earlier call was cut off when all but this had been done
         discard(folder)
@@ -87,6 +89,11 @@ def _is_of(store: Path, outline: Outline, top: int) -> bool:
     source, weights = manifest.source, {(file.name, file.sha256) for file in outline.weights}
     same = (source.repo, source.revision) == (outline.repo, outline.commit)
     return same and weights <= {(f.name, f.sha256) for f in source.files} and {s.top for s in manifest.specs} == {top}
+
+
+def _is_wanted(folder: Path, repo: str) -> bool:
+    """Whether an unfinished model of another name is being made of what there is of a download."""
+    return any(card.state == UNFINISHED and card.source in (repo, str(folder)) for card in library.listing())
 
 
 def _disk(path: Path) -> int:

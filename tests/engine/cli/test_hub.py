@@ -15,7 +15,7 @@ import pytest
 from engine.hub import kept, library
 from engine.hub.folders import location
 from engine.hub.home import home
-from engine.hub.remote import tokens
+from engine.hub.remote import body, retry, tokens
 from engine.session import Session
 from engine.store.reader import load_manifest
 from tests.engine.cli.test_cli import MODEL, found, run
@@ -98,6 +98,21 @@ def test_a_download_is_kept_where_somebody_asks_for_it(server: HubServer, capsys
     assert [p.name for p in library.models()] == ["mine"]
     assert run(capsys, "pull", "owner/small-moe", "--name", "mine", "--top", "4")[0] == 2
     assert (kept / "model.safetensors").is_file()  # nobody asked to have it removed
+
+
+def test_what_has_arrived_for_another_name_stays(
+    server: HubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry.Patience.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
+    monkeypatch.setattr(body, "CHUNK", 1 << 20)
+    found(capsys, "pull", "owner/small-moe", "--top", "4")
+    server.faults = [Fault("model.safetensors", cut=300_000, times=6), Fault("model.safetensors", cut=0)]
+    assert run(capsys, "pull", "owner/small-moe", "--top", "4", "--name", "second")[0] == 1
+    arrived = {p.name for p in (home() / "downloads").glob("*/arriving/*")}
+    assert arrived
+    server.faults = []
+    assert run(capsys, "pull", "owner/small-moe", "--top", "4")[0] == 2
+    assert {p.name for p in (home() / "downloads").glob("*/arriving/*")} == arrived
 
 
 def test_names_that_cannot_be_taken_bring_nothing(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
