@@ -13,7 +13,7 @@ from app.chats.records import Chat, Folder, Style
 from app.chats.search import Hit
 from app.chats.store import ChatStore
 from app.conversation import Conversation
-from app.language.words import say
+from app.language.words import plural, say
 from app.preferences import Preferences
 from app.presets.dialog import StyleDialog
 from app.theme.icons import icon
@@ -94,16 +94,41 @@ class ChatDesk(QObject):
     # ---- folders ----------------------------------------------------------------------------------------------
 
     @Slot(object, object)
-    def _move(self, chat: Chat, to: Folder | str | None) -> None:
+    def _move(self, chats: tuple[Chat, ...], to: Folder | str | None) -> None:
+        """Into a folder, with '' into a new one, with None out of any."""
         name = self._ask_name() if to == "" else ""
         if to == "" and not name:
             return
 
-        def move(store: ChatStore) -> None:
-            folder = folders.make(store, name) if name else to
-            folders.move(store, chat.id, folder.id if isinstance(folder, Folder) else None)
+        def move(store: ChatStore) -> tuple[Folder | None, bool]:
+            before = folders.listed(store)
+            folder = folders.make(store, name) if name else to if isinstance(to, Folder) else None
+            for chat in chats:
+                folders.move(store, chat.id, folder.id if folder is not None else None)
+            return folder, folder is not None and folder not in before
 
-        self._change(move)
+        self._keeper.do(move, lambda result: self._moved(chats, *result))
+
+    def _moved(self, chats: tuple[Chat, ...], folder: Folder | None, made: bool) -> None:
+        """made: the folder, too, is taken away by Undo."""
+
+        def back(store: ChatStore) -> None:
+            for chat in chats:
+                folders.move(store, chat.id, chat.folder_id)
+            if made and folder is not None:
+                folders.remove(store, folder.id)
+
+        self.refresh()
+        title, count, name = chats[0].title, len(chats), folder.name if folder is not None else ""
+        if count == 1 and folder is not None:
+            said = say("“{title}” is now in the folder “{folder}”.", title=title, folder=name)
+        elif folder is not None:
+            said = plural("1 chat is now in “{folder}”.", "%n chats are now in “{folder}”.", count, folder=name)
+        elif count == 1:
+            said = say("“{title}” is no longer in a folder.", title=title)
+        else:
+            said = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
+        self._window.toast.say(said, say("Undo"), lambda: self._change(back))
 
     @Slot()
     def _new_folder(self) -> None:
@@ -150,17 +175,30 @@ class ChatDesk(QObject):
     # ---- the trash --------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def _delete(self, chat: Chat) -> None:
-        if self._conversation.chat is not None and self._conversation.chat.id == chat.id:
+    def _delete(self, chats: tuple[Chat, ...]) -> None:
+        now = self._conversation.chat
+        shown = next((chat for chat in chats if now is not None and chat.id == now.id), None)
+        if shown is not None:
             self._conversation.new()
-        self._conversation.delete(chat.id)
-        self._window.toast.say(
-            say("“{title}” was deleted.", title=chat.title), say("Undo"), lambda: self._take_back(chat)
+        for chat in chats:
+            self._conversation.delete(chat.id)
+        said = (
+            say("“{title}” was deleted.", title=chats[0].title)
+            if len(chats) == 1
+            else plural("1 chat was deleted.", "%n chats were deleted.", len(chats))
         )
+        again = chats[0] if len(chats) == 1 else shown
+        self._window.toast.say(said, say("Undo"), lambda: self._restore(chats, again))
+
+    def _restore(self, chats: tuple[Chat, ...], shown: Chat | None) -> None:
+        """Out of the trash; shown: the one to open."""
+        for chat in chats:
+            self._conversation.restore(chat.id)
+        if shown is not None:
+            self._conversation.open(shown)
 
     def _take_back(self, chat: Chat) -> None:
-        self._conversation.restore(chat.id)
-        self._conversation.open(chat)
+        self._restore((chat,), chat)
 
     @Slot()
     def _open_trash(self) -> None:

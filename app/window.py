@@ -16,6 +16,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QResizeEvent,
     QShortcut,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -47,10 +48,12 @@ from app.panels.docks import Docks
 from app.preferences import Preferences
 from app.remedies import show_failure
 from app.shortcuts import SHORTCUTS
+from app.sides import Sides
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
 from app.turns import reads_from
+from app.widgets import reading_order
 from app.widgets.about import About
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
@@ -148,9 +151,7 @@ class MainWindow(QMainWindow):
         self.splitter.setSizes([248, 1000])
         self.setCentralWidget(self.splitter)
         self.live = Docks(self, self._theme)
-        self.setTabOrder(self.sidebar.list, self.header.sidebar)
-        self.setTabOrder(self.header.settings, self.transcript)
-        self.setTabOrder(self.transcript, self.composer.edit)
+        self.sides = Sides(self.splitter, self.header, self.sidebar, self.live, self._preferences)
 
     def _connect(self) -> None:
         c = self.conversation
@@ -182,12 +183,9 @@ class MainWindow(QMainWindow):
         self.sidebar.new.connect(self.new_chat)
         self.sidebar.opened.connect(self._open)
         self.sidebar.renamed.connect(c.rename)
-        self.header.sidebar.toggled.connect(self._show_sidebar)
-        self.header.live.toggled.connect(self._show_live)
         self.header.thinking_wanted.connect(self._think)
         self.header.shortcuts_wanted.connect(self.show_shortcuts)
         self.header.about_wanted.connect(self.show_about)
-        self.live.closed.connect(partial(self.header.live.setChecked, False))
 
     def _shortcuts(self) -> None:
         slots: dict[str, Callable[[], object]] = {
@@ -209,12 +207,9 @@ class MainWindow(QMainWindow):
         p = self._preferences
         if p.geometry:
             self.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
-        self.header.sidebar.setChecked(p.sidebar_open)
-        self._show_sidebar(p.sidebar_open)
         if p.docks:
             self.restoreState(QByteArray.fromBase64(p.docks.encode()))
-        self._show_live(p.live_open)
-        self.header.live.setChecked(self.live.shown)
+        self.sides.fit()
         self.conversation.sampling = dict(p.sampling)
         self.header.thinking.setChecked(p.thinking)
         self._keeper.do(lambda store: trash.empty(store, now=time.time()))
@@ -424,8 +419,10 @@ class MainWindow(QMainWindow):
 
     @Slot(int)
     def _page_changed(self, _: int) -> None:
-        """One writes to a chat only."""
-        self._foot.setVisible(self.pages.currentWidget() in (self.transcript, self.welcome))
+        """One writes to a chat only, and it is there that the live panels are about what one sees."""
+        chat = self.pages.currentWidget() in (self.transcript, self.welcome)
+        self._foot.setVisible(chat)
+        self.sides.calm(not chat)
 
     @Slot()
     def show_shortcuts(self) -> ShortcutSheet:
@@ -445,19 +442,8 @@ class MainWindow(QMainWindow):
         return about
 
     @Slot(bool)
-    def _show_sidebar(self, shown: bool) -> None:
-        self.sidebar.setVisible(shown)
-        self._preferences.sidebar_open = shown
-
-    @Slot(bool)
     def _think(self, wanted: bool) -> None:
         self.conversation.thinking = self._preferences.thinking = wanted
-
-    @Slot(bool)
-    def _show_live(self, shown: bool) -> None:
-        if shown != self.live.shown:
-            self.live.show_all(shown)
-        self._preferences.live_open = shown
 
     def save_preferences(self) -> None:
         """Have what is remembered written, off this thread."""
@@ -472,6 +458,9 @@ class MainWindow(QMainWindow):
             "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."), problem.cause
         )
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        return reading_order.move_focus(self, forward)
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if local_files(event.mimeData()):
             event.acceptProposedAction()
@@ -482,7 +471,13 @@ class MainWindow(QMainWindow):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self.sides.fit()
         self.toast.place()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.live.measure()
+        self.sides.fit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.leave()

@@ -19,11 +19,12 @@ from app.library.details import Details
 from app.library.discover import Discover
 from app.library.downloads import Downloads
 from app.library.elsewhere import Elsewhere
-from app.library.section import Section
+from app.library.section import WIDEST, Section
 from app.library.shelf import Shelf
 from app.library.yours import Yours
 from app.models import Models
 from app.theme import fonts
+from app.widgets.flow import FlowLayout
 from engine import api
 
 
@@ -49,9 +50,8 @@ class LibraryPage(QWidget):
         top.setContentsMargins(24, 14, 24, 4)
         top.addWidget(title, 1)
         top.addWidget(back)
-        bar = QHBoxLayout()
+        bar = FlowLayout()
         bar.setContentsMargins(24, 0, 24, 4)
-        bar.setSpacing(6)
         self.pages = QStackedWidget(self)
         self._tabs = QButtonGroup(self)
         self._tabs.setExclusive(True)
@@ -69,12 +69,21 @@ class LibraryPage(QWidget):
             self._tabs.addButton(tab, number)
             self.pages.addWidget(section)
             bar.addWidget(tab)
-        bar.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
-        column.addLayout(top)
-        column.addLayout(bar)
+        head = QWidget(self)
+        head.setMaximumWidth(WIDEST)
+        above = QVBoxLayout(head)
+        above.setContentsMargins(0, 0, 0, 0)
+        above.setSpacing(0)
+        above.addLayout(top)
+        above.addLayout(bar)
+        middle = QHBoxLayout()
+        middle.addStretch(1)
+        middle.addWidget(head, 1000)
+        middle.addStretch(1)
+        column.addLayout(middle)
         column.addWidget(self.pages, 1)
         self._tabs.idClicked.connect(self.show_section)
         self.yours.opened.connect(self.opened)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import SignalInstance
+from PySide6.QtCore import Qt, SignalInstance
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.language.words import say
 from app.library.entry import Entry
 from app.theme import fonts
 from app.widgets.layouts import empty
+
+WIDEST = 860  # pixels; longer lines are hard to read
 
 
 class Section(QScrollArea):
@@ -19,12 +21,13 @@ class Section(QScrollArea):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus, and is scrolled to
         self.setAccessibleName(name)
         page = QWidget(self)
         page.setObjectName("page")
         self.head, self._column, self.foot = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
         inner = QWidget(page)
-        inner.setMaximumWidth(860)
+        inner.setMaximumWidth(WIDEST)
         column = QVBoxLayout(inner)
         column.setContentsMargins(24, 14, 24, 24)
         column.setSpacing(10)
@@ -32,9 +35,11 @@ class Section(QScrollArea):
             part.setSpacing(10)
             column.addLayout(part)
         column.addStretch(1)
-        outer = QVBoxLayout(page)
+        outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
         outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(inner)
+        outer.addStretch(1)
+        outer.addWidget(inner, 1000)
+        outer.addStretch(1)
         self.setWidget(page)
         self._nothing = QLabel(page)
         self._nothing.setObjectName("muted")

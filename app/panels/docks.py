@@ -24,6 +24,9 @@ from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 from engine import api
 
+_WIDE = 330  # pixels, until somebody drags the border
+_SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+
 
 class Docks(QObject):
     """Gathers what costs nothing always; looks closer, and paints, only what can be seen.
@@ -40,6 +43,10 @@ class Docks(QObject):
         self.history = History()
         self.painted = 0  # snapshots shown so far
         self._theme = theme
+        self._window = window
+        self._wide = _WIDE
+        self._window_width = 0
+        self._away: tuple[QDockWidget, ...] = ()  # until there is room
         self._look = api.Look()
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
@@ -54,7 +61,7 @@ class Docks(QObject):
         for dock in self.docks:
             dock.installEventFilter(self)
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-        window.resizeDocks([*self.docks], [330, 330], Qt.Orientation.Horizontal)
+        window.resizeDocks([*self.docks], [_WIDE, _WIDE], Qt.Orientation.Horizontal)
         window.resizeDocks([*self.docks], [3, 2], Qt.Orientation.Vertical)
         self.experts.inspecting.connect(self._look_again)
         theme.changed.connect(self.repaint)
@@ -67,8 +74,36 @@ class Docks(QObject):
 
     def show_all(self, shown: bool) -> None:
         """Open or close all."""
+        self._away = ()
         for dock in self.docks:
             dock.setVisible(shown)
+
+    def wide(self) -> int:
+        """Pixels that they take, or would, beside the chat. The window is about to have the width that it has now."""
+        self._window_width = self._window.width()
+        return self._wide if any(map(self._beside, self.docks)) else 0
+
+    def measure(self) -> None:
+        """They have the width that they are meant to have."""
+        self._wide = next((d.width() for d in self.docks if d.isVisible() and self._beside(d)), self._wide)
+
+    def put_away(self) -> None:
+        """Hide those beside the chat, until there is room again."""
+        for dock in self.docks:
+            if not dock.isHidden() and self._beside(dock):
+                self._away = (*self._away, dock)
+                dock.hide()
+
+    def bring_back(self) -> None:
+        """Show those that were put away, or all where none was."""
+        back, self._away, wide = self._away or self.docks, (), self._wide
+        for dock in back:
+            dock.show()
+        self._window.resizeDocks([*back], [wide] * len(back), Qt.Orientation.Horizontal)
+        self._wide = wide  # which showing them has measured too early
+
+    def _beside(self, dock: QDockWidget) -> bool:
+        return not dock.isFloating() and self._window.dockWidgetArea(dock) in _SIDES
 
     @Slot(object)
     def take(self, telemetry: api.Telemetry) -> None:
@@ -102,6 +137,8 @@ class Docks(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
             self._soon.start()  # what is inside comes and goes after the dock
+        if event.type() == QEvent.Type.Resize and self._window.width() == self._window_width:
+            self.measure()  # somebody drags the border: it is not the window that squeezes them
         if event.type() == QEvent.Type.Close and isinstance(watched, QDockWidget):
             watched.hide()
             if not self.shown:
@@ -134,7 +171,7 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
     panel = QFrame(dock)
     panel.setObjectName("live")
     panel.setAccessibleName(say("{title} panel", title=title))
-    panel.setMinimumWidth(27 * panel.fontMetrics().averageCharWidth())
+    panel.setMinimumWidth(29 * panel.fontMetrics().averageCharWidth())
     scroll = QScrollArea(panel)
     scroll.setWidgetResizable(True)
     scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

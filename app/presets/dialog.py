@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -58,26 +58,27 @@ class StyleDialog(QDialog):
         column = QVBoxLayout(inside)
         self.system = _field(inside, say("System prompt"), 110)
         self.system.setPlaceholderText(say("What the model is told before the chat, such as: Answer in one sentence."))
-        self.stop = _field(inside, say("Texts that end an answer, one a line"), 62)
-        self.stop.setToolTip(say("\\n stands for the end of a line."))
         self.editors = {s.name: SettingEditor(s, None, inside) for s in api.settings.SAMPLING}
         column.addWidget(QLabel(say("System prompt"), inside))
         column.addWidget(self.system)
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
             column.addWidget(editor)
+        self.stop = _field(inside, say("Texts that end an answer, one a line"), 62)
+        self.stop.setToolTip(say("\\n stands for the end of a line."))
         column.addWidget(QLabel(say("Texts that end an answer, one a line"), inside))
         column.addWidget(self.stop)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(inside)
         usual_button = QPushButton(say("As the settings say"), self)
         usual_button.clicked.connect(self._as_usual)
+        cancel = QPushButton(say("Cancel"), self)
+        cancel.clicked.connect(self.reject)
         use = QPushButton(say("Use in this chat"), self)
         use.setObjectName("primary")
         use.clicked.connect(self._use)
-        cancel = QPushButton(say("Cancel"), self)
-        cancel.clicked.connect(self.reject)
         for button in (self.keep, self.remove, usual_button, cancel):
             button.setAutoDefault(False)
         foot = QHBoxLayout()

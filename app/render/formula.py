@@ -73,24 +73,24 @@ def stand_in(number: int) -> str:
     return chr(_PLACE + number)
 
 
-def to_svg(latex: str, display: bool, size: float, colour: str) -> tuple[str, float]:
-    """A formula as SVG, and the pixels from its foot up to the line of writing. Any exception: it cannot be set."""
+def to_svg(latex: str, display: bool, size: float, colour: str) -> str:
+    """A formula as SVG whose line of writing is at 0. Any exception: it cannot be set."""
     import ziafont  # half a second with its typeface, and most chats hold no formula
     import ziamath
 
     latex = _RAISED.sub(r"{\1}", latex)
     ziafont.config.svg2 = False  # no <symbol>: Qt draws SVG 1.2 Tiny
     set_ = ziamath.Latex(latex, size=size, color=colour, inline=not display)
-    return set_.svg(), -float(set_.getyofst())
+    return str(set_.svg())
 
 
 class Formulas(QObject):
     """Pictures of formulas. ready: some that were asked for are there now, or are known to be wrong."""
 
     ready = Signal()
-    _set = Signal(object, str, float)
+    _set = Signal(object, str)
 
-    def __init__(self, parent: QObject | None = None, setter: Callable[..., tuple[str, float]] = to_svg) -> None:
+    def __init__(self, parent: QObject | None = None, setter: Callable[..., str] = to_svg) -> None:
         super().__init__(parent)
         self._setter = setter
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
@@ -122,15 +122,15 @@ class Formulas(QObject):
     def _make(self, key: Key) -> None:
         latex, display, colour, size = key
         try:
-            svg, below = self._setter(latex, display, size, colour)
+            svg = self._setter(latex, display, size, colour)
         except Exception:  # whatever a parser says to what is no LaTeX: the source is shown instead
-            svg, below = "", 0.0
-        self._set.emit(key, svg, below)
+            svg = ""
+        self._set.emit(key, svg)
 
-    @Slot(object, str, float)
-    def _take(self, key: Key, svg: str, below: float) -> None:
+    @Slot(object, str)
+    def _take(self, key: Key, svg: str) -> None:
         self._asked.discard(key)
-        self._pictures[key] = _drawn(svg, below) if svg else None
+        self._pictures[key] = _drawn(svg) if svg else None
         while len(self._pictures) > _KEPT:
             self._pictures.popitem(last=False)
         self._tell.start()
@@ -140,7 +140,7 @@ def _key(formula: Found, colour: str) -> Key:
     return formula.latex, formula.display, colour, QFontInfo(fonts.text()).pixelSize() * _SCALE
 
 
-def _drawn(svg: str, below: float) -> Picture | None:
+def _drawn(svg: str) -> Picture | None:
     """The image at the resolution of the finest screen, or twice the usual; None where Qt cannot read it."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     box = renderer.viewBoxF()
@@ -153,4 +153,5 @@ def _drawn(svg: str, below: float) -> Picture | None:
     painter = QPainter(image)
     renderer.render(painter, QRectF(0, 0, box.width() * scale, box.height() * scale))
     painter.end()
-    return Picture(image, float(width), float(height), max(0.0, below + height - box.height()))
+    foot = box.bottom() + height - box.height()  # 0 is the line of writing
+    return Picture(image, float(width), float(height), max(0.0, foot))

@@ -31,7 +31,8 @@ def put_in(document: QTextDocument, found: list[Found], formulas: Formulas, pale
             continue
         picture = formulas.picture(formula, palette.text)
         if picture is not None:
-            _insert(document, cursor, number, picture, room)
+            alone = cursor.block().text().strip() == stand_in(number)
+            _insert(document, cursor, number, picture, room, alone)
             continue
         waiting = formulas.waiting(formula, palette.text) or waiting
         form = QTextCharFormat(cursor.charFormat())
@@ -66,14 +67,16 @@ def _numbers(cursor: QTextCursor) -> list[int]:
     return found
 
 
-def _insert(document: QTextDocument, cursor: QTextCursor, number: int, picture: Picture, room: float) -> None:
+def _insert(
+    document: QTextDocument, cursor: QTextCursor, number: int, picture: Picture, room: float, alone: bool
+) -> None:
     """Qt can set a picture's middle half an x above the line of writing, and no other height but that of its foot: so
-    the picture gets what it lacks above or below, until that is where its line of writing lies.
+    the picture gets what it lacks above or below, until that is where its line of writing lies. alone: there is no
+    line of writing to be on.
     """
     shrink = min(1.0, room / picture.width)
     width, height, below = picture.width * shrink, picture.height * shrink, picture.below * shrink
-    lift = QFontMetricsF(fonts.text()).xHeight() / 2
-    lacking = (height - below) - below - lift
+    lacking = 0.0 if alone else height - 2 * below - QFontMetricsF(fonts.text()).xHeight()
     above, under = max(0.0, -lacking), max(0.0, lacking)
     name = f"{_SCHEME}{number}"
     document.addResource(

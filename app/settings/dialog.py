@@ -138,6 +138,7 @@ class SettingsDialog(QDialog):
         whole.setSpacing(0)
         whole.addWidget(side)
         whole.addLayout(right, 1)
+        self.setTabOrder(self.advanced, self.scope)
         self._stack.currentChanged.connect(self._show_scope)
         self._show_scope()
 

@@ -27,6 +27,7 @@ class SettingEditor(QWidget):
         self._base = setting.default
         self._label = QLabel(setting.label, self)
         self._label.setFont(fonts.text(1.0, self._label.font().Weight.Medium))
+        self._label.setWordWrap(True)
         self._help = QLabel(setting.help, self)
         self._help.setObjectName("muted")
         self._help.setWordWrap(True)

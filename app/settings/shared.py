@@ -21,6 +21,7 @@ from app.language.words import say
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
 from app.theme import fonts
+from app.widgets.flow import FlowLayout
 from app.widgets.format import size
 from engine import api
 
@@ -131,10 +132,9 @@ class Folders(QWidget):
         self.first.clicked.connect(lambda: self.preferred.emit(self._current()))
         self.remove = QPushButton(say("Take out"), self)
         self.remove.clicked.connect(lambda: self.forgotten.emit(self._current()))
-        row = QHBoxLayout()
+        row = FlowLayout()
         for button in (add, self.first, self.remove):
             row.addWidget(button)
-        row.addStretch(1)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 9, 0, 9)
         column.setSpacing(5)

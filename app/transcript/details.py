@@ -77,7 +77,7 @@ class AnswerDetails(QDialog):
             else:
                 row_.addLayout(part)
             outer.addLayout(row_)
-        self.setMinimumWidth(460)
+        outer.addStrut(460)
 
     def picture(self) -> QPixmap:
         """The figures as they are shown."""

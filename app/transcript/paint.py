@@ -22,6 +22,7 @@ from app.transcript.blocks import CODE_HEAD, BlockView
 from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, NOTE, MessageItem
 from app.transcript.selection import Selection
 
+_BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
@@ -70,6 +71,8 @@ def paint_message(
         painter.setPen(QColor(palette.muted))
         room = foot_rect(item, column, buttons)
         metrics = QFontMetricsF(painter.font())
+        while metrics.horizontalAdvance(line) > room.width() and _BETWEEN in line:
+            line = line.rpartition(_BETWEEN)[0]  # whole figures; the button beside them tells all
         painter.drawText(room, _LEFT, metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()))
 
 

@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
 from app.language.words import later, say
 from app.theme import fonts
 from app.theme.icons import pixmap
+from app.widgets.layouts import fit
 
 DEPENDENCIES = (
     "gguf",
@@ -53,6 +54,8 @@ _SHIPPED = (
     (later("Icons and the built-in model"), "", later("part of Underhill")),
 )
 
+_LONGEST = 44  # characters of a folder's path; a longer one is shortened, since a label cannot break it
+
 
 class About(QDialog):
     """folder: where chats and settings are. computing: a sentence about kernels and model, empty while none is open."""
@@ -60,7 +63,6 @@ class About(QDialog):
     def __init__(self, folder: Path, computing: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(say("About Underhill"))
-        self.setMinimumWidth(520)
         number = version()
         mark = QLabel(self)
         mark.setPixmap(pixmap("underhill", "", 56, self.devicePixelRatioF()))
@@ -81,7 +83,11 @@ class About(QDialog):
                 platform.platform(terse=True), computing, say("Chats and settings: {folder}", folder=folder),
             ) if line
         )  # fmt: skip
-        facts = QLabel(self.details, self)
+        at = str(folder)
+        facts = QLabel(
+            self.details.replace(at, at if len(at) <= _LONGEST else f"{at[:12]}…{at[13 - _LONGEST :]}"), self
+        )
+        facts.setToolTip(self.details)
         facts.setObjectName("muted")
         facts.setWordWrap(True)
         facts.setTextInteractionFlags(
@@ -107,10 +113,12 @@ class About(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 18)
         column.setSpacing(14)
+        column.addStrut(472)
         column.addLayout(top)
         column.addWidget(facts)
         column.addWidget(self.parts, 1)
         column.addWidget(buttons)
+        fit(self)
 
     @Slot()
     def _copy(self) -> None:

@@ -107,7 +107,7 @@ class Banners(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(20, 12, 20, 0)
+        self._column.setContentsMargins(20, 12, 20, 8)
         self._column.setSpacing(8)
         self.banners: list[Banner] = []
         self.hide()

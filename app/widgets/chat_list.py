@@ -74,6 +74,8 @@ class ChatListModel(QAbstractListModel):
         if isinstance(row, Section) and row.folder is None:
             return Qt.ItemFlag.NoItemFlags
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        if isinstance(row, Chat):
+            flags |= Qt.ItemFlag.ItemIsDragEnabled
         return flags if isinstance(row, Hit) else flags | Qt.ItemFlag.ItemIsEditable
 
 
@@ -83,6 +85,7 @@ class ChatDelegate(QStyledItemDelegate):
     def __init__(self, theme: Theme, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.target = -1  # row of the folder that something is being dragged into
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         row = index.data(ROW_ROLE)
@@ -101,27 +104,27 @@ class ChatDelegate(QStyledItemDelegate):
             painter.setPen(QColor(self._theme.palette.muted))
             painter.drawText(rect.adjusted(9, 6, -6, 0), Qt.AlignmentFlag.AlignVCenter, row.title)
         else:
-            self._ground(painter, option)
+            self._ground(painter, option, index.row() == self.target)
             if isinstance(row, Hit):
                 self._hit(painter, rect.adjusted(10, 6, -8, -6), row)
             elif isinstance(row, Section):
                 self._folder(painter, rect, row)
             else:
-                inside = 16 if row.folder_id is not None and not row.pinned else 0
+                inside = 32 if row.folder_id is not None and not row.pinned else 0
                 self._line(painter, rect.adjusted(10 + inside, 0, -8, 0), row.title, self._theme.palette.text)
         painter.restore()
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:
         editor.setGeometry(option.rect)
 
-    def _ground(self, painter: QPainter, option: QStyleOptionViewItem) -> None:
+    def _ground(self, painter: QPainter, option: QStyleOptionViewItem, target: bool) -> None:
         p, state, rect = self._theme.palette, option.state, option.rect
         chosen = bool(state & QStyle.StateFlag.State_Selected)
         if chosen or state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(p.pressed if chosen else p.hover))
             painter.drawRoundedRect(rect.adjusted(0, 1, 0, -1), 8, 8)
-        if state & QStyle.StateFlag.State_HasFocus:
+        if target or state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(p.accent))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(rect.adjusted(0, 1, -1, -2), 8, 8)

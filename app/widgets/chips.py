@@ -15,7 +15,8 @@ from app.widgets.flow import FlowLayout
 from app.widgets.icon_button import IconButton
 from app.widgets.layouts import empty
 
-_LONGEST = 44  # characters
+_LONGEST = 44  # characters on the chip
+_TOLD = 240  # and in its tooltip, where it is longer
 
 
 @dataclass(frozen=True)
@@ -61,9 +62,10 @@ class Chips(QWidget):
         frame = QFrame(self)
         frame.setObjectName("chip")
         text = " ".join(chip.text.split())
-        button = QPushButton(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…", frame)
+        short = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+        button = QPushButton(short, frame)
         button.setObjectName("chip")
-        button.setToolTip(chip.tooltip)
+        button.setToolTip(chip.tooltip if short == text else f"{text[:_TOLD]}\n{chip.tooltip}".strip())
         button.setAccessibleName(f"{text}. {chip.tooltip}".strip())
         if chip.icon:
             button.setIcon(icon(chip.icon, self._theme.palette.muted))

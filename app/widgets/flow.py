@@ -34,11 +34,12 @@ class FlowLayout(QLayout):
         return True
 
     def heightForWidth(self, width: int) -> int:
-        return self._place(QRect(0, 0, width, 0), False)
+        margins = self.contentsMargins()
+        return self._place(QRect(0, 0, width, 0).marginsRemoved(margins), False) + margins.top() + margins.bottom()
 
     def setGeometry(self, rect: QRect) -> None:
         super().setGeometry(rect)
-        self._place(rect, True)
+        self._place(rect.marginsRemoved(self.contentsMargins()), True)
 
     def sizeHint(self) -> QSize:
         return self.minimumSize()
@@ -47,7 +48,7 @@ class FlowLayout(QLayout):
         size = QSize()
         for item in self._items:
             size = size.expandedTo(item.minimumSize())
-        return size
+        return size.grownBy(self.contentsMargins())
 
     def _place(self, rect: QRect, really: bool) -> int:
         """Returns the height that is needed."""

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout,
 
 from app.language.words import later, say
 from app.theme import fonts
+from app.widgets.layouts import fit
 
 _TOPS = (
     (8, later("8 bits – practically the original, half of its size or less")),
@@ -23,7 +24,6 @@ class ImportDialog(QDialog):
         """path: of a folder or a file. name: to be offered; '' takes the path's."""
         super().__init__(parent)
         self.setWindowTitle(say("Import a model"))
-        self.setMinimumWidth(480)
         head = QLabel(say("Import a model"), self)
         head.setFont(fonts.text(1.3, head.font().Weight.DemiBold))
         text = QLabel(
@@ -42,6 +42,7 @@ class ImportDialog(QDialog):
             self._top.addItem(say(words), bits)
         form = QFormLayout()
         form.setVerticalSpacing(10)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.addRow(say("From"), place)
         form.addRow(say("Name"), self._name)
         form.addRow(say("Precision"), self._top)
@@ -54,10 +55,12 @@ class ImportDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 18)
         column.setSpacing(12)
+        column.addStrut(432)
         column.addWidget(head)
         column.addWidget(text)
         column.addLayout(form)
         column.addWidget(buttons)
+        fit(self)
 
     def name(self) -> str:
         """What the library will call it."""

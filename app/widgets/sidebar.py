@@ -7,13 +7,12 @@ from datetime import datetime
 from functools import partial
 
 from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
-    QListView,
     QMenu,
     QPushButton,
     QVBoxLayout,
@@ -22,34 +21,20 @@ from PySide6.QtWidgets import (
 
 from app.chats.records import Chat, Folder
 from app.chats.search import MOST, Hit
-from app.language.words import say
+from app.language.words import plural, say
 from app.theme import fonts
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
-from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
+from app.widgets.chat_list import ROW_ROLE, ChatListModel
 from app.widgets.chat_rows import Section, findings, listing
+from app.widgets.chat_view import ChatView
 from app.widgets.icon_button import IconButton
 
 _SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
 
-class _List(QListView):
-    """Adds F2 and Delete to the keys of a list."""
-
-    rename = Signal()
-    remove = Signal()
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_F2:
-            self.rename.emit()
-        elif event.key() == Qt.Key.Key_Delete:
-            self.remove.emit()
-        else:
-            super().keyPressEvent(event)
-
-
 class Sidebar(QFrame):
-    """Signals bear a Chat, a Folder or a Hit; renamed: an id and a title.
+    """Signals bear a Chat, a Folder or a Hit; deleted, moved: a tuple of chats; renamed: an id and a title.
 
     fill_menu: called with the menu of the button beside 'New chat', to say what is in it.
     """
@@ -60,7 +45,7 @@ class Sidebar(QFrame):
     renamed = Signal(object, str)
     deleted = Signal(object)
     pinned = Signal(object, bool)
-    moved = Signal(object, object)  # chat, and a Folder, None for out of any, or '' for a new one
+    moved = Signal(object, object)  # chats, and a Folder, None for out of any, or '' for a new one
     exported = Signal(object, str)  # chat, and 'md' or 'json'
     folder_renamed = Signal(object, str)
     folder_removed = Signal(object)
@@ -107,20 +92,14 @@ class Sidebar(QFrame):
             icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition
         )
         self.model = ChatListModel(self)
-        self.list = _List(self)
-        self.list.setObjectName("chats")
-        self.list.setAccessibleName(say("Chats"))
-        self.list.setModel(self.model)
-        self.list.setItemDelegate(ChatDelegate(theme, self.list))
-        self.list.setMouseTracking(True)
-        self.list.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
-        self.list.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
-        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list = ChatView(theme, self.model, self)
         self.list.customContextMenuRequested.connect(self._menu)
-        self.list.clicked.connect(self._activated)
+        self.list.clicked.connect(self._clicked)
         self.list.activated.connect(self._activated_by_key)
         self.list.rename.connect(self.rename_current)
         self.list.remove.connect(self._remove_current)
+        self.list.move_wanted.connect(self._choose_folder)
+        self.list.dropped.connect(self.moved)
         self.model.renamed.connect(self.renamed)
         self.model.folder_renamed.connect(self.folder_renamed)
         self._nothing = QLabel(self)
@@ -141,20 +120,22 @@ class Sidebar(QFrame):
     def show_chats(self, chats: list[Chat], folders: list[Folder], closed: set[int], current: int) -> None:
         """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
         self._folders = folders
+        self.list.setDragEnabled(True)
         self.model.fill(listing(chats, folders, closed, datetime.now()))
         self._say("" if self.model.rows else say("Your chats will be listed here."))
         self.mark(current)
 
     def show_found(self, chats: list[Chat], hits: list[Hit]) -> None:
         """What a search found, in titles and in messages."""
+        self.list.setDragEnabled(False)  # there is no folder to drag it to
         self.model.fill(findings(chats, hits, MOST))
         self._say("" if self.model.rows else say("No chat has that."))
 
     def mark(self, current: int) -> None:
         """Show which chat is open."""
         row = self.list.currentIndex().data(ROW_ROLE)
-        if isinstance(row, Hit) and row.chat.id == current:
-            return
+        if (isinstance(row, Hit) and row.chat.id == current) or len(self.list.chats()) > 1:
+            return  # it is marked, or somebody is choosing several
         index = self.model.index_of(current)
         if index.isValid():
             self.list.setCurrentIndex(index)
@@ -192,6 +173,13 @@ class Sidebar(QFrame):
             self._activated(index)
 
     @Slot(QModelIndex)
+    def _clicked(self, index: QModelIndex) -> None:
+        """With Ctrl or Shift a click chooses several chats, and opens none."""
+        several = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        if not QGuiApplication.keyboardModifiers() & several:
+            self._activated(index)
+
+    @Slot(QModelIndex)
     def _activated(self, index: QModelIndex) -> None:
         row = index.data(ROW_ROLE)
         if isinstance(row, Chat):
@@ -203,11 +191,21 @@ class Sidebar(QFrame):
 
     @Slot()
     def _remove_current(self) -> None:
-        row = self.list.currentIndex().data(ROW_ROLE)
-        if isinstance(row, Chat):
-            self.deleted.emit(row)
+        row, chats = self.list.currentIndex().data(ROW_ROLE), self.list.chats()
+        if chats:
+            self.deleted.emit(chats)
         elif isinstance(row, Section) and row.folder is not None:
             self.folder_removed.emit(row.folder)
+
+    @Slot()
+    def _choose_folder(self) -> None:
+        """A menu of folders for the chosen chats, at the last of them."""
+        chats = self.list.chats()
+        if chats:
+            menu = self._new_menu()
+            self._fill_folders(menu, chats)
+            corner = self.list.visualRect(self.list.currentIndex()).bottomLeft()
+            menu.popup(self.list.viewport().mapToGlobal(corner + QPoint(16, 0)))
 
     @Slot()
     def _more(self) -> None:
@@ -221,9 +219,14 @@ class Sidebar(QFrame):
         row = index.data(ROW_ROLE)
         if isinstance(row, Hit) or row is None or (isinstance(row, Section) and row.folder is None):
             return
-        self.list.setCurrentIndex(index)
-        menu = self._new_menu()
-        if isinstance(row, Chat):
+        if not self.list.selectionModel().isSelected(index):
+            self.list.setCurrentIndex(index)
+        menu, chats = self._new_menu(), self.list.chats()
+        if len(chats) > 1:
+            colour, delete = self._theme.palette.muted, plural("Delete 1 chat", "Delete %n chats", len(chats))
+            self._fill_folders(menu.addMenu(icon("folder", colour), say("Move to folder")), chats)
+            menu.addAction(icon("trash", colour), delete + "\tDel", lambda: self.deleted.emit(chats))
+        elif isinstance(row, Chat):
             self.fill_chat_menu(menu, row)
         else:
             colour = self._theme.palette.muted
@@ -237,18 +240,22 @@ class Sidebar(QFrame):
         menu.addAction(icon("edit", colour), say("Rename") + "\tF2", self.rename_current)
         menu.addAction(icon("pin", colour), say("Unpin") if chat.pinned else say("Pin to the top"),
                        lambda: self.pinned.emit(chat, not chat.pinned))  # fmt: skip
-        move = menu.addMenu(icon("folder", colour), say("Move to folder"))
-        for folder in self._folders:
-            if folder.id != chat.folder_id:
-                move.addAction(folder.name, partial(self.moved.emit, chat, folder))
-        if chat.folder_id is not None:
-            move.addAction(say("Out of its folder"), lambda: self.moved.emit(chat, None))
-        move.addSeparator()
-        move.addAction(say("New folder…"), lambda: self.moved.emit(chat, ""))
+        self._fill_folders(menu.addMenu(icon("folder", colour), say("Move to folder")), (chat,))
         menu.addAction(icon("copy", colour), say("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
         menu.addAction(icon("copy", colour), say("Export as JSON…"), lambda: self.exported.emit(chat, "json"))
         menu.addSeparator()
-        menu.addAction(icon("trash", colour), say("Delete") + "\tDel", lambda: self.deleted.emit(chat))
+        menu.addAction(icon("trash", colour), say("Delete") + "\tDel", lambda: self.deleted.emit((chat,)))
+
+    def _fill_folders(self, menu: QMenu, chats: tuple[Chat, ...]) -> None:
+        """Where chats can be moved to."""
+        inside = {chat.folder_id for chat in chats}
+        for folder in self._folders:
+            if inside != {folder.id}:
+                menu.addAction(folder.name, partial(self.moved.emit, chats, folder))
+        if inside != {None}:
+            menu.addAction(say("Out of its folder"), lambda: self.moved.emit(chats, None))
+        menu.addSeparator()
+        menu.addAction(say("New folder…"), lambda: self.moved.emit(chats, ""))
 
     def _new_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -23,7 +23,7 @@ class Toast(QFrame):
         self._button.clicked.connect(self._clicked)
         self._what: Callable[[], object] | None = None
         row = QHBoxLayout(self)
-        row.setContentsMargins(16, 8, 10, 8)
+        self._row = row
         row.addWidget(self._label)
         row.addWidget(self._button)
         self._timer = QTimer(self)
@@ -38,6 +38,7 @@ class Toast(QFrame):
         self._label.setText(text)
         self._button.setText(button)
         self._button.setVisible(bool(button))
+        self._row.setContentsMargins(16, 8, 10 if button else 16, 8)
         self._what = what
         self.setAccessibleName(text)
         self.adjustSize()

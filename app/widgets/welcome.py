@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.language.words import later, say
 from app.theme import fonts
@@ -31,6 +31,7 @@ class Welcome(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus, and is scrolled to
         page = QWidget(self)
         page.setObjectName("page")
         mark = QLabel(page)
@@ -64,9 +65,11 @@ class Welcome(QScrollArea):
         column.addSpacing(10)
         column.addLayout(grid)
         column.addStretch(4)
-        outer = QVBoxLayout(page)
+        outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
         outer.setContentsMargins(28, 12, 28, 12)
-        outer.addWidget(inner, 1, Qt.AlignmentFlag.AlignHCenter)
+        outer.addStretch(1)
+        outer.addWidget(inner, 1000)
+        outer.addStretch(1)
         inner.setMinimumWidth(320)
         self.setWidget(page)
         self.tell("", "", (), True)

@@ -162,6 +162,35 @@
         </message>
         <message>
             <location filename="../../app/chat_desk.py"></location>
+            <source>“{title}” is now in the folder “{folder}”.</source>
+            <translation>“{title}”已移到文件夹“{folder}”。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/chat_desk.py"></location>
+            <source>%n chats are now in “{folder}”.</source>
+            <translation>
+                <numerusform>%n 个对话已移到“{folder}”。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/chat_desk.py"></location>
+            <source>“{title}” is no longer in a folder.</source>
+            <translation>“{title}”已移出文件夹。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/chat_desk.py"></location>
+            <source>%n chats are no longer in a folder.</source>
+            <translation>
+                <numerusform>%n 个对话已移出文件夹。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/chat_desk.py"></location>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat_desk.py"></location>
             <source>New folder</source>
             <translation>新建文件夹</translation>
         </message>
@@ -175,10 +204,12 @@
             <source>“{title}” was deleted.</source>
             <translation>已删除“{title}”。</translation>
         </message>
-        <message>
+        <message numerus="yes">
             <location filename="../../app/chat_desk.py"></location>
-            <source>Undo</source>
-            <translation>撤销</translation>
+            <source>%n chats were deleted.</source>
+            <translation>
+                <numerusform>已删除 %n 个对话。</numerusform>
+            </translation>
         </message>
         <message>
             <location filename="../../app/chat_desk.py"></location>
@@ -1960,7 +1991,12 @@
         </message>
         <message>
             <location filename="../../app/shortcuts.py"></location>
-            <source>Delete the chosen chat</source>
+            <source>Move the chosen chats to a folder</source>
+            <translation>把所选对话移到文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/shortcuts.py"></location>
+            <source>Delete the chosen chats</source>
             <translation>删除所选对话</translation>
         </message>
         <message>
@@ -2706,6 +2742,13 @@
             <source>Last seven days</source>
             <translation>过去七天</translation>
         </message>
+        <message numerus="yes">
+            <location filename="../../app/widgets/chat_view.py"></location>
+            <source>%n chats</source>
+            <translation>
+                <numerusform>%n 个对话</numerusform>
+            </translation>
+        </message>
         <message>
             <location filename="../../app/widgets/composer.py"></location>
             <source>Messages that wait</source>
@@ -2958,6 +3001,18 @@
             <source>No chat has that.</source>
             <translation>没有找到匹配的对话。</translation>
         </message>
+        <message numerus="yes">
+            <location filename="../../app/widgets/sidebar.py"></location>
+            <source>Delete %n chats</source>
+            <translation>
+                <numerusform>删除 %n 个对话</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/sidebar.py"></location>
+            <source>Move to folder</source>
+            <translation>移到文件夹</translation>
+        </message>
         <message>
             <location filename="../../app/widgets/sidebar.py"></location>
             <source>Rename</source>
@@ -2980,16 +3035,6 @@
         </message>
         <message>
             <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Move to folder</source>
-            <translation>移到文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Out of its folder</source>
-            <translation>移出文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
             <source>Export as Markdown…</source>
             <translation>导出为 Markdown…</translation>
         </message>
@@ -2997,6 +3042,11 @@
             <location filename="../../app/widgets/sidebar.py"></location>
             <source>Export as JSON…</source>
             <translation>导出为 JSON…</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/sidebar.py"></location>
+            <source>Out of its folder</source>
+            <translation>移出文件夹</translation>
         </message>
         <message>
             <location filename="../../app/widgets/trash_dialog.py"></location>

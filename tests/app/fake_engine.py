@@ -65,6 +65,7 @@ class FakeEngine:
         self.dead = False  # it fails whatever is asked of it
         self.context = 1024
         self.finish = "stop"
+        self.thinking_seconds = 0.0
         self.telemetry_every = 0.2
         self.shared: dict[str, Any] = {s.name: s.default for s in api.settings.SHARED}
         self.token = ""
@@ -201,6 +202,7 @@ class FakeEngine:
         stats = api.Stats(
             text, tuple(tokens), finish, prompt, 0, self.dropped, max(0.01, read - started), time.monotonic() - read,
             c["hits"], c["misses"], 41_000_000, {k: c[k] for k in ("8", "4", "2", "skipped")}, 900_000_000,
+            thinking_seconds=self.thinking_seconds,
         )  # fmt: skip
         self._on_event(self.snapshot(False))
         return (api.Cancelled if finish == "cancelled" else api.Done)(command.id, stats)

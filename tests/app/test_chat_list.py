@@ -37,7 +37,7 @@ def test_a_deleted_chat_waits_in_the_trash(qtbot: QtBot, launch: Launch, tmp_pat
     underhill = launch()
     ask(qtbot, underhill, "forget me")
     qtbot.waitUntil(lambda: underhill.window.sidebar.model.rowCount() == 2)
-    underhill.window.sidebar.deleted.emit(underhill.window.sidebar.model.rows[1])
+    underhill.window.sidebar.deleted.emit((underhill.window.sidebar.model.rows[1],))
     assert on_disk(underhill, tmp_path) == []
     again = launch()
     again.window.chats._open_trash()
@@ -55,7 +55,7 @@ def test_removed_from_the_trash_is_for_good(qtbot: QtBot, launch: Launch, tmp_pa
     ask(qtbot, underhill, "forget me")
     chat = underhill.conversation.chat
     assert chat is not None
-    underhill.window.sidebar.deleted.emit(chat)
+    underhill.window.sidebar.deleted.emit((chat,))
     underhill.window.chats._open_trash()
     qtbot.waitUntil(lambda: bool(underhill.window.findChildren(TrashDialog)))
     dialog = underhill.window.findChild(TrashDialog)
@@ -107,7 +107,7 @@ def test_pins_and_folders(qtbot: QtBot, launch: Launch, monkeypatch: pytest.Monk
     qtbot.waitUntil(lambda: sidebar.model.rows[:1] == [Section("Pinned")])
     sidebar.pinned.emit(chat, False)
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: (" my  work ", True))
-    sidebar.moved.emit(chat, "")
+    sidebar.moved.emit((chat,), "")
     qtbot.waitUntil(lambda: sidebar.model.rowCount() == 2 and sidebar.model.rows[0].title == "my work")  # type: ignore[union-attr]
     sidebar._activated(sidebar.model.index(0))
     qtbot.waitUntil(lambda: sidebar.model.rowCount() == 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtGui import QTextCursor
+from PySide6.QtGui import QColor, QImage, QPainter, QTextCursor
 from pytestqt.qtbot import QtBot
 
 from app.render import document as documents
@@ -101,10 +101,34 @@ def test_pictures_lie_on_the_line_of_writing_and_fit_the_page(qtbot: QtBot, form
     assert document.idealWidth() <= 520
 
 
+@pytest.mark.parametrize("latex", ["1", "X", "X + 1"])
+def test_a_formula_stands_on_the_line_of_the_words_beside_it(qtbot: QtBot, formulas: Formulas, latex: str) -> None:
+    formula = Found(latex, False, "")
+    formulas.picture(formula, LIGHT.text)
+    qtbot.waitUntil(lambda: not formulas.waiting(formula, LIGHT.text))
+    picture = formulas.picture(formula, LIGHT.text)
+    assert picture is not None
+    document = documents.make(Block("text", f"${latex}$ HHHH"), LIGHT, formulas=formulas, room=500.0)
+    document.setTextWidth(540)
+    image = QImage(540, 60, QImage.Format.Format_RGB32)
+    image.fill(0xFFFFFF)
+    painter = QPainter(image)
+    document.drawContents(painter)
+    painter.end()
+    left = round(document.documentMargin())
+    middle = left + round(picture.width) + 2
+
+    def foot(begin: int, end: int) -> int:
+        """The lowest row with ink in it."""
+        return max(y for y in range(60) for x in range(begin, end) if QColor(image.pixel(x, y)).lightness() < 150)
+
+    assert abs(foot(left, middle) - foot(middle, 300)) <= 1
+
+
 def test_the_same_formula_is_set_once(qtbot: QtBot, theme: Theme) -> None:
     calls = []
 
-    def setter(latex: str, display: bool, size: float, colour: str) -> tuple[str, float]:
+    def setter(latex: str, display: bool, size: float, colour: str) -> str:
         calls.append(latex)
         raise ValueError(latex)
 

@@ -1,0 +1,149 @@
+"""The list of chats as one handles it: several can be chosen, and dragged into a folder and out again."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
+from PySide6.QtGui import (
+    QColor,
+    QDrag,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPixmap,
+)
+from PySide6.QtWidgets import QListView, QWidget
+
+from app.chats.records import Chat, Folder
+from app.language.words import plural, say
+from app.theme import fonts
+from app.theme.theme import Theme
+from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
+from app.widgets.chat_rows import Section
+
+MIME = "application/x-underhill-chats"  # ids, with spaces between them
+_WIDEST = 220  # pixels of what is dragged
+
+
+class ChatView(QListView):
+    """dropped: tuple of chats, and the Folder they go into, or None for out of theirs."""
+
+    rename = Signal()
+    remove = Signal()
+    move_wanted = Signal()
+    dropped = Signal(object, object)
+
+    def __init__(self, theme: Theme, model: ChatListModel, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rows = model
+        self._delegate = ChatDelegate(theme, self)
+        self.setObjectName("chats")
+        self.setAccessibleName(say("Chats"))
+        self.setModel(model)
+        self.setItemDelegate(self._delegate)
+        self.setMouseTracking(True)
+        self.setVerticalScrollMode(QListView.ScrollMode.ScrollPerPixel)
+        self.setEditTriggers(QListView.EditTrigger.NoEditTriggers)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
+        self.setDragEnabled(True)
+        self.setAcceptDrops(True)
+
+    def chats(self) -> tuple[Chat, ...]:
+        """Those chosen, from the top."""
+        rows = sorted(self.selectedIndexes(), key=lambda index: index.row())
+        return tuple(row for row in (index.data(ROW_ROLE) for index in rows) if isinstance(row, Chat))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        if event.key() == Qt.Key.Key_F2:
+            self.rename.emit()
+        elif event.key() == Qt.Key.Key_Delete:
+            self.remove.emit()
+        elif event.key() == Qt.Key.Key_F and event.modifiers() == control:
+            self.move_wanted.emit()
+        else:
+            super().keyPressEvent(event)
+
+    def startDrag(self, supported: Qt.DropAction) -> None:
+        chats = self.chats()
+        if chats:
+            drag = QDrag(self)
+            data = QMimeData()
+            data.setData(MIME, " ".join(str(chat.id) for chat in chats).encode())
+            drag.setMimeData(data)
+            drag.setPixmap(
+                self._picture(chats[0].title if len(chats) == 1 else plural("1 chat", "%n chats", len(chats)))
+            )
+            drag.setHotSpot(QPoint(-12, -6))
+            drag.exec(Qt.DropAction.MoveAction)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        if event.mimeData().hasFormat(MIME):
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        super().dragMoveEvent(event)  # scrolls at the edges
+        if event.mimeData().hasFormat(MIME):
+            event.acceptProposedAction()
+            self._mark(self._section_at(event.position().toPoint()))
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        super().dragLeaveEvent(event)
+        self._mark(-1)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        self._mark(-1)
+        ids = {int(part) for part in bytes(event.mimeData().data(MIME).data()).split()}
+        at = self._section_at(event.position().toPoint())
+        section = self._rows.rows[at] if at >= 0 else None
+        folder = section.folder if isinstance(section, Section) else None
+        self.setState(QListView.State.NoState)  # which ends scrolling at the edges
+        event.acceptProposedAction()
+        there = folder.id if isinstance(folder, Folder) else None
+        moved = tuple(r for r in self._rows.rows if isinstance(r, Chat) and r.id in ids and r.folder_id != there)
+        if moved:
+            self.dropped.emit(moved, folder)
+
+    def _section_at(self, point: QPoint) -> int:
+        """The row of the folder that this place belongs to; -1 where it is in none."""
+        index = self.indexAt(point)
+        row = index.data(ROW_ROLE)
+        if isinstance(row, Section) and row.folder is not None:
+            return index.row()
+        if isinstance(row, Chat) and row.folder_id is not None and not row.pinned:
+            rows = enumerate(self._rows.rows)
+            return next(
+                (n for n, s in rows if isinstance(s, Section) and s.folder and s.folder.id == row.folder_id), -1
+            )
+        return -1
+
+    def _mark(self, row: int) -> None:
+        """Show into which folder it would go."""
+        if row != self._delegate.target:
+            self._delegate.target = row
+            self.viewport().update()
+
+    def _picture(self, words: str) -> QPixmap:
+        font, p = fonts.text(), self._theme.palette
+        metrics = QFontMetrics(font)
+        words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, _WIDEST)
+        scale = self.devicePixelRatioF()
+        wide, high = metrics.horizontalAdvance(words) + 24, metrics.height() + 12
+        made = QPixmap(round(wide * scale), round(high * scale))
+        made.setDevicePixelRatio(scale)
+        made.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(made)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(p.accent))
+        painter.setBrush(QColor(p.surface))
+        painter.drawRoundedRect(0, 0, wide - 1, high - 1, 8, 8)
+        painter.setPen(QColor(p.text))
+        painter.setFont(font)
+        painter.drawText(0, 0, wide, high, Qt.AlignmentFlag.AlignCenter, words)
+        painter.end()
+        return made

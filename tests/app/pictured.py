@@ -1,0 +1,92 @@
+"""What the pictures in the documentation show: chats of somebody who has used Underhill for a while."""
+
+from __future__ import annotations
+
+import time
+
+from app.chats import folders
+from app.chats.records import Chat, StoredMessage, new_id
+from app.chats.store import ChatStore
+from app.paths import Paths
+from engine.hub.dials import Calibration, Cost, DialCost
+
+DAY = 86_400.0
+_CHATS = (  # title, days ago, folder, pinned
+    ("Reading list for the winter", 9.0, "", True),
+    ("Letter to the landlord", 3.0, "Letters", False),
+    ("Thank-you note for Aunt Vera", 5.0, "Letters", False),
+    ("Why is the sky blue?", 0.02, "", False),
+    ("Packing list for the mountains", 0.04, "", False),
+    ("Finding duplicate files", 1.0, "", False),
+    ("A week of simple dinners", 1.1, "", False),
+    ("Heat pumps, for and against", 3.5, "", False),
+    ("Birthday poem for Lena", 4.0, "", False),
+)
+SIMILAR = "How do I tell how alike two texts are? Show me the formula, a little code and some numbers."
+SIMILAR_ANSWER = r"""Turn each text into a vector with an embedding model, then take the **cosine** of the angle between
+the two:
+
+$$\cos(a, b) = \frac{a \cdot b}{\|a\| \, \|b\|} = \frac{\sum_i a_i b_i}{\sqrt{\sum_i a_i^2} \sqrt{\sum_i b_i^2}}$$
+
+It is $1$ for texts that say the same and about $0$ for texts that have nothing to do with each other.
+
+```python
+import numpy as np
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    \"\"\"1.0: the same direction; 0.0: nothing in common.\"\"\"
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))
+```
+
+| First text | Second text | Cosine |
+|:-----------|:------------|-------:|
+| a cat on a mat | a kitten on a rug | 0.87 |
+| a cat on a mat | a dog in a car | 0.41 |
+| a cat on a mat | interest rates rose | 0.06 |
+""".replace('\\"', '"')
+PUZZLE = "A bat and a ball cost 1.10 together, and the bat costs 1.00 more than the ball. What does the ball cost?"
+PUZZLE_ANSWER = """<think>
+The quick answer would be 0.10, but then the bat would cost 1.10 and both together 1.20. Let the ball cost x. Then the
+bat costs x + 1.00, and together they cost 2x + 1.00 = 1.10. So x = 0.05.
+</think>
+The ball costs **0.05**.
+
+If the ball costs $x$, the bat costs $x + 1.00$, and together they cost $2x + 1.00 = 1.10$, so $x = 0.05$. The answer
+that comes to mind first, 0.10, would make the bat 1.10 and both together 1.20.
+"""
+CHINESE = "混合专家模型为什么能在内存不够的电脑上运行？"
+CHINESE_ANSWER = """因为每生成一个词元，只有少数几个**专家**参与计算，其余的都在休息。
+
+1. 常用的专家留在内存里；
+2. 其余的放在磁盘上，需要时才读取；
+3. 不太重要的专家可以用较低的精度，读取的字节更少。
+
+| 精度 | 每个权重的位数 | 适合 |
+|:-----|------:|:-----|
+| 完整 | 8.3 | 最重要的专家 |
+| 较粗 | 4.3 | 大多数专家 |
+| 最粗 | 2.5 | 权重很小的专家 |
+
+> 磁盘越快、内存越大，速度就越快。
+"""
+CALIBRATION = Calibration(
+    8192, 4096, 2048, 0.25, 9.87,
+    {"balanced": DialCost(0.62, 0.91, Cost(0.021, 0.012), Cost(0.009, 0.004)),
+     "fast": DialCost(0.35, 0.72, Cost(0.094, 0.061), Cost(0.038, 0.024))},
+    (4000, *(round(900 * (n / 200) ** 0.7 * (1.02 - n / 200) ** 0.5) for n in range(1, 200))),
+)  # fmt: skip
+
+
+def furnish(paths: Paths) -> None:
+    """Put the chats into a folder that has none yet."""
+    store = ChatStore(paths.chats)
+    for title, days, folder, pinned in _CHATS:
+        chat = Chat(new_id(), title, True, time.time() - days * DAY)
+        question = StoredMessage(new_id(), chat.id, None, "user", title)
+        answer = StoredMessage(new_id(), chat.id, question.id, "assistant", "Gladly.")
+        store.create(chat, question, answer)
+        store.set_pinned(chat.id, pinned)
+        if folder:
+            folders.move(store, chat.id, folders.make(store, folder).id)
+        store.db.execute("UPDATE chats SET updated_at = ? WHERE id = ?", (chat.updated_at, chat.id))
+    store.close()

@@ -1,0 +1,239 @@
+"""Takes the pictures of the documentation: `python -m tests.app.pictures [OUT] [NAME...]`, under Xvfb where there is
+no display. NAME: only those.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.app import pictured
+from tests.app.samples import LONG_ANSWER, QUESTION
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication, QWidget
+
+    from app.assembly import Underhill
+    from tests.app.fake_engine import FakeEngine
+
+_LONGEST = 90.0  # seconds until a state must have come
+
+
+def main() -> int:
+    """Write them into the folder OUT."""
+    out = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures")
+    if not os.environ.get("DISPLAY"):
+        screen = ["xvfb-run", "-a", "-s", "-screen 0 1600x1000x24"]
+        return subprocess.call([*screen, sys.executable, "-m", "tests.app.pictures", *sys.argv[1:]])
+    os.environ["QT_QPA_PLATFORM"] = "xcb"
+    out.mkdir(parents=True, exist_ok=True)
+    from PySide6.QtWidgets import QApplication
+
+    application = QApplication([])
+    wanted = sys.argv[2:]
+    for scene in (_first_run, _chats, _chinese, _built_in):
+        with tempfile.TemporaryDirectory(prefix="underhill-pictures-") as folder:
+            scene(Studio(application, Path(folder), out, wanted))
+    return 0
+
+
+class Studio:
+    """A window with a scripted engine, in a folder of its own."""
+
+    def __init__(self, application: QApplication, folder: Path, out: Path, wanted: list[str]) -> None:
+        self.application, self.folder, self.out, self.wanted = application, folder, out, wanted
+        self.underhill: Underhill
+
+    def open(self, start: Callable[..., object], *, new: bool = False, language: str = "en") -> Underhill:
+        """A window of the usual size."""
+        from app import preferences
+        from app.assembly import Underhill
+        from app.paths import Paths
+        from app.preferences import Preferences
+
+        paths = Paths(self.folder)
+        preferences.save(Preferences(toured=not new, theme="light", language=language), paths.preferences)
+        self.underhill = Underhill(self.application, paths, start)  # type: ignore[arg-type]
+        self.underhill.window.resize(1280, 820)
+        self.underhill.open()
+        return self.underhill
+
+    @property
+    def engine(self) -> FakeEngine:
+        from tests.app.fake_engine import FakeEngine
+
+        engine = self.underhill.link._engine
+        assert isinstance(engine, FakeEngine)
+        return engine
+
+    def close(self) -> None:
+        self.underhill.window.close()
+        self.underhill.close()
+
+    def wait(self, condition: Callable[[], bool] = lambda: True, least: float = 0.3) -> None:
+        """Until something is so, and at least so many seconds."""
+        begun = time.monotonic()
+        while time.monotonic() - begun < least or not condition():
+            self.application.processEvents()
+            time.sleep(0.005)
+            if time.monotonic() - begun > _LONGEST:
+                raise TimeoutError("the window did not come to the state to be shown")
+
+    def take(self, name: str, widget: QWidget | None = None) -> None:
+        """The picture."""
+        from tests.app import palette
+
+        if not self.wanted or name in self.wanted:
+            palette.save((widget or self.underhill.window).grab().toImage(), self.out / f"{name}.png")
+
+    def ask(self, question: str, answer: str, rate: float = 0.0) -> None:
+        """Begin a chat, and wait for the whole answer."""
+        self.engine.script, self.engine.rate = lambda messages: answer, rate
+        self.underhill.window.new_chat()
+        self.underhill.conversation.send(question)
+        self.wait(lambda: self.underhill.conversation.working, 0.0)
+        self.wait(lambda: not self.underhill.conversation.working)
+        self.wait(least=1.5)  # formulas, colours and the count of tokens
+
+    def load(self, model: str) -> None:
+        """Another model."""
+        known = self.underhill.models
+        known.load(model, {})
+        self.wait(lambda: known.state == "ready" and known.card is not None and known.card.name == model)
+
+
+def _first_run(studio: Studio) -> None:
+    from tests.app.fake_engine import scripted
+
+    underhill = studio.open(scripted(probe_seconds=0.4), new=True)
+    tour = underhill.first_run.begin()
+    studio.wait()
+    studio.take("first-run-welcome")
+    tour.show_step(1)
+    studio.wait(lambda: underhill.first_run.probe.computer is not None)
+    studio.take("first-run-computer")
+    tour.show_step(2)
+    studio.wait()
+    studio.take("first-run")
+    studio.close()
+
+
+def _chats(studio: Studio) -> None:
+    from app.paths import Paths
+    from engine import api
+    from tests.app.fake_engine import BUILTIN, LARGE, scripted
+    from tests.app.fake_hub import GB
+
+    pictured.furnish(Paths(studio.folder))
+    cards = (BUILTIN, replace(LARGE, thinking=True, calibration=pictured.CALIBRATION))
+    underhill = studio.open(scripted(cards=cards, context=4096))
+    window, hub, theme = underhill.window, studio.engine.hub, underhill.theme
+    studio.load(LARGE.name)
+    window.header.live.setChecked(False)
+    studio.wait()
+    studio.take("empty")
+    studio.ask(pictured.SIMILAR, pictured.SIMILAR_ANSWER, 55.0)
+    studio.take("code-table-latex")
+    studio.engine.thinking_seconds = 4.2
+    studio.ask(pictured.PUZZLE, pictured.PUZZLE_ANSWER, 40.0)
+    studio.take("thinking-folded")
+    studio.engine.thinking_seconds = 0.0
+    window.header.live.setChecked(True)
+    studio.engine.script, studio.engine.rate = lambda messages: LONG_ANSWER, 40.0
+    window.new_chat()
+    underhill.conversation.send(QUESTION)
+    studio.wait(least=6.5)
+    studio.take("streaming")
+    window.live.show_meaning("residency")
+    studio.engine.rate = 0.0
+    studio.wait(lambda: not underhill.conversation.working)
+    bar = window.transcript.verticalScrollBar()
+    bar.setValue(bar.maximum() // 2)
+    theme.set_mode("dark")
+    studio.wait()
+    studio.take("dark")
+    theme.set_mode("light")
+    window.header.live.setChecked(False)
+    studio.engine.fail[api.Generate] = api.Failed(
+        "", api.Kind.OUT_OF_MEMORY, "There was not enough memory to answer.",
+        "Close other programs, or lower the expert cache in Settings, Memory.", "MemoryError: 1.2 GiB for the KV cache",
+    )  # fmt: skip
+    underhill.conversation.send("And how would that look on a laptop with 16 GB?")
+    studio.wait(lambda: bool(window.banners.banners))
+    studio.take("error-banner")
+    window.banners.banners[0].dismiss()
+    library = window.library.show()
+    library.show_section(1)
+    studio.wait(lambda: underhill.shelf.catalogue is not None and bool(library.discover.entries))
+    studio.take("library")
+    for model in hub.catalogue[:3]:
+        underhill.shelf.pull(model.repo, 4)
+    studio.wait(lambda: len(underhill.shelf.transfers) == 3)
+    hub.tell("t1", state=api.FINISHED, done=14 * GB, total=14 * GB)
+    hub.tell("t2", state=api.RUNNING, text="Downloading", done=38 * GB, total=61 * GB, rate=21.4e6, left=1080.0)
+    hub.tell("t3", state=api.PAUSED, text="Downloading", done=12 * GB, total=220 * GB)
+    library.show_section(3)
+    studio.wait()
+    studio.take("downloading")
+    window.toast.end()
+    window.show_chat()
+    settings = window.desk.open_settings()
+    settings.show_page(2)
+    studio.wait()
+    studio.take("settings", settings)
+    settings.advanced.setChecked(True)
+    settings.show_setting("t2")
+    studio.wait()
+    studio.take("settings-advanced", settings)
+    settings.reject()
+    window.resize(900, 600)
+    underhill.conversation.open(_titled(underhill, pictured.SIMILAR))
+    studio.wait(lambda: bool(underhill.conversation.messages), 1.0)
+    studio.take("small")
+    studio.close()
+
+
+def _chinese(studio: Studio) -> None:
+    from app.language import choice
+    from tests.app.fake_engine import LARGE, scripted
+
+    studio.open(scripted(context=4096), language="zh_CN")
+    studio.load(LARGE.name)
+    studio.ask(pictured.CHINESE, pictured.CHINESE_ANSWER, 45.0)
+    studio.take("chinese")
+    studio.close()
+    choice.install("en")
+
+
+def _built_in(studio: Studio) -> None:
+    from engine import api
+
+    if studio.wanted and "built-in-model" not in studio.wanted:
+        return
+    underhill = studio.open(api.start)
+    underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 300}
+    studio.wait(lambda: underhill.models.state == "ready")
+    for question in ("Hello! Who are you?", "Tell me a short story about a fox."):
+        underhill.conversation.send(question)
+        studio.wait(lambda: underhill.conversation.working, 0.0)
+        studio.wait(lambda: not underhill.conversation.working)
+    studio.wait(least=0.6)
+    studio.take("built-in-model")
+    studio.close()
+
+
+def _titled(underhill: Underhill, start: str) -> object:
+    """The chat whose title begins a question."""
+    rows = underhill.window.sidebar.model.rows
+    return next(row for row in rows if start.startswith(str(getattr(row, "title", "\0")).rstrip("…")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

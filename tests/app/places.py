@@ -1,0 +1,139 @@
+"""Every page, dialog and menu of the window, opened one after the other."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from PySide6.QtWidgets import QDialog, QMenu, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats import folders
+from app.chats.records import Attachment
+from app.library.details import Details
+from app.presets.dialog import StyleDialog
+from app.transcript.details import AnswerDetails
+from app.widgets.import_dialog import ImportDialog
+from app.widgets.trash_dialog import TrashDialog
+from engine import api
+from tests.app.acts import ask
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import BUILTIN, LARGE
+from tests.app.fake_hub import FOLDER, GB, QWEN
+
+THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we talk about?"
+CARD = dataclasses.replace(LARGE, thinking=True)
+_CUT = dataclasses.replace(
+    LARGE, name="cut", title="Mixtral 8x7B", state="unfinished", problem="Its import was cut off.", action="Go on."
+)
+ENGINE = {"cards": (BUILTIN, CARD, _CUT), "script": lambda messages: THOUGHT}  # for `launch`
+
+
+def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
+    """The window with each of its pages in turn. Made of ENGINE."""
+    window = underhill.window
+    yield "an empty chat", window
+    underhill.models.load(CARD.name, {})
+    qtbot.waitUntil(lambda: window.header.thinking.isVisible())
+    for words in ("Hello", "And once more"):
+        ask(qtbot, underhill, words)
+    chat = underhill.conversation.chat
+    assert chat is not None
+    window.chats._change(lambda store: folders.move(store, chat.id, folders.make(store, "Letters").id))
+    qtbot.waitUntil(lambda: len(window.sidebar._folders) == 1)
+    window.composer.set_text("A draft")
+    window.composer.set_attachments((Attachment("notes.txt", "Some notes."), Attachment("plan.txt", "A plan.")))
+    window.network.take({s.name: s.default for s in api.settings.SHARED} | {"offline": True})
+    window.banners.show_banner(
+        "error", "The model could not be read.", "Check it in the library.", "OSError: 5",
+        ("Check it", lambda: None), ("Open another", lambda: None),
+    )  # fmt: skip
+    window.transcript.setFocus()
+    qtbot.waitUntil(lambda: all("tokens" in chip.text for chip in window.composer.attached.chips))
+    qtbot.wait(50)  # the new chips find their places
+    yield "a chat", window
+    window.banners.banners[0].dismiss()
+    hub = engine_of(underhill).hub
+    hub.deleted = (api.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
+    library = window.library.show()
+    qtbot.waitUntil(lambda: underhill.shelf.catalogue is not None and bool(underhill.shelf.folders))
+    underhill.shelf.pull(QWEN.repo, 4)
+    qtbot.waitUntil(lambda: "t1" in underhill.shelf.transfers)
+    hub.tell(
+        "t1", state=api.RUNNING, text="Fetching model-1.safetensors", done=9 * GB, total=61 * GB, rate=21e6, left=2500.0
+    )
+    for number, name in enumerate(("your models", "get models", "other apps", "downloads")):
+        library.show_section(number)
+        qtbot.wait(60)
+        yield f"library: {name}", window
+    tour = underhill.first_run.begin()
+    for step in range(3):
+        tour.show_step(step)
+        qtbot.waitUntil(lambda step=step: step == 0 or underhill.first_run.probe.computer is not None)
+        yield f"tour: step {step + 1}", window
+    window.show_chat()
+
+
+def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]:
+    """Every dialog, after `pages`."""
+    window = underhill.window
+    settings = window.desk.open_settings()
+    for advanced in (False, True):
+        settings.advanced.setChecked(advanced)
+        for number, page in enumerate(settings.pages):
+            settings.show_page(number)
+            yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
+    settings.reject()
+    for name, sheet in (("shortcuts", window.show_shortcuts()), ("about", window.show_about()),
+                        ("privacy", window.network_desk.show_privacy())):  # fmt: skip
+        yield name, sheet
+        sheet.reject()
+    window.chats.open_style()
+    yield from _opened(qtbot, window, "style of the chat", StyleDialog)
+    window.transcript.show_details(underhill.conversation.messages[-1].id)
+    yield from _opened(qtbot, window, "details of an answer", AnswerDetails)
+    window.library.show()
+    underhill.shelf.describe(QWEN.repo)
+    yield from _opened(qtbot, window, "details of a model", Details)
+    importing = ImportDialog("/models/Mixtral-8x7B-Instruct", window)
+    importing.open()
+    yield "import", importing
+    importing.reject()
+    importing.deleteLater()
+    window.show_chat()
+    assert underhill.conversation.chat is not None
+    window.sidebar.deleted.emit((underhill.conversation.chat,))
+    window.chats._open_trash()
+    yield from _opened(qtbot, window, "trash", TrashDialog)
+    window.toast.undo()
+    qtbot.waitUntil(lambda: bool(underhill.conversation.messages))
+
+
+def menus(underhill: Underhill) -> Iterator[tuple[str, QMenu]]:
+    """Every menu, filled as it would be."""
+    window = underhill.window
+    more = window.header.more.menu()
+    assert isinstance(more, QMenu)
+    yield "more", more
+    window.header.fill_menu()
+    yield "models", window.header.menu
+    chat = underhill.conversation.chat
+    assert chat is not None
+    for name, fill in (
+        ("chats", window.sidebar.fill_menu),
+        ("a chat", lambda menu: window.sidebar.fill_chat_menu(menu, chat)),
+    ):
+        menu = QMenu(window)
+        fill(menu)
+        yield name, menu
+        menu.deleteLater()
+
+
+def _opened(qtbot: QtBot, window: QWidget, name: str, kind: type[QDialog]) -> Iterator[tuple[str, QDialog]]:
+    qtbot.waitUntil(lambda: bool(window.findChildren(kind)))
+    dialog = window.findChildren(kind)[-1]
+    qtbot.wait(30)
+    yield name, dialog
+    dialog.reject()
+    qtbot.waitUntil(lambda: not window.findChildren(kind))

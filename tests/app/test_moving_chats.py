@@ -1,0 +1,122 @@
+"""Chats go into a folder and out of it: dragged, by key, several at once; and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import QMimeData, QPointF, Qt
+from PySide6.QtGui import QDragMoveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats import folders
+from app.chats.records import Chat
+from app.widgets.chat_rows import Section
+from app.widgets.chat_view import MIME
+from app.widgets.sidebar import Sidebar
+from tests.app.acts import Launch, ask
+
+
+def chats(sidebar: Sidebar) -> list[Chat]:
+    return [row for row in sidebar.model.rows if isinstance(row, Chat)]
+
+
+def inside(sidebar: Sidebar) -> list[str]:
+    """Titles of chats that are in some folder."""
+    return sorted(chat.title for chat in chats(sidebar) if chat.folder_id is not None)
+
+
+def drop(sidebar: Sidebar, moved: list[Chat], row: int) -> int:
+    """Let go of chats over a row; -1: below all rows. Returns the row that was marked before."""
+    view, data = sidebar.list, QMimeData()
+    data.setData(MIME, " ".join(str(chat.id) for chat in moved).encode())
+    where = view.visualRect(sidebar.model.index(row)).center() if row >= 0 else view.viewport().rect().bottomLeft()
+    common = (Qt.DropAction.MoveAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+    view.dragMoveEvent(QDragMoveEvent(where, *common))
+    marked = view._delegate.target
+    view.dropEvent(QDropEvent(QPointF(where), *common))
+    assert view._delegate.target == -1
+    return marked
+
+
+@pytest.fixture
+def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Underhill]:
+    def make() -> Underhill:
+        underhill = launch()
+        for text in ("one", "two", "three"):
+            underhill.window.new_chat()
+            ask(qtbot, underhill, text)
+        underhill.window.chats._change(lambda store: folders.make(store, "Letters"))
+        qtbot.waitUntil(lambda: len(underhill.window.sidebar.model.rows) == 5)
+        return underhill
+
+    return make
+
+
+def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    window = talked().window
+    sidebar = window.sidebar
+    assert isinstance(sidebar.model.rows[0], Section)
+    assert drop(sidebar, chats(sidebar)[:2], 0) == 0
+    qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
+    assert "2 chats are now in “Letters”" in window.toast.accessibleName()
+    alone = next(chat for chat in chats(sidebar) if chat.folder_id is None)
+    assert drop(sidebar, [alone], 1) == 0  # over a chat of the folder
+    qtbot.waitUntil(lambda: inside(sidebar) == ["one", "three", "two"])
+    assert drop(sidebar, chats(sidebar)[:1], -1) == -1
+    qtbot.waitUntil(lambda: len(inside(sidebar)) == 2)
+    window._undo()
+    qtbot.waitUntil(lambda: len(inside(sidebar)) == 3)
+
+
+def test_let_go_where_they_were_nothing_is_said(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    window = talked().window
+    drop(window.sidebar, chats(window.sidebar), -1)
+    assert not window.toast.isVisible()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # menus, on a platform without windows
+def test_by_keys(qtbot: QtBot, talked: Callable[[], Underhill], monkeypatch: pytest.MonkeyPatch) -> None:
+    window = talked().window
+    sidebar, view = window.sidebar, window.sidebar.list
+    view.setFocus()
+    view.setCurrentIndex(sidebar.model.index(2))
+    qtbot.keyClick(view, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    assert len(view.chats()) == 2
+    qtbot.keyClick(view, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    menu = QApplication.activePopupWidget()
+    assert isinstance(menu, QMenu)
+    assert [a.text() for a in menu.actions() if a.text()] == ["Letters", "New folder…"]
+    qtbot.keyClick(menu, Qt.Key.Key_Down)
+    qtbot.keyClick(menu, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_: ("Work", True))
+    sidebar.moved.emit(tuple(chats(sidebar)), "")
+    qtbot.waitUntil(lambda: len(sidebar._folders) == 2 and len(inside(sidebar)) == 3)
+    window._undo()  # the folder that was made for it goes, too
+    qtbot.waitUntil(lambda: len(sidebar._folders) == 1 and inside(sidebar) == ["three", "two"])
+
+
+def test_several_are_deleted_and_come_back_together(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    underhill = talked()
+    window = underhill.window
+    view = window.sidebar.list
+    view.selectAll()
+    qtbot.keyClick(view, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: not chats(window.sidebar) and underhill.conversation.chat is None)
+    window._undo()
+    qtbot.waitUntil(lambda: len(chats(window.sidebar)) == 3 and underhill.conversation.chat is not None)
+
+
+def test_a_click_with_ctrl_chooses_and_does_not_open(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    underhill = talked()
+    view = underhill.window.sidebar.list
+    now = underhill.conversation.chat
+    where = view.visualRect(view.model().index(4)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ControlModifier, where)
+    assert len(view.chats()) == 2
+    assert underhill.conversation.chat is now
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
+    qtbot.waitUntil(lambda: underhill.conversation.chat is not None and underhill.conversation.chat is not now)

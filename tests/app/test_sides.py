@@ -1,0 +1,74 @@
+"""The list of chats and the live panels: both where there is room, in turns where there is not."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.window import MainWindow
+from tests.app.acts import Launch
+from tests.app.conftest import close
+
+
+def seen(window: MainWindow) -> tuple[bool, bool]:
+    """Which of the two is there; their buttons say the same."""
+    found = (window.sidebar.isVisible(), window.live.shown)
+    assert found == (window.header.sidebar.isChecked(), window.header.live.isChecked())
+    return found
+
+
+def test_live_panels_leave_a_narrow_window_and_come_back(qtbot: QtBot, launch: Launch) -> None:
+    window = launch().window
+    assert seen(window) == (True, True)
+    wide = window.live.docks[0].width()
+    window.resize(900, 600)
+    qtbot.waitUntil(lambda: seen(window) == (True, False) and window.pages.width() > 600)
+    window.resize(1180, 760)
+    qtbot.waitUntil(lambda: seen(window) == (True, True) and window.live.docks[0].width() == wide)
+
+
+def test_in_a_narrow_window_one_opens_in_the_place_of_the_other(qtbot: QtBot, launch: Launch) -> None:
+    window = launch().window
+    window.resize(900, 600)
+    window.header.live.click()
+    assert seen(window) == (False, True)
+    window.header.sidebar.click()
+    assert seen(window) == (True, False)
+    window.header.sidebar.click()
+    assert seen(window) == (False, False)  # closing one does not bring the other
+    window.resize(1180, 760)
+    qtbot.waitUntil(lambda: seen(window) == (False, True))
+
+
+def test_what_was_closed_by_hand_stays_closed(qtbot: QtBot, launch: Launch) -> None:
+    window = launch().window
+    window.live.docks[1].close()
+    window.resize(900, 600)
+    qtbot.waitUntil(lambda: seen(window) == (True, False))
+    window.resize(1180, 760)
+    qtbot.waitUntil(lambda: seen(window) == (True, True))
+    assert [dock.isVisible() for dock in window.live.docks] == [True, False]
+    window.live.docks[0].close()
+    assert seen(window) == (True, False)
+    window.resize(1280, 760)
+    assert seen(window) == (True, False)
+
+
+@pytest.mark.parametrize("wide", [900, 1180])
+def test_what_is_wished_for_outlives_a_narrow_window(qtbot: QtBot, launch: Launch, wide: int) -> None:
+    underhill = launch()
+    underhill.window.resize(900, 600)
+    qtbot.waitUntil(lambda: seen(underhill.window) == (True, False))
+    close(underhill)
+    again = launch().window
+    again.resize(wide, 600)
+    qtbot.waitUntil(lambda: seen(again) == (True, wide > 900))
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # to raise a window
+def test_a_panel_in_a_window_of_its_own_takes_no_room(qtbot: QtBot, launch: Launch) -> None:
+    window = launch().window
+    for dock in window.live.docks:
+        dock.setFloating(True)
+    window.resize(900, 600)
+    assert seen(window) == (True, True)
