@@ -5,6 +5,7 @@ docs/benchmarks.md says what pyqtgraph would cost in their place; a screen reade
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,8 @@ from app.language.words import say
 from app.panels.history import LENGTH
 from app.theme.theme import Theme
 from app.theme.tokens import Palette
+
+_CJK = re.compile("([\u2e80-\uffef])")
 
 
 class Chart(QWidget):
@@ -200,8 +203,13 @@ class Parts(Chart):
 def swatches(kinds: Sequence[tuple[str, str]]) -> str:
     """A legend in rich text. kinds: (colour, words)."""
     return " &nbsp;&nbsp; ".join(
-        f'<span style="color:{colour}">&#9632;</span>&nbsp;{words.replace(" ", "&nbsp;")}' for colour, words in kinds
+        f'<span style="color:{colour}">&#9632;</span>&nbsp;{_unbroken(words)}' for colour, words in kinds
     )
+
+
+def _unbroken(words: str) -> str:
+    """In one line: broken neither at a space, nor after a sign of a script without any."""
+    return _CJK.sub(r"\1&#8288;", words.replace(" ", "&nbsp;"))
 
 
 def _rounded(area: QRectF, radius: float) -> QPainterPath:

@@ -93,6 +93,7 @@ def make(
 def _centre(document: QTextDocument) -> None:
     form = QTextBlockFormat()
     form.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    form.setLineHeight(100.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)  # a formula is high enough
     cursor = QTextCursor(document)
     cursor.select(QTextCursor.SelectionType.Document)
     cursor.mergeBlockFormat(form)
