@@ -66,6 +66,7 @@ class FakeEngine:
         self.context = 1024
         self.finish = "stop"
         self.thinking_seconds = 0.0
+        self.idle = "Idle."  # why the speed is as it is, while nothing is asked
         self.telemetry_every = 0.2
         self.shared: dict[str, Any] = {s.name: s.default for s in api.settings.SHARED}
         self.token = ""
@@ -235,7 +236,7 @@ class FakeEngine:
             (self.rate or 12.0) * wobble if generating else 0.0, 62e6 * wobble if generating else 0.0, 1_730_000_000,
             1_900_000_000, 3_150_000_000, generating,
             "Waiting for the disk: every token reads 5.2 MB from the disk, which gives 62 MB a second, and 64 % of the "
-            "time goes into that. A larger expert cache would help." if generating else "Idle.",
+            "time goes into that. A larger expert cache would help." if generating else self.idle,
             tuple(map(tuple, self._used)),
             tuple(tuple(min(0.6, taste / 12) for taste in row) for row in self._taste),
             tuple(tuple(int(held > 0) for held in row) for row in self._held),

@@ -204,7 +204,7 @@ def _chinese(studio: Studio) -> None:
     from app.language import choice
     from tests.app.fake_engine import LARGE, scripted
 
-    studio.open(scripted(context=4096), language="zh_CN")
+    studio.open(scripted(context=4096, idle=""), language="zh_CN")
     studio.load(LARGE.name)
     studio.ask(pictured.CHINESE, pictured.CHINESE_ANSWER, 45.0)
     studio.take("chinese")
