@@ -2525,7 +2525,7 @@
         <message>
             <location filename="../../app/transfer/desk.py"></location>
             <source>Restore a backup</source>
-            <translation>恢复备份</translation>
+            <translation>从备份恢复</translation>
         </message>
         <message>
             <location filename="../../app/transfer/desk.py"></location>
