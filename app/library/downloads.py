@@ -55,7 +55,12 @@ class Downloads(Section):
             )
         if t.state == api.FINISHED:
             deeds.append(Deed(say("Open"), partial(self.opened.emit, t.name), primary=True))
-        deeds.append(Deed(say("Dismiss") if t.state == api.FINISHED else say("Cancel"), partial(s.cancel, t.id)))
+        deeds.append(
+            Deed(
+                say("Dismiss", about="a download that is done") if t.state == api.FINISHED else say("Cancel"),
+                partial(s.cancel, t.id),
+            )
+        )
         entry.set_deeds(deeds)
 
 

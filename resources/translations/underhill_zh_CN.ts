@@ -707,7 +707,8 @@
         <message>
             <location filename="../../app/library/downloads.py"></location>
             <source>Dismiss</source>
-            <translation>关闭提示</translation>
+            <comment>a download that is done</comment>
+            <translation>移除</translation>
         </message>
         <message>
             <location filename="../../app/library/downloads.py"></location>
@@ -1004,7 +1005,7 @@
         <message>
             <location filename="../../app/library/yours.py"></location>
             <source>Take out of the library</source>
-            <translation>从模型站移除</translation>
+            <translation>从模型库移除</translation>
         </message>
         <message>
             <location filename="../../app/library/yours.py"></location>
@@ -2681,6 +2682,11 @@
             <location filename="../../app/widgets/about.py"></location>
             <source>see the package</source>
             <translation>见软件包</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/banner.py"></location>
+            <source>Dismiss</source>
+            <translation>关闭提示</translation>
         </message>
         <message>
             <location filename="../../app/widgets/chat_list.py"></location>
