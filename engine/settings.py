@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
 
-Value = bool | int | float | str | None
+Value = bool | int | float | str | tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting. kind: 'bool', 'int', 'float', 'choice' or 'text'; low and high are inclusive.
+    """One setting. kind: 'bool', 'int', 'float', 'choice', 'text' or 'shares'; low and high are inclusive.
 
+    names: of the choices, for people; of 'shares', what each is the share of: numbers of any proportion, kept so that
+    they sum to 1. start: what it begins with when somebody takes it out of Underhill's hands.
     live: takes effect at once, mid-answer; otherwise at the next load of the model.
-    optional: None is allowed and means "let Underhill choose".
+    optional: None is allowed and means "let Underhill choose"; automatic: what that is called.
+    needs: (name, value) of another setting without which this one has nothing to do.
     """
 
     name: str
@@ -28,8 +32,12 @@ class Setting:
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
     live: bool = True
     optional: bool = False
+    automatic: str = "Automatic"
+    start: Value = None
+    needs: tuple[str, str] | None = None
     advanced: bool = False
 
     def check(self, value: Any) -> Value:
@@ -50,6 +58,12 @@ class Setting:
             raise self._refuse(value)
         return result
 
+    def name_of(self, choice: str) -> str:
+        """A choice, for people."""
+        if self.names:
+            return self.names[self.choices.index(choice)]
+        return choice[:1].upper() + choice[1:].replace("_", " ")
+
     def _convert(self, value: Any) -> Value:
         if self.kind == "bool":
             if isinstance(value, bool):
@@ -60,6 +74,8 @@ class Setting:
             return text in ("true", "on", "yes", "1")
         if isinstance(value, bool):
             raise TypeError("a boolean is not a number")
+        if self.kind == "shares":
+            return self._shares(value)
         if self.kind == "int":
             number = int(value)
             if number != float(value):
@@ -67,11 +83,22 @@ class Setting:
             return number
         return float(value) if self.kind == "float" else str(value)
 
+    def _shares(self, value: Any) -> tuple[float, ...]:
+        parts = value.split(",") if isinstance(value, str) else value
+        if not isinstance(parts, (list, tuple)) or any(isinstance(part, bool) for part in parts):
+            raise TypeError("not several numbers")
+        numbers = tuple(float(part) for part in parts)
+        whole = math.fsum(numbers)
+        if len(numbers) != len(self.names) or not all(n >= 0 for n in numbers) or not 0 < whole < math.inf:
+            raise ValueError(value)
+        return numbers if abs(whole - 1) < 1e-9 else tuple(n / whole for n in numbers)
+
     def _refuse(self, value: Any) -> UnderhillError:
         allowed = {
             "bool": "on or off",
             "choice": "one of " + ", ".join(self.choices),
             "text": "text",
+            "shares": f"{len(self.names)} numbers from 0 up, not all 0: {', '.join(self.names).lower()}",
         }.get(self.kind) or (
             f"a whole number from {self.low:,.0f} to {self.high:,.0f}"
             if self.kind == "int"
@@ -121,17 +148,37 @@ ENGINE = (
             "lru_layer: the same for each layer alone; lfu: the one used least; edgemoe: use and turn; activation: the "
             "one that chats like this one use least.", "speed",
             choices=("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation"), live=False, advanced=True),
+    Setting("policy_weights", "shares", None, "Weights of the policy hobbit",
+            "What counts for an expert that may have to leave: how recently and how often it was used, how often at "
+            "full precision, and how soon its layer's turn comes. Fitted takes what was found best for this model's "
+            "routing, or for others where that was not done.", "speed",
+            names=("Recency", "Frequency", "Full precision", "Distance"), optional=True, automatic="Fitted",
+            start=(0.4, 0.0, 0.4, 0.2), needs=("policy", "hobbit"), advanced=True),
     Setting("prefetch", "choice", "auto", "Read ahead",
             "Fetch experts that are likely to be needed before the model asks for them. Auto rests where it does not "
             "pay; the answers are the same either way.", "speed", choices=("auto", "off")),
+    Setting("predictor", "choice", "auto", "Predictor",
+            "Who says which experts will be needed. Auto weighs gates and token table as calibration found best, and "
+            "takes plain gates until then. Gates: the routers of coming layers, asked in advance; taught: corrected "
+            "for what lies between. The tables learn while the model answers. Matrices go by past answers; all "
+            "together weighs the lot.", "speed",
+            choices=("auto", "gates", "taught", "tokens", "pairs", "paths", "eam", "blend"),
+            names=("Auto", "Gates", "Taught gates", "Token table", "Pairs of layers", "Paths",
+                   "Activation matrices", "All together"),
+            needs=("prefetch", "auto"), advanced=True),
     Setting("prefetch_depth", "int", 2, "Layers read ahead", "How many layers ahead is looked for a missing expert.",
-            "speed", 1, 2, advanced=True),
+            "speed", 1, 2, needs=("prefetch", "auto"), advanced=True),
     Setting("prefetch_width", "int", None, "Experts read ahead",
             "Most experts expected of a layer; empty takes as many as a token chooses.", "speed", 1, 256,
-            optional=True, advanced=True),
+            optional=True, needs=("prefetch", "auto"), advanced=True),
     Setting("remember_routing", "bool", True, "Remember which experts are used",
             "Keeps with the model which experts lay in memory and how often chats used which, so that it starts warm "
             "the next time: counts, no text. Off removes what is kept.", "speed", advanced=True),
+    Setting("mode", "choice", "auto", "Processor and graphics card",
+            "What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that "
+            "the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this "
+            "version of Underhill can run.", "speed", choices=("auto", "cpu", "cpu-assisted", "gpu"),
+            names=("Auto", "CPU-only", "CPU-assisted", "GPU-centric"), live=False, advanced=True),
     Setting("readers", "int", 4, "Reader threads", "Reads from disk under way at once.", "speed", 1, 32,
             live=False, advanced=True),
     Setting("direct_io", "choice", "auto", "Direct I/O", "Read experts past the system's file cache.", "speed",
@@ -181,6 +228,17 @@ LIBRARY = (
 SHARED = (*HUB, *LIBRARY)
 
 ALL = {s.name: s for s in (*SAMPLING, *ENGINE)}  # of a model and its answers: what the settings dialog shows
+
+
+def idle(values: Mapping[str, Any], among: tuple[Setting, ...]) -> list[str]:
+    """A sentence for everything that was chosen and has nothing to do, for want of another setting's value."""
+    known = {s.name: s for s in among}
+    said = []
+    for s in among:
+        if s.needs is not None and values[s.name] != s.default and values[s.needs[0]] != s.needs[1]:
+            other = known[s.needs[0]]
+            said.append(f"{s.label} does nothing unless {other.label} is {other.name_of(s.needs[1])}.")
+    return said
 
 
 def validated(values: Mapping[str, Any], among: tuple[Setting, ...]) -> dict[str, Value]:

@@ -55,6 +55,11 @@ class Figures(QWidget):
         self.memory = MemoryBar(theme, self)
         self._fates = Stack(theme, say("Cache hits and misses over the last half minute"), FATES)
         self.fates_legend = legend_label(self)
+        self.ahead = QLabel(self)
+        self.ahead.setObjectName("muted")
+        self.ahead.setWordWrap(True)
+        self.ahead.setAccessibleName(say("What reads ahead"))
+        self.ahead.hide()
         self._mix = Stack(theme, say("Precision of expert uses over the last half minute"), MIX)
         self.mix_legend = legend_label(self)
         column = QVBoxLayout(self)
@@ -74,7 +79,7 @@ class Figures(QWidget):
         column.addLayout(tiles)
         for title, widgets in (
             (say("Memory"), (self.memory_text, self.memory)),
-            (say("Experts asked for"), (self._fates, self.fates_legend)),
+            (say("Experts asked for"), (self._fates, self.fates_legend, self.ahead)),
             (say("Precision"), (self._mix, self.mix_legend)),
         ):
             column.addSpacing(6)
@@ -98,6 +103,7 @@ class Figures(QWidget):
             self.why.setText(say("Nothing is running."))
             self.memory_text.setText("")
             self.memory.show_use(None)
+            self.ahead.hide()
             return
         self.why.setText(now.why or (say("Answering.") if now.generating else say("Nothing is running.")))
         self.speed.setText(rate(now.tokens_per_second) if now.generating and now.tokens_per_second else "–")
@@ -111,6 +117,8 @@ class Figures(QWidget):
             else say("Underhill takes {amount}.", amount=size(now.rss))
         )  # fmt: skip
         self.memory.show_use(now.memory)
+        self.ahead.setText(now.ahead)
+        self.ahead.setVisible(bool(now.ahead))
 
     def _show_stack(
         self, chart: Stack, legend: QLabel, kinds: tuple[Kind, ...], samples: list[Sample],

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, Slot
 from app.conversation import Conversation
 from app.models import Models
 from app.preferences import Preferences
+from app.remedies import show_failure
 from app.settings.dialog import SettingsDialog
 from app.settings.shared_desk import SharedDesk
 from app.theme.theme import Theme
@@ -55,7 +56,9 @@ class SettingsDesk(QObject):
         self._window.live.took.connect(self._took)
         self._tell()
         last = self._window.live.history.last
-        dialog.show_memory(last.memory if last is not None else None)
+        if last is not None:
+            self._took(last)
+        self._models.ask(api.AskChoices, self._choices)
         dialog.open()
         return dialog
 
@@ -75,6 +78,12 @@ class SettingsDesk(QObject):
     def _took(self, telemetry: api.Telemetry) -> None:
         if self._dialog is not None:
             self._dialog.show_memory(telemetry.memory)
+            self._dialog.show_ahead(telemetry.ahead)
+
+    def _choices(self, event: api.Event) -> None:
+        """What cannot be chosen here; where the engine does not say, opening the model refuses it."""
+        if self._dialog is not None and isinstance(event, api.Done):
+            self._dialog.forbid(event.result)
 
     @Slot(str, object, str)
     def _engine(self, name: str, value: object, model: str) -> None:
@@ -97,11 +106,10 @@ class SettingsDesk(QObject):
         """The engine did not take it: a value that cannot hold is not kept, or the model could not be opened again."""
         self._preferences.set(model, name, before)
         self._window.save_preferences()
-        said = f"{event.sentence} {event.action}".rstrip()
         if self._dialog is not None:
-            self._dialog.refuse(name, said)
+            self._dialog.refuse(name, f"{event.sentence} {event.action}".rstrip())
         else:
-            self._window.banners.show_banner("error", event.sentence, event.action, event.cause)
+            show_failure(self._window, event)
 
     @Slot(str, object)
     def _sampling(self, name: str, value: object) -> None:

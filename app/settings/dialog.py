@@ -87,6 +87,7 @@ class SettingsDialog(QDialog):
         self._list.setCurrentRow(0)
         self._build()
         self._need_reload(False)
+        self._show_needs()
         self._filter()
 
     def _build(self) -> None:
@@ -176,6 +177,15 @@ class SettingsDialog(QDialog):
             self.scope.addItem(say("Only for {model}", model=card.title), card.name)
         self._picture()
 
+    def forbid(self, choices: Mapping[str, Mapping[str, str]]) -> None:
+        """By setting, the choices that cannot be taken here, and why."""
+        for name, reasons in choices.items():
+            self.editors[name].forbid(reasons)
+
+    def show_ahead(self, sentence: str) -> None:
+        """What predicts experts now, and how well."""
+        self.editors["predictor"].explain(sentence)
+
     def show_memory(self, use: api.MemoryUse | None) -> None:
         """Where the bytes under the ceiling go now."""
         self.memory.show_use(use)
@@ -237,7 +247,15 @@ class SettingsDialog(QDialog):
         for name, editor in self.editors.items():
             editor.set_base(api.settings.ALL[name].default if name in _SAMPLING else self._base(name))
             editor.set_value(self._value(name))
+        self._show_needs()
         self._picture()
+
+    def _show_needs(self) -> None:
+        """Grey out what has nothing to do for want of another setting's value."""
+        for editor in self.editors.values():
+            if editor.setting.needs is not None:
+                other = api.settings.ALL[editor.setting.needs[0]]
+                editor.needs(other, self._value(other.name))
 
     def _picture(self) -> None:
         t1, t2 = self._value("t1"), self._value("t2")
@@ -265,6 +283,7 @@ class SettingsDialog(QDialog):
                 if self._value(cut) is not None:
                     self.editors[cut].set_value(None)
                     self.engine_changed.emit(cut, None, self._model)
+        self._show_needs()
         self._picture()
         if not api.settings.ALL[name].live:
             self._need_reload(True)

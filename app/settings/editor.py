@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.language.words import later, say
+from app.settings.shares import Shares
 from app.theme import fonts
 from engine import api
 
@@ -49,12 +52,15 @@ class SettingEditor(QWidget):
         top = QHBoxLayout()
         top.addWidget(self._label, 1)
         top.addWidget(self._reset)
-        top.addWidget(self.control)
+        if not isinstance(self.control, Shares):
+            top.addWidget(self.control)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 9, 0, 9)
         column.setSpacing(3)
         column.addLayout(top)
         column.addWidget(self._help)
+        if isinstance(self.control, Shares):
+            column.addWidget(self.control)
         column.addWidget(self._more)
         column.addWidget(self._note)
         self.set_value(value)
@@ -83,6 +89,8 @@ class SettingEditor(QWidget):
             self.control.setCurrentIndex(max(0, self.control.findData(value)))
         elif isinstance(self.control, QLineEdit):
             self.control.setText("" if value is None else f"{value:g}" if isinstance(value, float) else str(value))
+        elif isinstance(self.control, Shares):
+            self.control.set_value(value)
         self.control.blockSignals(False)
         self.say("")
         self._reset.setVisible(self.set)
@@ -96,6 +104,25 @@ class SettingEditor(QWidget):
     def explanation(self) -> str:
         """What `explain` was told."""
         return self._more.text()
+
+    def forbid(self, reasons: Mapping[str, str]) -> None:
+        """Choices that cannot be taken here, each with why not."""
+        assert isinstance(self.control, QComboBox)
+        items = self.control.model()
+        assert isinstance(items, QStandardItemModel)
+        for choice, why in reasons.items():
+            at = self.control.findData(choice)
+            items.item(at).setEnabled(False)
+            self.control.setItemData(at, why, Qt.ItemDataRole.ToolTipRole)
+            self.control.setItemData(at, why, Qt.ItemDataRole.AccessibleDescriptionRole)
+
+    def needs(self, other: Setting, value: Any) -> None:
+        """It has something to do only where another setting, which has this value now, has the right one."""
+        assert self.setting.needs is not None
+        right = self.setting.needs[1]
+        why = say("Does nothing unless {setting} is {value}.", setting=other.label, value=other.name_of(right))
+        self.control.setEnabled(value == right)
+        self.setToolTip("" if value == right else why)
 
     @Slot()
     def reset(self) -> None:
@@ -114,11 +141,15 @@ class SettingEditor(QWidget):
         if s.kind == "choice":
             box = QComboBox(self)
             for choice in s.choices:
-                box.addItem(choice[:1].upper() + choice[1:].replace("_", " "), choice)
+                box.addItem(s.name_of(choice), choice)
             box.currentIndexChanged.connect(self._take)
             box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth())
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             return box
+        if s.kind == "shares":
+            shares = Shares(s, self)
+            shares.changed.connect(self._take)
+            return shares
         line = QLineEdit(self)
         line.setPlaceholderText(say("Automatic") if s.optional else "")
         line.setFixedWidth(17 * line.fontMetrics().averageCharWidth())
@@ -131,6 +162,8 @@ class SettingEditor(QWidget):
             return self.control.isChecked()
         if isinstance(self.control, QComboBox):
             return self.control.currentData()
+        if isinstance(self.control, Shares):
+            return self.control.value
         assert isinstance(self.control, QLineEdit)
         text = self.control.text().strip()
         return None if not text and self.setting.optional else text

@@ -53,7 +53,7 @@ class Page(QWidget):
         left = 0
         for editor in self.editors:
             s = editor.setting
-            text = f"{s.label} {s.name} {s.help} {' '.join(s.choices)}".lower()
+            text = f"{s.label} {s.name} {s.help} {' '.join((*s.choices, *s.names))}".lower()
             fits = all(word in text for word in wanted) if wanted else advanced or not s.advanced or editor.set
             editor.setVisible(fits)
             left += fits

@@ -51,16 +51,19 @@ QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {{
   background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 5px 9px; min-height: 20px;
   selection-background-color: {p.selection}; selection-color: {p.text}; }}
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus {{ border-color: {p.accent}; }}
-QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{ color: {p.muted}; background: {p.window}; }}
+QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{
+  color: {p.muted}; background: {p.window}; }}
 QComboBox::drop-down {{ border: 0; width: 26px; }}
 QComboBox::down-arrow {{ image: url("{arrow}"); width: 14px; height: 14px; }}
 QComboBox QAbstractItemView {{ background: {p.surface}; border: 1px solid {p.border};
   selection-background-color: {p.hover}; selection-color: {p.text}; outline: 0; }}
+QComboBox QAbstractItemView::item:disabled {{ color: {p.muted}; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{ width: 0; }}
 QCheckBox {{ spacing: 8px; }}
 QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {p.muted}; border-radius: 4px;
   background: {p.surface}; }}
 QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; image: url("{tick}"); }}
+QCheckBox:disabled {{ color: {p.muted}; }}
 QCheckBox:focus {{ color: {p.accent}; }}
 
 QMenu {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 10px; padding: 6px; }}

@@ -56,16 +56,16 @@ from engine.hub.shown import (
 
 __all__ = [
     "CANCELLED", "FAILED", "FINISHED", "PAUSED", "QUEUED", "RUNNING",
-    "AddFolder", "AdoptModels", "AdoptedModel", "AskToken", "CancelTransfer", "Cancelled", "Command", "Computer",
-    "ContinueImport", "CountTokens", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash", "Engine",
-    "Event", "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel", "Generate",
-    "HubModel", "ImportModel", "KeepSettings", "KeepToken", "Kind", "ListCatalogue", "ListDeleted", "ListFolders",
-    "ListModels", "ListTransfers", "Listed", "LoadModel", "Look", "MemoryUse", "Message", "ModelCard", "ModelChanged",
-    "ModelDetails", "ModelFolder", "MoveModel", "Pause", "PauseTransfer", "PlanChanged", "ProbeComputer", "Progress",
-    "PromptRead", "PullModel", "ReadSettings", "RestoreModel", "Resume", "ResumeTransfer", "SearchModels", "SearchPage",
-    "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenCount", "TokenState", "Transfer",
-    "TransferChanged", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel", "VerifyReport", "Watch",
-    "dial_in_words", "settings", "start",
+    "AddFolder", "AdoptModels", "AdoptedModel", "AskChoices", "AskToken", "CancelTransfer", "Cancelled", "Command",
+    "Computer", "ContinueImport", "CountTokens", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash",
+    "Engine", "Event", "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel",
+    "Generate", "HubModel", "ImportModel", "KeepSettings", "KeepToken", "Kind", "ListCatalogue", "ListDeleted",
+    "ListFolders", "ListModels", "ListTransfers", "Listed", "LoadModel", "Look", "MemoryUse", "Message", "ModelCard",
+    "ModelChanged", "ModelDetails", "ModelFolder", "MoveModel", "Pause", "PauseTransfer", "PlanChanged",
+    "ProbeComputer", "Progress", "PromptRead", "PullModel", "ReadSettings", "RestoreModel", "Resume", "ResumeTransfer",
+    "SearchModels", "SearchPage", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenCount",
+    "TokenState", "Transfer", "TransferChanged", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel",
+    "VerifyReport", "Watch", "dial_in_words", "settings", "start",
 ]  # fmt: skip
 
 
@@ -101,6 +101,11 @@ class UpdateSettings(Command):
     """Change live settings of the loaded model, mid-answer if need be. Done.result: dict of those in force."""
 
     settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class AskChoices(Command):
+    """Which choices of settings cannot be taken here, by this version. Done.result: {setting: {choice: why not}}."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ def run(args: argparse.Namespace) -> int:
     """Import; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
     named = args.import_battery is not None
-    battery = int(given(args, (settings.IMPORT_BATTERY,))["import_battery"] or 0) if named else None
+    battery = int(str(given(args, (settings.IMPORT_BATTERY,))["import_battery"] or 0)) if named else None
     library.tidy()
     source = Path(args.path)
     if moving.holds_stores(source):

@@ -9,7 +9,7 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.buffers import Allocate, Buffer, BufferPool
 from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Policy, Visit
+from engine.experts.policies import Hobbit, Policy, Visit, Weights
 from engine.store.layout import ExpertSpec
 
 SpecOf = Callable[[ExpertKey], ExpertSpec]
@@ -88,6 +88,12 @@ class ExpertCache:
         """These are expected to be used soon and leave last, until the next call: see Policy.protect."""
         with self.lock:
             self._policy.protect(keys)
+
+    def reweigh(self, weights: Weights) -> None:
+        """Other weights for the policy, where it is the one that has some."""
+        with self.lock:
+            if isinstance(self._policy, Hobbit):
+                self._policy.reweigh(weights)
 
     def lookup(self, key: ExpertKey, tier: int, most: int | None = None) -> Lease | None:
         """A lease if the expert is held at `tier` or finer, but no finer than `most`: of these the finest.

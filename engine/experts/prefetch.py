@@ -59,6 +59,11 @@ class Prefetch:
         self._quiet = QUIET
         self._in_step = False  # whether every row of this token so far was told
 
+    @property
+    def resting(self) -> bool:
+        """Whether it says nothing for a while, since it did not pay."""
+        return self._worth.resting > 0
+
     def snapshot(self) -> Foresight:
         """What it did so far."""
         now = self.foresight

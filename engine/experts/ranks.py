@@ -26,6 +26,10 @@ class Ranks:
         for seen in self._seen.values():
             seen.clear()
 
+    def knows(self, layer: int) -> bool:
+        """Whether a token has shown anything of a layer under this dial."""
+        return bool(self._seen[layer])
+
     def learn(self, layer: int, weights: Sequence[float]) -> None:
         """A token gave its experts of a layer these gate weights."""
         seen, t1, t2 = self._seen[layer], self._thresholds.t1, self._thresholds.t2

@@ -12,10 +12,10 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.experts.arrivals import Arrivals
 from engine.experts.backend import Step
-from engine.experts.keys import ExpertKey, ExpertSource, largest_expert
+from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loader import Loader
 from engine.experts.observer import UNSEEN, Observer, seen
-from engine.experts.policies import Visit
+from engine.experts.policies import Visit, WeightsByShare
 from engine.experts.precision import EXACT, Demand, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Floats, Predictor
 from engine.experts.prefetch import Prefetch
@@ -179,7 +179,7 @@ class ExpertRuntime:
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
             if self._thresholds.exact:
                 return
-            if self.prefetch is not None:
+            if self.prefetch is not None and (self.prefetch.awake or not self._ranks.knows(layer)):
                 self._ranks.learn(layer, step.gates.tolist())
             if self.repair and not self.as_if_missing:
                 self._repairs.go_on()
@@ -241,6 +241,12 @@ class ExpertRuntime:
             self.pass_listener(token_ids, position)
         if self.prefetch is not None:
             self.prefetch.begin(token_ids, position, self.telemetry.misses)
+
+    def reweigh(self, weights: WeightsByShare) -> None:
+        """Other weights for the cache policy 'hobbit'; others have none."""
+        whole = largest_expert(self._source, self._tier) * len(keys_of(self._source))
+        for level in self.cache.levels:
+            level.reweigh(weights.at(level.capacity / whole))
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""

@@ -121,7 +121,8 @@ class Snapshot:
     Matrices are () where nobody looks at them (Look). uses: since load. gates: mean gate weights of this answer.
     places: as ExpertFacts.place. foreseen: hits that were read ahead; foreseen_late: misses that were on their way.
     prompt_tokens_per_second: of the prompt that is being read, or was last. waiting: share of the last second or so in
-    which computing stood still for the disk.
+    which computing stood still for the disk. ahead: one sentence on what predicts experts that are read ahead, and how
+    well; '' where none are.
     """
 
     activations: tuple[tuple[int, ...], ...]
@@ -148,3 +149,4 @@ class Snapshot:
     prompt_tokens_per_second: float = 0.0
     waiting: float = 0.0
     memory: MemoryUse | None = None
+    ahead: str = ""

@@ -6,8 +6,10 @@ computed where it lies, if that is faster than to bring it over (Fiddler; hobbit
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import cache_within, held_by, size
 from engine.hardware.context_length import SHORT
 from engine.hardware.facts import ModelFacts
@@ -15,7 +17,7 @@ from engine.hardware.machine import GB, Gpu, Machine
 from engine.hardware.plan import CHUNKS, Plan
 from engine.hardware.speed import HIDDEN, REUSE, expert_rate, figure, reading_rate, token_costs
 
-CPU, ASSISTED, GPU = "cpu", "assisted", "gpu"
+AUTO, CPU, ASSISTED, GPU = "auto", "cpu", "cpu-assisted", "gpu"  # of the setting `mode`
 MODES = (CPU, GPU, ASSISTED)  # of equally fast ones, the first
 RUNS = (CPU,)  # what an open model does; the others are figures to judge by
 NAMES = {CPU: "CPU-only", ASSISTED: "CPU-assisted", GPU: "GPU-centric"}
@@ -60,25 +62,58 @@ def chosen(found: tuple[Outlook, ...]) -> Outlook:
     return max((o for o in found if o.mode in RUNS), key=_pace)
 
 
+def why_not(mode: str, cards: tuple[Gpu, ...]) -> str:
+    """Why this version cannot run a mode on a computer with these cards, in a sentence; '' where it can."""
+    if mode in (AUTO, *RUNS):
+        return ""
+    if any(not card.unified for card in cards):
+        return "This version of Underhill computes experts on the processor only, whatever card there is."
+    return (
+        "No graphics card with memory of its own was found here, and this version of Underhill computes experts on "
+        "the processor only."
+    )
+
+
+def impossible(cards: tuple[Gpu, ...]) -> dict[str, str]:
+    """The modes that cannot run on a computer with these cards, each with why."""
+    return {mode: why for mode in MODES if (why := why_not(mode, cards))}
+
+
+def demand(mode: str, cards: Callable[[], tuple[Gpu, ...]]) -> None:
+    """Raise UnderhillError(BAD_REQUEST) for a mode that cannot run here. cards: asked only if that is so."""
+    if mode not in (AUTO, *RUNS):
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            f"{NAMES[mode]} cannot run here. {why_not(mode, cards())}",
+            f"Set the mode to {AUTO} or {CPU}.",
+        )
+
+
 def sentences(machine: Machine, found: tuple[Outlook, ...]) -> tuple[str, ...]:
-    """What is to be said of the cards, none of which is computed on."""
+    """What each mode gives or would give, CPU-only first, and what stands against it."""
     shared = [
         f"{card.name} has no memory of its own: nothing would be gained." for card in machine.gpus if card.unified
     ]
-    others = [o for o in found if o.mode not in RUNS]
-    if not others:
-        return tuple(shared)
-    taken = chosen(found)
-    told = [
-        f"{NAMES[o.mode]} would be about {figure(o.speed[0])} to {figure(o.speed[1])} tokens a second, with "
-        f"{size(o.device_experts)} of experts in graphics memory"
-        for o in others
-    ]
-    return (
-        *shared,
-        f"This version computes on the processor alone, whatever card there is: about {figure(taken.speed[0])} to "
-        f"{figure(taken.speed[1])} tokens a second. By arithmetic that no card was held against: {'; '.join(told)}.",
-    )
+    of = {outlook.mode: outlook for outlook in found}
+    told = []
+    for mode in (CPU, ASSISTED, GPU):
+        outlook, against = of.get(mode), why_not(mode, machine.gpus)
+        if outlook is None:
+            lacking = "" if all(card.unified for card in machine.gpus) else "The card's memory does not hold it. "
+            told.append(f"{NAMES[mode]}: not possible. {lacking}{against}")
+        elif not against:
+            told.append(f"{NAMES[mode]}: about {_span(outlook)} tokens a second; this is what runs.")
+        else:
+            told.append(
+                f"{NAMES[mode]}: would be about {_span(outlook)} tokens a second, by arithmetic that no card was held "
+                f"against, with {size(outlook.device_experts)} of experts in graphics memory. {against}"
+            )
+    return (*shared, *told)
+
+
+def _span(outlook: Outlook) -> str:
+    low, high = map(figure, outlook.speed)
+    return low if low == high else f"{low} to {high}"
 
 
 _WAYS = ((GPU, "device"), (ASSISTED, "device"), (ASSISTED, "host"))

@@ -117,7 +117,10 @@ def make_plan(
     expectation = expected(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk)
     why.append(_pace(model, expectation, tier, cache))
     why.append(prompt_sentence(expectation))
-    why += [f"{card.name} is not computed on: this version uses the processor alone." for card in machine.gpus]
+    if settings["mode"] == "cpu":
+        why += [f"{card.name} is not computed on: the processor alone was chosen." for card in machine.gpus]
+    else:
+        why += [f"{card.name} is not computed on: this version uses the processor alone." for card in machine.gpus]
     return Plan(
         "cpu",
         tier,

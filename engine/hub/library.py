@@ -138,7 +138,7 @@ def _place(name: str) -> Path:
 
 
 def _low_battery(battery: int | None) -> Callable[[], str]:
-    mark = int(kept.read()["import_battery"] or 0) if battery is None else battery
+    mark = int(str(kept.read()["import_battery"] or 0)) if battery is None else battery
     return lambda: running_low(mark)
 
 

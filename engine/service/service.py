@@ -53,7 +53,7 @@ class Service:
         self._shop = Shop(self._emit)
         self._transfers = Transfers(self._emit, self._shop.hub)
         self._hub = Lane("hub", self._shop.do, self._emit, NEEDS)
-        self._catalogue = Lane("catalogue", self._shop.catalogue, self._emit, NEEDS)
+        self._catalogue = Lane("catalogue", self._look_up, self._emit, NEEDS)
         light = (api.Stop, api.Watch, api.Shutdown)
         self._control = Lane("control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=PULSE)
 
@@ -75,7 +75,7 @@ class Service:
         match command:
             case api.LoadModel() | api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
                 self._model.put(command)
-            case api.ListCatalogue():
+            case api.ListCatalogue() | api.AskChoices():
                 self._catalogue.put(command)
             case api.ProbeComputer():  # on the thread of the model, which would compute and read meanwhile
                 self._model.put(command)
@@ -117,6 +117,14 @@ class Service:
             case _:
                 return self._librarian.answer(command)
         return None
+
+    def _look_up(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+        """What needs torch, but neither the model nor a hub."""
+        if not isinstance(command, api.AskChoices):
+            return self._shop.catalogue(command, cancelled)
+        from engine.hardware import graphics, offload
+
+        return {"mode": offload.impossible(graphics.gpus())}
 
     def _shut_down(self) -> None:
         self._shop.go_offline()
@@ -213,11 +221,13 @@ class Service:
         return in_force
 
     def _load(self, command: api.LoadModel, cancelled: Callable[[], bool]) -> api.ModelCard:
+        from engine.hardware import graphics, offload
         from engine.hub import damage
         from engine.pool.pool import Pool
         from engine.session import Session
 
         chosen = settings.validated(command.settings, settings.ENGINE)
+        offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
         if self._pool is None:
             self._pool = Pool(Session.open)
         self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both

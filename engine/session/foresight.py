@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,17 +12,19 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
-    Blend,
+    Coactivation,
+    Eam,
     Gate,
     Observed,
+    Paths,
     Predictor,
     Shape,
     StackedGates,
     TokenTable,
-    fit_weights,
+    evidence,
     fitted_row,
-    stacked,
     walk,
 )
 from engine.experts.predictors.gates import Linear
@@ -35,23 +38,45 @@ if TYPE_CHECKING:
 
 FILE = "foresight.safetensors"
 DEPTH = 2  # layers ahead that gates are taught for
-FITTED = 0.8  # of the text is for the gates, the rest for the weights of gates and table
+FITTED = 0.8  # of the text is for the gates, the rest for the weights of all predictors
 WEIGHED = 1000  # tokens of that rest
 UNTAUGHT = np.tile(np.array([0.8, 0.1], np.float32), (DEPTH + 1, 1))  # of plain gates and the table of tokens
+TABLES = ("tokens", "pairs", "paths", "eam")
+ALL = ("gates", *TABLES)  # in the order of `Learnt.all_weights`
+PAIRS = 64_000_000  # bytes that counting pairs may take: models of many experts would need hundreds of MB
+PATHS = 16_000_000  # bytes that paths take at most
 
 Maps = list[list[Linear]]
 
 
-def predictor_of(session: Session) -> Predictor:
-    """The best that is known of this model, new: the table of tokens has seen none."""
-    store = session.store
-    experts = max(store.experts(layer) for layer in store.layers)
-    table = TokenTable(Shape(len(store.layers), experts, session.card.experts_per_token))
-    if not isinstance(session.decoder, Decoder):
-        return table
-    gates = gates_of(session.decoder)
-    maps, weights = read(store.path / FILE, gates) or (stacked(gates, DEPTH), UNTAUGHT)
-    return Blend([StackedGates(gates, maps, kernel=session.runtime.native), table], weights)
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """Of one model. maps: its gates, taught, by row. weights: [DEPTH + 1, 2], of these and the table of tokens.
+
+    all_weights: [DEPTH + 1, 5], of ALL; None in files of a version that did not find them.
+    """
+
+    maps: Maps
+    weights: Floats
+    all_weights: Floats | None = None
+
+
+def table(kind: str, shape: Shape, past: EamCollection | None = None) -> Predictor:
+    """One of TABLES, empty. past: what 'eam' goes by, which others add to; None: what it sees itself."""
+    match kind:
+        case "tokens":
+            return TokenTable(shape)
+        case "pairs":
+            return Coactivation(shape, DEPTH)
+        case "paths":
+            return Paths(shape, PATHS // shape.experts)
+    own = EamCollection(shape.rows, shape.experts)
+    return Eam(shape, own if past is None else past, adds=past is None)
+
+
+def pairs_bytes(shape: Shape) -> int:
+    """What counting pairs takes."""
+    return 4 * DEPTH * shape.rows * shape.experts**2
 
 
 def learn(session: Session, run: Observed, cancelled: Callable[[], bool] = lambda: False) -> None:
@@ -67,19 +92,29 @@ def learn(session: Session, run: Observed, cancelled: Callable[[], bool] = lambd
     text, rest = run.part(0, cut), run.part(cut, min(tokens, cut + WEIGHED))
     maps: Maps = []
     for row in range(len(gates)):
-        if cancelled():
-            raise UnderhillError(Kind.CANCELLED, "Stopped.")
+        _stop_if(cancelled())
         maps.append(fitted_row(text, gates, row, DEPTH))
-    parts: list[Predictor] = [StackedGates(gates, maps), TokenTable(run.shape)]
-    for _ in walk(text, parts):
-        pass
-    write(session.store.path / FILE, maps, fit_weights(rest, parts, DEPTH, gates))
+    kinds = [kind for kind in TABLES if kind != "pairs" or pairs_bytes(run.shape) <= PAIRS]
+    parts: list[Predictor] = [StackedGates(gates, maps), *(table(kind, run.shape) for kind in kinds)]
+    for sight in walk(text, parts):
+        _stop_if(sight.row < 0 and cancelled())
+    found = evidence(rest, parts, DEPTH, gates)
+    all_weights = np.zeros((DEPTH + 1, len(ALL)), np.float32)
+    all_weights[:, [0, *(ALL.index(kind) for kind in kinds)]] = found.weights()
+    write(session.store.path / FILE, Learnt(maps, found.weights((0, 1)), all_weights))
 
 
-def write(path: Path, maps: Maps, weights: Floats) -> None:
+def _stop_if(asked: bool) -> None:
+    if asked:
+        raise UnderhillError(Kind.CANCELLED, "Stopped.")
+
+
+def write(path: Path, learnt: Learnt) -> None:
     """Keep it, whole or not at all. Raises OSError."""
-    tensors: dict[str, np.ndarray] = {"weights": weights}
-    for row, own in enumerate(maps):
+    tensors: dict[str, np.ndarray] = {"weights": learnt.weights}
+    if learnt.all_weights is not None:
+        tensors["all_weights"] = learnt.all_weights
+    for row, own in enumerate(learnt.maps):
         for ahead, linear in enumerate(own, 1):
             tensors[f"{row}.{ahead}.weight"] = linear.weight.astype(np.float16)
             tensors[f"{row}.{ahead}.bias"] = linear.bias
@@ -90,7 +125,7 @@ def write(path: Path, maps: Maps, weights: Floats) -> None:
         raise OSError(str(e)) from e
 
 
-def read(path: Path, gates: list[Gate]) -> tuple[Maps, Floats] | None:
+def read(path: Path, gates: list[Gate]) -> Learnt | None:
     """What `write` kept; None if there is nothing, or nothing that fits these gates (then it is learnt again)."""
     try:
         found = load_file(path)
@@ -101,12 +136,17 @@ def read(path: Path, gates: list[Gate]) -> tuple[Maps, Floats] | None:
             ]
             for row in range(len(gates))
         ]
-        weights = found["weights"]
+        weights, all_weights = found["weights"], found.get("all_weights")
     except (OSError, SafetensorError, KeyError):
         return None
-    fits = weights.shape == UNTAUGHT.shape and weights.dtype == np.float32 and np.isfinite(weights).all()
+    fits = _are_weights(weights, 2) and (all_weights is None or _are_weights(all_weights, len(ALL)))
     for row, own in enumerate(maps):
         for target, linear in zip(gates[row + 1 :], own):
             fits = fits and linear.weight.shape == target.weight.shape and linear.bias.shape == target.weight.shape[:1]
             fits = fits and bool(np.isfinite(linear.weight).all() and np.isfinite(linear.bias).all())
-    return (maps, weights) if fits else None
+    return Learnt(maps, weights, all_weights) if fits else None
+
+
+def _are_weights(found: np.ndarray, parts: int) -> bool:
+    right = found.shape == (DEPTH + 1, parts) and found.dtype == np.float32
+    return right and bool(np.isfinite(found).all())

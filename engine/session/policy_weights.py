@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import astuple
 from pathlib import Path
+from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT, Weights, WeightsByShare
@@ -22,6 +23,14 @@ def weights_of(store: Path, dial: str) -> WeightsByShare:
     except (OSError, ValueError, KeyError, TypeError, UnderhillError):
         return DEFAULT
     return WeightsByShare(pairs) if pairs else DEFAULT
+
+
+def in_force(store: Path, chosen: Mapping[str, Any]) -> WeightsByShare:
+    """Those given by hand in the settings, which serve caches of any size; otherwise the fitted ones."""
+    by_hand = chosen["policy_weights"]
+    if by_hand is None:
+        return weights_of(store, str(chosen["dial"]))
+    return WeightsByShare(((1.0, Weights(*by_hand)),))
 
 
 def keep(store: Path, found: Mapping[str, WeightsByShare]) -> None:

@@ -23,8 +23,8 @@ from engine.generation.chat import ChatFormat, fit
 from engine.generation.context import Context, Model
 from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
+from engine.hardware import graphics, offload, probe
 from engine.hardware import plan as planning
-from engine.hardware import probe
 from engine.hardware.machine import Machine
 from engine.hub import damage, library
 from engine.hub.cards import BUILTIN, TOY
@@ -35,10 +35,10 @@ from engine.kernels.choice import available, in_use
 from engine.kernels.memory import keep_heap_small
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
-from engine.session import calibration, foresight
+from engine.session import calibration, policy_weights
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
-from engine.session.policy_weights import weights_of
 from engine.session.pressure import PressureWatch, Room, Share
+from engine.session.reading_ahead import ReadingAhead
 from engine.session.snapshot import Watcher
 from engine.session.spare_time import SpareTime
 from engine.session.speed_check import SpeedCheck
@@ -79,6 +79,7 @@ class Session:
         if not self.plan.direct and store.io_mode == "direct":
             store.read_through_cache()
         self.speed_check = SpeedCheck(self)
+        self.ahead = ReadingAhead(self)
         self._spare_memory()
         self._context_planned = self.plan.context
         self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
@@ -90,7 +91,7 @@ class Session:
             activation_of(store, spec),
             self.plan.cache_bytes,
             policy=str(chosen["policy"]),
-            weights=weights_of(store.path, str(chosen["dial"])),
+            weights=policy_weights.in_force(store.path, chosen),
             readers=int(chosen["readers"]),
             threads=self.plan.threads,
             kernel=str(chosen["kernel"]),
@@ -104,7 +105,8 @@ class Session:
             self.decoder = self._decoder(spec)
             model = Threaded(self.decoder, threads)
             self.context = Context(model, self.plan.context, self.plan.chunk, self._begin_pass)
-            self._read_ahead()
+            self.warm = WarmStart(self)
+            self.ahead.begin()
         except BaseException:
             self.runtime.close()
             raise
@@ -119,11 +121,11 @@ class Session:
         )
         self._pressure = PressureWatch(self._room)
         self._closed = False
-        self.warm = WarmStart(self)
         self.spare_time = SpareTime(self)
         for note in (store.io_note, in_use(str(chosen["kernel"]), self.plan.threads)):
             if note:
                 self.note(note)
+        self.replanned()
 
     @classmethod
     def open(cls, model: str, chosen: Mapping[str, Any] | None = None, report: Report = _quiet) -> Session:
@@ -133,6 +135,7 @@ class Session:
         chosen: values of settings.ENGINE. Raises UnderhillError.
         """
         checked = settings.validated(chosen or {}, settings.ENGINE)
+        offload.demand(str(checked["mode"]), graphics.gpus)
         path = library.prepare(model, report)
         try:
             with damage.explained(path):
@@ -182,11 +185,13 @@ class Session:
     def note(self, sentence: str) -> None:
         """A sentence on how it runs, beside those of the plan."""
         self._notes.append(sentence)
-        self.card = dataclasses.replace(self.card, plan=(*self.card.plan, sentence))
+        self.replanned()
 
     def replanned(self) -> None:
         """The plan says something else now."""
-        self.card = dataclasses.replace(self.card, plan=(*self.plan.sentences, *self._notes))
+        idle = settings.idle(self.settings, settings.ENGINE)
+        said = (*self.plan.sentences, *self._notes, self.ahead.note, *idle)
+        self.card = dataclasses.replace(self.card, plan=tuple(filter(None, said)))
 
     def _decoder(self, spec: DecoderSpec | None) -> Model:
         dense = self.plan.dense
@@ -328,7 +333,8 @@ class Session:
                 )
         thresholds = self._thresholds_for(wanted)
         plan = self._new_plan(wanted)
-        ahead = self._ahead()
+        ahead = self.ahead.wanted
+        weights = [policy_weights.in_force(self.store.path, values) for values in (self.settings, wanted)]
         self.context.bound(plan.context, plan.chunk)
         self._room.plan(self._share(plan), lambda capacity: self.runtime.set_tier(plan.tier, capacity))
         if self.settings["remember_routing"] and not wanted["remember_routing"]:
@@ -336,10 +342,12 @@ class Session:
         self.settings, self.plan = wanted, plan
         self.speed_check.begin()
         self._spare_memory()
-        self.replanned()
         self._set_thresholds(thresholds)
-        if self._ahead() != ahead:
-            self._read_ahead()
+        if weights[0] != weights[1]:
+            self.runtime.reweigh(weights[1])
+        if self.ahead.wanted != ahead:
+            self.ahead.begin()
+        self.replanned()
         return dict(self.settings)
 
     def _share(self, plan: planning.Plan) -> Share:
@@ -388,20 +396,6 @@ class Session:
         by_hand = self.settings["t1"] is not None or self.settings["t2"] is not None
         self.thresholds = EXACT if self.all_in_memory and not by_hand else thresholds
         self.runtime.set_thresholds(self.thresholds)
-
-    def _ahead(self) -> tuple[int, int | None] | None:
-        """How many layers and experts ahead are read; None where nothing is: also where all fit in memory."""
-        if self.settings["prefetch"] == "off" or self.all_in_memory:
-            return None
-        width = self.settings["prefetch_width"]
-        return int(self.settings["prefetch_depth"]), None if width is None else int(width)
-
-    def _read_ahead(self) -> None:
-        ahead = self._ahead()
-        if ahead is None:
-            self.runtime.read_ahead(None)
-        else:
-            self.runtime.read_ahead(foresight.predictor_of(self), self.card.experts_per_token, *ahead)
 
     def _apply_dial(self) -> None:
         self._set_thresholds(self._thresholds_for(self.settings))
@@ -453,7 +447,8 @@ class Session:
         """T1, T2 or what they cost were measured: they are in force, and the card says so."""
         self.card = dataclasses.replace(self.card, calibration=found)
         self._apply_dial()
-        self._read_ahead()
+        self.ahead.begin()
+        self.replanned()
 
     def close(self) -> None:
         """Release everything. Safe to call twice."""

@@ -121,6 +121,7 @@ class Watcher:
             prompt_tokens_per_second=self._prompt_rate,
             waiting=waiting,
             memory=self._memory(),
+            ahead=self._session.ahead.sentence(),
         )
 
     def decoding(self) -> None:

@@ -1234,6 +1234,11 @@
         </message>
         <message>
             <location filename="../../app/panels/figures.py"></location>
+            <source>What reads ahead</source>
+            <translation>预取依据</translation>
+        </message>
+        <message>
+            <location filename="../../app/panels/figures.py"></location>
             <source>Precision of expert uses over the last half minute</source>
             <translation>最近半分钟使用专家的精度</translation>
         </message>
@@ -1812,6 +1817,11 @@
             <location filename="../../app/settings/editor.py"></location>
             <source>Reset</source>
             <translation>重置</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
+            <source>Does nothing unless {setting} is {value}.</source>
+            <translation>只有当“{setting}”为“{value}”时才起作用。</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>

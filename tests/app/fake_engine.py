@@ -69,6 +69,7 @@ class FakeEngine:
         self.idle = "Idle."  # why the speed is as it is, while nothing is asked
         self.telemetry_every = 0.2
         self.shared: dict[str, Any] = {s.name: s.default for s in api.settings.SHARED}
+        self.choices: dict[str, dict[str, str]] = {"mode": {}}
         self.token = ""
         self.folders: list[str] = []  # none: those of the hub
         self._queue: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
@@ -132,6 +133,8 @@ class FakeEngine:
             return self._probe(command)
         if isinstance(command, api.Generate):
             return self._generate(command)
+        if isinstance(command, api.AskChoices):
+            return api.Done(command.id, self.choices)
         if isinstance(command, _SHARED) or (self.folders and isinstance(command, _FOLDERS)):
             return api.Done(command.id, self._shared(command))
         return api.Done(command.id, self.hub.answer(command))
@@ -242,6 +245,8 @@ class FakeEngine:
             tuple(tuple(int(held > 0) for held in row) for row in self._held),
             foreseen=c["hits"] // 6, foreseen_late=c["misses"] // 5, prompt_tokens_per_second=118.0,
             waiting=0.64 * wobble if generating else 0.0,
+            ahead="Read ahead by taught gates and the token table: 83 % of the experts named for the next layer were "
+            "chosen. 6 % of the bytes read ahead were in vain.",
             memory=api.MemoryUse(4_000_000_000, 410_000_000, 890_000_000, 268_000_000, 190_000_000, 1_900_000_000,
                                  342_000_000, 1_730_000_000),
         )  # fmt: skip

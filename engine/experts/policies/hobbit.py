@@ -33,11 +33,23 @@ class Hobbit(Scored):
         self._tick: Array = np.zeros(len(self._keys))  # for ties: the visit that used it last, in all sequences
         self._each = tuple(map(values, (self._score, self._last, self._tick)))
         self._visits = 0.0
-        rows = len(shape.layers)
-        ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
-        near = weights.fld * (1.0 - ahead / rows)
-        self._near = [np.roll(near, row) for row in range(rows + 1)]
+        self._near = self._nearness()
         self._ordered = order_where_native(self._score, self._tick, self._barred, self._near, self._order)
+
+    def reweigh(self, weights: Weights) -> None:
+        """Other weights from now on. Uses count from here; when each expert was used last is still known."""
+        self._digest()
+        self._weights = weights
+        self._score[:] = weights.lru * self._last
+        for near, now in zip(self._near, self._nearness()):  # in place: native code knows the addresses
+            near[:] = now
+        self._weighed = False
+
+    def _nearness(self) -> list[Array]:
+        rows = len(self._shape.layers)
+        ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
+        near = self._weights.fld * (1.0 - ahead / rows)
+        return [np.roll(near, row) for row in range(rows + 1)]
 
     def _note(self, base: int, visit: Visit) -> None:
         score, last, tick = self._each

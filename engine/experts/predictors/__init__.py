@@ -1,6 +1,6 @@
 """Which experts will be needed soon: predictors behind one interface, for live prefetch and for replay."""
 
-from engine.experts.predictors.blend import Blend, fit_weights
+from engine.experts.predictors.blend import Blend, Evidence, evidence, fit_weights
 from engine.experts.predictors.coactivation import Coactivation
 from engine.experts.predictors.eam import Eam
 from engine.experts.predictors.fit_gates import fitted, fitted_row
@@ -15,6 +15,7 @@ __all__ = [
     "Blend",
     "Coactivation",
     "Eam",
+    "Evidence",
     "Gate",
     "Observed",
     "Paths",
@@ -23,6 +24,7 @@ __all__ = [
     "Sight",
     "StackedGates",
     "TokenTable",
+    "evidence",
     "fit_weights",
     "fitted",
     "fitted_row",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.experts.predictors.fit_gates import own_scores
 from engine.experts.predictors.gates import Gate
@@ -60,8 +62,31 @@ class Blend:
             part.learn(sight)
 
 
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """How parts and what is to be found go together, by layers ahead less one, the last of before the first row.
+
+    gram: [depth + 1, parts, parts]; right: [depth + 1, parts]; spread: [depth + 1].
+    """
+
+    gram: NDArray[np.float64]
+    right: NDArray[np.float64]
+    spread: NDArray[np.float64]
+
+    def weights(self, parts: Sequence[int] | None = None) -> Floats:
+        """[depth + 1, parts] by least squares, of some of the parts or of all."""
+        kept = list(range(self.right.shape[1])) if parts is None else list(parts)
+        grams = self.gram[:, kept][:, :, kept]
+        return np.stack([_solved(*one) for one in zip(grams, self.right[:, kept], self.spread)])
+
+
 def fit_weights(run: Observed, parts: Sequence[Predictor], depth: int, gates: Sequence[Gate] | None) -> Floats:
-    """Weights [depth + 1, parts] by least squares; the parts go on learning as they are walked over the run.
+    """Weights [depth + 1, parts] by least squares: see `evidence`."""
+    return evidence(run, parts, depth, gates).weights()
+
+
+def evidence(run: Observed, parts: Sequence[Predictor], depth: int, gates: Sequence[Gate] | None) -> Evidence:
+    """What least squares finds weights from; the parts go on learning as they are walked over the run.
 
     What they shall add up to is what the routers ranked by (as far as it differs between experts); where no gates are
     known, 1 for what was chosen and 0 else. Ranks near the cut count most, since only there is anything decided.
@@ -88,7 +113,7 @@ def fit_weights(run: Observed, parts: Sequence[Predictor], depth: int, gates: Se
             gram[at] += weighed @ found.T
             right[at] += weighed @ target
             spread[at] += weight @ np.square(target)
-    return np.stack([_solved(*one) for one in zip(gram, right, spread)])
+    return Evidence(gram, right, spread)
 
 
 def _wanted(run: Observed, gates: Sequence[Gate] | None, row: int) -> Floats:

@@ -28,6 +28,8 @@ class Coactivation:
             return None
         seen = self.counts[ahead - 1, sight.row].take(sight.chosen[-1], 0)
         of_each = seen.sum(1)
+        if not of_each.any():
+            return None
         return log_shares((1 / np.maximum(of_each, 1)) @ seen)
 
     def learn(self, sight: Sight) -> None:

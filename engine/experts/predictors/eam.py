@@ -19,8 +19,10 @@ class Eam:
     added up, whatever the size of the model. What the request did before tips the scale.
     """
 
-    def __init__(self, shape: Shape, collection: EamCollection) -> None:
+    def __init__(self, shape: Shape, collection: EamCollection, *, adds: bool = True) -> None:
+        """adds: requests seen here join the collection; False where somebody else sees to that."""
         self.name = "eam"
+        self._adds = adds
         self._shape = shape
         self._collection = collection
         self._changes = -1
@@ -30,12 +32,13 @@ class Eam:
         self._refresh()
 
     def begin_sequence(self) -> None:
-        """A request ends: its matrix joins the collection."""
+        """A request ends: see `adds`."""
         self.end_request()
 
     def end_request(self) -> None:
-        """Keep the matrix of the request that ends here."""
-        self._collection.add(self._request.reshape(self._shape.rows, -1))
+        """Keep the matrix of the request that ends here, unless others do."""
+        if self._adds:
+            self._collection.add(self._request.reshape(self._shape.rows, -1))
         self._request[:] = 0
 
     def scores(self, sight: Sight, row: int) -> Floats | None:

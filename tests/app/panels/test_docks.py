@@ -48,6 +48,14 @@ def test_figures(docks: Docks) -> None:
     assert (figures.speed.text(), figures.prompt.text()) == ("–", "95.0/s")
 
 
+def test_what_reads_ahead_is_named_where_anything_does(docks: Docks) -> None:
+    docks.take(replace(BASE, ahead="Read ahead by the token table: 60 % of the experts were chosen."))
+    assert docks.figures.ahead.text().startswith("Read ahead by the token table")
+    assert docks.figures.ahead.isVisibleTo(docks.figures)
+    docks.take(BASE)
+    assert not docks.figures.ahead.isVisibleTo(docks.figures)
+
+
 def test_the_parts_of_memory_add_up_to_the_ceiling(qtbot: QtBot, theme: Theme) -> None:
     assert sum(parts_of(MEMORY).values()) == MEMORY.ceiling
     bar = MemoryBar(theme)

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QComboBox, QLineEdit
+from PySide6.QtGui import QStandardItemModel
+from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import preferences
 from app.assembly import Underhill
 from app.settings.dialog import SettingsDialog
+from app.settings.shares import Shares
 from app.theme import fonts
 from app.theme.theme import Theme
 from engine import api
@@ -286,3 +288,133 @@ def test_a_larger_text_is_kept_for_the_next_start(qtbot: QtBot, launch: Callable
     finally:
         fonts.set_percent(100)
     dialog.reject()
+
+
+WHY = {"mode": {"cpu-assisted": "No graphics card was found.", "gpu": "No graphics card was found."}}
+
+
+def test_a_mode_that_cannot_run_is_greyed_out_and_says_why(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch(choices=WHY)
+    dialog = underhill.window.desk.open_settings()
+    box = dialog.editors["mode"].control
+    assert isinstance(box, QComboBox)
+    items = box.model()
+    assert isinstance(items, QStandardItemModel)
+    qtbot.waitUntil(lambda: not items.item(3).isEnabled())
+    assert [items.item(row).isEnabled() for row in range(4)] == [True, True, False, False]
+    assert [box.itemText(row) for row in range(4)] == ["Auto", "CPU-only", "CPU-assisted", "GPU-centric"]
+    assert box.itemData(3, Qt.ItemDataRole.ToolTipRole) == "No graphics card was found."
+    qtbot.keyClick(box, Qt.Key.Key_End)
+    assert box.currentData() == "cpu"  # the last that can be chosen
+    assert "loaded again" in dialog.editors["mode"]._note.text()
+    assert not dialog._reload.isHidden()
+    dialog.reject()
+
+
+def weights_of(dialog: SettingsDialog) -> Shares:
+    control = dialog.editors["policy_weights"].control
+    assert isinstance(control, Shares)
+    return control
+
+
+def test_weights_by_hand_go_to_the_engine_as_shares_and_come_back_from_disk(
+    qtbot: QtBot, launch: Callable[..., Underhill], tmp_path: Path
+) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    weights = weights_of(dialog)
+    assert weights.automatic.text() == "Fitted"
+    assert not any(slider.isVisibleTo(weights) for slider in weights.sliders)
+    weights.automatic.click()
+    assert all(slider.isVisibleTo(weights) for slider in weights.sliders)
+    assert underhill.window._preferences.engine == {"policy_weights": (0.4, 0.0, 0.4, 0.2)}
+    weights.sliders[1].setValue(100)
+    assert [label.text() for label in weights._labels] == ["20 %", "50 %", "20 %", "10 %"]
+    assert [slider.value() for slider in weights.sliders] == [40, 100, 40, 20]  # the others stay where they are
+    sent = [c.settings for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]
+    assert sent == [{"policy_weights": (0.4, 0.0, 0.4, 0.2)}, {"policy_weights": (0.2, 0.5, 0.2, 0.1)}]
+    path = tmp_path / "window.json"
+    kept = {"policy_weights": (0.2, 0.5, 0.2, 0.1)}
+    qtbot.waitUntil(lambda: path.exists() and preferences.load(path)[0].engine == kept)
+    for slider in weights.sliders:
+        slider.setValue(0)
+    assert "not all 0" in dialog.editors["policy_weights"]._note.text()
+    dialog.editors["policy_weights"].reset()
+    assert weights.automatic.isChecked()
+    assert underhill.window._preferences.engine == {}
+    dialog.reject()
+
+
+def test_one_model_can_have_its_own_weights_and_predictor(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    remembered = underhill.window._preferences
+    dialog = underhill.window.desk.open_settings()
+    dialog.show_page(2)
+    dialog.scope.setCurrentIndex(1)
+    weights_of(dialog).automatic.click()
+    box = dialog.editors["predictor"].control
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData("paths"))
+    own = {"policy_weights": (0.4, 0.0, 0.4, 0.2), "predictor": "paths"}
+    assert (remembered.engine, remembered.models) == ({}, {"builtin": own})
+    dialog.scope.setCurrentIndex(0)
+    assert weights_of(dialog).automatic.isChecked()
+    assert box.currentData() == "auto"
+    dialog.scope.setCurrentIndex(1)
+    assert weights_of(dialog).value == (40, 0, 40, 20)
+    dialog.reset_everything()
+    assert remembered.models == {}
+    dialog.reject()
+
+
+def test_what_has_nothing_to_do_is_greyed_out_and_says_why(qtbot: QtBot, theme: Theme) -> None:
+    dialog = SettingsDialog(preferences.Preferences(engine={"policy": "lru"}), theme)
+    qtbot.addWidget(dialog)
+    editor = dialog.editors["policy_weights"]
+    assert not editor.control.isEnabled()
+    assert editor.toolTip() == "Does nothing unless Cache policy is Hobbit."
+    assert dialog.editors["predictor"].control.isEnabled()
+    assert dialog.editors["predictor"].toolTip() == ""
+
+
+def test_turning_reading_ahead_off_greys_out_what_goes_with_it(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    dialog = launch().window.desk.open_settings()
+    box = dialog.editors["prefetch"].control
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData("off"))
+    assert not any(dialog.editors[n].control.isEnabled() for n in ("predictor", "prefetch_depth", "prefetch_width"))
+    box.setCurrentIndex(box.findData("auto"))
+    assert all(dialog.editors[n].control.isEnabled() for n in ("predictor", "prefetch_depth", "prefetch_width"))
+    dialog.reject()
+
+
+@pytest.mark.parametrize(("words", "name"), [("recency", "policy_weights"), ("token table", "predictor"),
+                                             ("gpu-centric", "mode")])  # fmt: skip
+def test_the_search_finds_settings_by_the_names_of_their_choices(
+    qtbot: QtBot, theme: Theme, words: str, name: str
+) -> None:
+    dialog = SettingsDialog(preferences.Preferences(), theme)
+    qtbot.addWidget(dialog)
+    dialog.search.setText(words)
+    assert [n for n, editor in dialog.editors.items() if not editor.isHidden()] == [name]
+
+
+def test_the_predictor_says_how_well_it_does_now(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    underhill.link.telemetry.emit(dataclasses.replace(BASE, ahead="Read ahead by paths."))
+    assert dialog.editors["predictor"].explanation == "Read ahead by paths."
+    dialog.reject()
+
+
+def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(
+    qtbot: QtBot, launch: Callable[..., Underhill]
+) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    refusal = api.Failed("", api.Kind.OUT_OF_MEMORY, "It needs 1.2 GB at the least.", "Raise the ceiling.")
+    desk = underhill.window.desk._settings
+    dialog.reject()
+    desk._refused("", "memory_gb", None, refusal)
+    (banner,) = [b for b in underhill.window.banners.banners if "1.2 GB" in b.sentence]
+    assert [b.text() for b in banner.findChildren(QPushButton) if "settings" in b.text()] == ["Open the settings"]

@@ -279,6 +279,23 @@ def test_more_waste_than_use_narrows_what_is_read_and_little_waste_widens_it() -
         assert worth.width == width
 
 
+def test_what_ranks_show_is_not_learnt_while_it_sleeps(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, learnt = model(), []
+    runtime = opened(source, len(LAYERS) * EXPERTS, thresholds=Thresholds(0.5, 0.9))
+    learn = runtime._ranks.learn
+    monkeypatch.setattr(runtime._ranks, "learn", lambda layer, weights: (learnt.append(layer), learn(layer, weights)))
+    runtime.read_ahead(Said(source, truth), K)
+    run(runtime, source, range(10))
+    assert learnt
+    for token in range(10):  # all is in memory by now, so that there is nothing to read ahead
+        run(runtime, source, range(token, token + 1))
+    assert runtime.prefetch is not None
+    assert not runtime.prefetch.awake
+    learnt.clear()
+    run(runtime, source, range(3))
+    assert not learnt
+
+
 def test_without_a_known_rate_nothing_is_judged() -> None:
     worth = Worth()
     worth.books.wasted = 10

@@ -8,7 +8,7 @@ import itertools
 import pytest
 
 from engine import settings
-from engine.errors import UnderhillError
+from engine.errors import Kind, UnderhillError
 from engine.hardware import offload
 from engine.hardware.budget import held_by
 from engine.hardware.fit import PROGRAM
@@ -123,18 +123,52 @@ def test_the_plan_is_the_same_with_a_card_but_for_a_sentence_that_says_so() -> N
     assert dataclasses.replace(beside, sentences=without.sentences) == without
 
 
-def test_figures_of_what_does_not_run_are_called_so() -> None:
+def test_every_mode_is_told_and_what_stands_against_it() -> None:
     machine = with_card(laptop(32, "NVMe 3", "8 cores"), 8)
-    (told,) = sentences(machine, looked(machine, "Qwen3-30B-A3B"))
-    assert "computes on the processor alone" in told
-    assert "no card was held against" in told
-    assert "CPU-assisted would be about" in told
+    cpu, assisted, gpu = sentences(machine, looked(machine, "Qwen3-30B-A3B"))
+    assert cpu.startswith("CPU-only: about ")
+    assert cpu.endswith("this is what runs.")
+    assert assisted.startswith("CPU-assisted: would be about ")
+    assert "no card was held against" in assisted
+    assert "computes experts on the processor only, whatever card there is" in assisted
+    assert gpu.startswith("GPU-centric: would be about ")
+    small = with_card(laptop(32, "NVMe 3", "8 cores"), 4)
+    assert sentences(small, looked(small, "gpt-oss-120b"))[2].startswith(
+        "GPU-centric: not possible. The card's memory does not hold it. This version"
+    )
     alone = laptop(32, "NVMe 3", "8 cores")
-    assert sentences(alone, looked(alone, "Qwen3-30B-A3B")) == ()
+    cpu, *others = sentences(alone, looked(alone, "Qwen3-30B-A3B"))
+    assert cpu.endswith("this is what runs.")
+    assert all("not possible. No graphics card with memory of its own" in told for told in others)
 
 
 def test_a_card_without_memory_of_its_own_gains_nothing_and_takes_nothing() -> None:
     machine = with_card(laptop(32, "NVMe 3", "8 cores"), 24, unified=True)
     found = looked(machine, "Qwen3-30B-A3B")
     assert [o.mode for o in found] == [CPU]
-    assert sentences(machine, found) == ("Card has no memory of its own: nothing would be gained.",)
+    assert sentences(machine, found)[0] == "Card has no memory of its own: nothing would be gained."
+
+
+@pytest.mark.parametrize("mode", settings.ALL["mode"].choices)
+def test_what_cannot_run_is_refused_and_says_what_is_missing(mode: str) -> None:
+    card = with_card(laptop(32, "NVMe 3", "8 cores"), 8).gpus
+    runs = mode in ("auto", *RUNS)
+    for cards, missing in (((), "No graphics card"), (card, "whatever card there is")):
+        assert (offload.why_not(mode, cards) == "") == runs
+        if runs:
+            offload.demand(mode, lambda: pytest.fail("nobody needs to know the cards"))
+            continue
+        with pytest.raises(UnderhillError, match=missing) as refused:
+            offload.demand(mode, lambda cards=cards: cards)  # type: ignore[misc]
+        assert refused.value.kind is Kind.BAD_REQUEST
+        assert refused.value.action == "Set the mode to auto or cpu."
+
+
+def test_cpu_alone_can_be_chosen_beside_a_card() -> None:
+    machine = with_card(laptop(32, "NVMe 3", "8 cores"), 8)
+    auto, cpu = (
+        make_plan(machine, FACTS["Qwen3-30B-A3B"], settings.validated({"mode": mode}, settings.ENGINE), PROGRAM)
+        for mode in ("auto", "cpu")
+    )
+    assert cpu.sentences[-1] == "Card is not computed on: the processor alone was chosen."
+    assert (cpu.mode, cpu.cache_bytes, cpu.speed) == (auto.mode, auto.cache_bytes, auto.speed)

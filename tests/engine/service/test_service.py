@@ -345,3 +345,18 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
     failed = desk.wait(desk.send(api.ProbeComputer, again=True))
     assert isinstance(failed, Failed)
     assert failed.kind is Kind.DISK_FULL
+
+
+def test_a_mode_that_cannot_run_is_refused_before_the_open_model_is_touched(loaded: Desk) -> None:
+    told = loaded.wait(loaded.send(api.AskChoices))
+    assert isinstance(told, Done)
+    assert set(told.result) == {"mode"}
+    assert set(told.result["mode"]) == {"cpu-assisted", "gpu"}
+    refused = loaded.wait(loaded.send(LoadModel, "builtin", {**SETTINGS, "mode": "gpu"}))
+    assert isinstance(refused, Failed)
+    assert refused.kind is Kind.BAD_REQUEST
+    assert refused.sentence == f"GPU-centric cannot run here. {told.result['mode']['gpu']}"
+    answer = loaded.wait(loaded.send(Generate, HELLO, {**GREEDY, "max_tokens": 3}))
+    assert isinstance(answer, Done)  # by the model that was open before
+    forced = loaded.wait(loaded.send(LoadModel, "builtin", {**SETTINGS, "mode": "cpu"}))
+    assert isinstance(forced, Done)

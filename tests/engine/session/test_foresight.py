@@ -66,22 +66,39 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
     foresight.learn(session, run)
     kept = foresight.read(session.store.path / foresight.FILE, gates)
     assert kept is not None
-    maps, weights = kept
-    assert [len(own) for own in maps] == [2, 2, 2, 2, 1, 0]
-    assert (weights[:2, 0] > 0).all()
-    predictor = foresight.predictor_of(session)
-    assert isinstance(predictor, Blend)
-    np.testing.assert_array_equal(predictor.weights, weights)
+    assert [len(own) for own in kept.maps] == [2, 2, 2, 2, 1, 0]
+    assert (kept.weights[:2, 0] > 0).all()
+    found = session.ahead.choose("auto")
+    assert isinstance(found.predictor, Blend)
+    assert found.words == "taught gates and the token table"
+    np.testing.assert_array_equal(found.predictor.weights, kept.weights)
+    together = session.ahead.choose("blend")
+    assert isinstance(together.predictor, Blend)
+    assert [part.name for part in together.predictor.parts] == ["gates", "tokens", "coactivation", "paths", "eam"]
+    np.testing.assert_array_equal(together.predictor.weights, kept.all_weights)
+
+
+def test_a_file_of_a_version_that_weighed_gates_and_table_alone_still_serves(session: Session, tmp_path: Path) -> None:
+    assert isinstance(session.decoder, Decoder)
+    gates = gates_of(session.decoder)
+    learnt = foresight.read(session.store.path / foresight.FILE, gates)
+    assert learnt is not None
+    path = tmp_path / foresight.FILE
+    foresight.write(path, foresight.Learnt(learnt.maps, learnt.weights))
+    found = foresight.read(path, gates)
+    assert found is not None
+    assert found.all_weights is None
+    np.testing.assert_array_equal(found.weights, learnt.weights)
 
 
 @pytest.mark.parametrize("harm", ["cut", "other"])
 def test_a_damaged_file_is_not_believed(session: Session, tmp_path: Path, harm: str) -> None:
     assert isinstance(session.decoder, Decoder)
     gates = gates_of(session.decoder)
-    maps, _ = foresight.read(session.store.path / foresight.FILE, gates) or ([], None)
-    assert maps
+    learnt = foresight.read(session.store.path / foresight.FILE, gates)
+    assert learnt is not None
     path = tmp_path / foresight.FILE
-    foresight.write(path, maps, foresight.UNTAUGHT)
+    foresight.write(path, learnt)
     assert foresight.read(path, gates) is not None
     if harm == "cut":
         path.write_bytes(path.read_bytes()[:-100])

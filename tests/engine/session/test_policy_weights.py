@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.experts.policies import DEFAULT, Weights, WeightsByShare
+from engine.experts.policies import DEFAULT, Hobbit, Weights, WeightsByShare
 from engine.session import Session, fit_policy, session
-from engine.session.policy_weights import FILE, keep, weights_of
+from engine.session.policy_weights import FILE, in_force, keep, weights_of
+from engine.settings import ENGINE, validated
+from tests.engine.session.test_reading_ahead import answered
 
 ONE = WeightsByShare(((0.25, Weights(0.5, 0.25, 0.125, 0.125)), (0.5, Weights(1, 0, 0, 0))))
 
@@ -74,3 +76,38 @@ def test_a_model_is_fitted_and_opened_with_what_was_found(home: Path, monkeypatc
     assert (trace.passes == 1).all()
     assert trace.sequences >= 1
     assert trace.conditions.spec is not None
+
+
+def test_weights_by_hand_go_before_fitted_ones_in_caches_of_any_size(tmp_path: Path) -> None:
+    keep(tmp_path, {"balanced": ONE})
+    assert in_force(tmp_path, validated({}, ENGINE)) == ONE
+    found = in_force(tmp_path, validated({"policy_weights": "1,1,0,2"}, ENGINE))
+    assert {found.at(share) for share in (0.1, 0.5, 1.0)} == {Weights(0.25, 0.25, 0, 0.5)}
+
+
+def test_they_change_while_the_model_is_open(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[tuple[float, ...]] = []
+    reweigh = Hobbit.reweigh
+    monkeypatch.setattr(
+        Hobbit, "reweigh", lambda self, weights: (given.append(weights.rounded), reweigh(self, weights))[1]
+    )
+    few = {"threads": 1, "cache_fraction": 0.3, "dial": "exact"}
+    with Session.open("builtin", few) as opened:
+        first = answered(opened)
+        opened.update({"policy_weights": [0, 0, 0, 1]})
+        assert given == [(0, 0, 0, 1)]
+        assert opened.settings["policy_weights"] == (0.0, 0.0, 0.0, 1.0)
+        by_hand = answered(opened)
+        opened.update({"policy_weights": None})
+        opened.update({"prefetch": "off"})
+        assert given[1:] == [DEFAULT.at(0.3).rounded]
+    assert by_hand.token_ids == first.token_ids
+    assert by_hand.misses != first.misses
+
+
+def test_with_another_policy_they_say_that_they_do_nothing(home: Path) -> None:
+    with Session.open("builtin", {"threads": 1, "policy": "lru", "policy_weights": "1,0,0,0"}) as opened:
+        said = "Weights of the policy hobbit does nothing unless Cache policy is Hobbit."
+        assert said in opened.card.plan
+        opened.update({"policy_weights": None})
+        assert said not in opened.card.plan

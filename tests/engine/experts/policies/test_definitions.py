@@ -110,6 +110,27 @@ def test_hobbit_forgets_the_last_sequence_but_in_a_tie() -> None:
     assert [key.expert for key in leaves(policy, {ExpertKey(1, e) for e in (2, 3, 4)})] == [2, 3, 4]
 
 
+@pytest.mark.parametrize("weights", [Weights(0, 0, 0, 1), Weights(0.3, 0.3, 0.2, 0.2)])
+def test_hobbit_with_other_weights_still_knows_who_was_used_last_and_counts_from_there(weights: Weights) -> None:
+    policy, chance = Hobbit(SHAPE, Weights(0.1, 0.5, 0.3, 0.1)), random.Random(3)
+    policy.begin_sequence()
+    history, resident, running = play(policy, 3, 40)
+    before = len(history.events)
+    policy.reweigh(weights)
+    for step in range(40, 58):
+        running = step % ROWS
+        history.visit(policy, running, chance.sample(range(6), 2), [True, False])
+
+    def priority(key: ExpertKey) -> float:
+        recency = max((token for token, _ in history.uses(key)), default=0)
+        late = History(history.events[before:]).uses(key)
+        frequency, high = len(late), sum(h for _, h in late)
+        near = history.token * (1 - ((key.layer - running - 1) % ROWS + 1) / ROWS)
+        return weights.lru * recency + weights.lfu * frequency + weights.lhu * high + weights.fld * near
+
+    assert ascending([priority(key) for key in leaves(policy, resident)])
+
+
 def test_hobbit_counts_the_tokens_of_a_prompt() -> None:
     policy = Hobbit(SHAPE, Weights(0, 1, 0, 0))
     policy.routed(Visit(0, [1, 2], None, [3, 40], 50))

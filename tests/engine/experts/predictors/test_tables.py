@@ -33,6 +33,24 @@ def test_a_token_seen_before_brings_its_experts_back_before_the_first_layer_runs
     assert table.scores(sight, 0) is None
 
 
+def test_pairs_say_nothing_of_experts_that_they_never_saw() -> None:
+    pairs, sight = Coactivation(SHAPE, 2), Sight()
+    sight.begin(0)
+    sight.routed([0, 1], None)
+    assert pairs.scores(sight, 1) is None
+
+
+def test_matrices_that_others_add_to_are_not_added_to_twice() -> None:
+    past = EamCollection(4, EXPERTS)
+    theirs, own = Eam(SHAPE, past, adds=False), Eam(SHAPE, past)
+    run = by_rule(np.array([0, 1, 2]), 4)
+    for predictor, kept in ((theirs, 0), (own, 1)):
+        for _ in walk(run, [predictor]):
+            pass
+        predictor.begin_sequence()
+        assert len(past) == kept
+
+
 def test_the_table_prefers_what_came_more_often() -> None:
     table = TokenTable(Shape(1, 40, 1))
     for expert in [3, 5, 5, 5, 3, 7]:

@@ -1,0 +1,155 @@
+"""Which predictor an open model reads ahead by: the one of the setting, or what can stand in for it, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.experts.foresight import Foresight
+from engine.experts.predictors import Blend, Predictor, Shape, StackedGates, stacked
+from engine.hardware.budget import size
+from engine.models.decoder import Decoder
+from engine.models.gates import gates_of
+from engine.session import foresight
+from engine.session.foresight import ALL, DEPTH, PAIRS, TABLES, UNTAUGHT, Learnt, pairs_bytes, table
+
+if TYPE_CHECKING:
+    from engine.session.session import Session
+
+WORDS = {
+    "gates": "the gates of coming layers",
+    "taught": "taught gates",
+    "tokens": "the token table",
+    "pairs": "pairs of layers",
+    "paths": "activation paths",
+    "eam": "the matrices of past answers",
+    "blend": "all predictors together",
+}
+BESIDE = {
+    "gates": "the gates of coming layers and the token table",
+    "taught": "taught gates and the token table",
+}  # of auto
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """predictor, and what it is in words. note: why it is not the one that was asked for; '' where it is."""
+
+    predictor: Predictor
+    words: str
+    note: str = ""
+
+
+class ReadingAhead:
+    """For the thread that runs the model; `sentence` may be called from any. Tables keep what they learnt.
+
+    note: what the plan has to say of the predictor, '' for nothing.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        store = session.store
+        experts = max(store.experts(layer) for layer in store.layers)
+        self._shape = Shape(len(store.layers), experts, session.card.experts_per_token)
+        self._tables: dict[str, Predictor] = {}
+        self._words = ""
+        self.note = ""
+
+    @property
+    def wanted(self) -> tuple[object, ...] | None:
+        """What it depends on; None where nothing is read ahead: also where all experts fit in memory."""
+        chosen = self._session.settings
+        if chosen["prefetch"] == "off" or self._session.all_in_memory:
+            return None
+        return tuple(chosen[name] for name in ("predictor", "prefetch_depth", "prefetch_width", "remember_routing"))
+
+    def begin(self) -> None:
+        """From the next token on as the settings say."""
+        session = self._session
+        if self.wanted is None:
+            session.runtime.read_ahead(None)
+            self._words = self.note = ""
+            return
+        found = self.choose(str(session.settings["predictor"]))
+        depth, width = session.settings["prefetch_depth"], session.settings["prefetch_width"]
+        session.runtime.read_ahead(found.predictor, self._shape.k, int(depth), None if width is None else int(width))
+        self._words, self.note = found.words, found.note
+
+    def choose(self, name: str) -> Chosen:
+        """The predictor of that name in the setting, or, with a note, what is taken instead."""
+        learnt = self._learnt()
+        lacking = self._lacking(name, learnt)
+        if not lacking:
+            return self._made(name, learnt)
+        instead = self._made("auto", learnt)
+        return Chosen(instead.predictor, instead.words, f"{lacking} Experts are read ahead by {instead.words}.")
+
+    def sentence(self) -> str:
+        """By what experts are read ahead now and how well; '' where none are."""
+        prefetch, words = self._session.runtime.prefetch, self._words
+        if prefetch is None or not words:
+            return ""
+        return _told(prefetch.foresight, words, resting=prefetch.resting)
+
+    def _learnt(self) -> Learnt | None:
+        session = self._session
+        if not isinstance(session.decoder, Decoder):
+            return None
+        return foresight.read(session.store.path / foresight.FILE, gates_of(session.decoder))
+
+    def _lacking(self, name: str, learnt: Learnt | None) -> str:
+        """What this model has not that a predictor needs; '' for nothing."""
+        if name in ("gates", "taught", "blend") and not isinstance(self._session.decoder, Decoder):
+            return "The routers of this model are not known, since it runs through the compatibility backend."
+        if name == "taught" and learnt is None:
+            return "The gates of this model have not been taught yet: calibration does that."
+        if name == "blend" and (learnt is None or learnt.all_weights is None):
+            return "How much each predictor counts on this model has not been found yet: calibration does that."
+        if name == "pairs" and (nbytes := pairs_bytes(self._shape)) > PAIRS:
+            return f"Counting this model's pairs of layers would take {size(nbytes)} of memory."
+        if name == "eam" and not self._session.settings["remember_routing"]:
+            return "There are no matrices of past answers, since remembering which experts are used is off."
+        return ""
+
+    def _made(self, name: str, learnt: Learnt | None) -> Chosen:
+        if name in TABLES:
+            return Chosen(self._table(name), WORDS[name])
+        if not isinstance(self._session.decoder, Decoder):
+            return Chosen(self._table("tokens"), WORDS["tokens"])
+        gates = gates_of(self._session.decoder)
+        plain = learnt is None or name == "gates"
+        maps = stacked(gates, DEPTH) if learnt is None or name == "gates" else learnt.maps
+        own = StackedGates(gates, maps, kernel=self._session.runtime.native)
+        kind = "gates" if plain else "taught"
+        if name in ("gates", "taught"):
+            return Chosen(own, WORDS[kind])
+        if name == "blend":
+            assert learnt is not None
+            assert learnt.all_weights is not None
+            parts = [own, *(self._table(kind) for kind in ALL[1:] if self._fits(kind))]
+            kept = [at for at, kind in enumerate(ALL) if self._fits(kind)]
+            return Chosen(Blend(parts, learnt.all_weights[:, kept]), WORDS["blend"])
+        weights = UNTAUGHT if learnt is None else learnt.weights
+        return Chosen(Blend([own, self._table("tokens")], weights), BESIDE[kind])
+
+    def _fits(self, kind: str) -> bool:
+        return kind != "pairs" or pairs_bytes(self._shape) <= PAIRS
+
+    def _table(self, kind: str) -> Predictor:
+        if kind == "eam":  # forgetting what was remembered makes another collection
+            return table(kind, self._shape, self._session.warm.memories.collection)
+        if kind not in self._tables:
+            self._tables[kind] = table(kind, self._shape)
+        return self._tables[kind]
+
+
+def _told(seen: Foresight, words: str, *, resting: bool) -> str:
+    if not seen.said or not seen.said[0]:
+        return f"Read ahead by {words}, of which nothing can be said yet."
+    told = [f"Read ahead by {words}: {100 * seen.recall[0]:.0f} % of the experts named for the next layer were chosen."]
+    read = seen.useful + seen.wasted
+    if read:
+        told.append(f"{100 * seen.wasted / read:.0f} % of the bytes read ahead were in vain.")
+    if resting:
+        told.append("It rests now, since it did not pay.")
+    return " ".join(told)
