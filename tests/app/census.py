@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import statistics
+import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,9 @@ def take(underhill: Underhill, switches: int) -> Census:
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
     own = (Census, Counter)
-    python = Counter(f"{type(o).__module__}.{type(o).__qualname__}" for o in gc.get_objects() if not isinstance(o, own))
+    python = Counter(
+        sys.intern(f"{type(o).__module__}.{type(o).__qualname__}") for o in gc.get_objects() if not isinstance(o, own)
+    )
     qt = children(underhill.window) + children(underhill.inbox)
     listeners = underhill.theme.receivers(SIGNAL("changed()"))
     return Census(switches, python, qt, listeners, resident())
