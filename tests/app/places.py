@@ -50,7 +50,7 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
         ("Check it", lambda: None), ("Open another", lambda: None),
     )  # fmt: skip
     window.transcript.setFocus()
-    qtbot.waitUntil(lambda: all("tokens" in chip.text for chip in window.composer.attached.chips))
+    qtbot.waitUntil(lambda: all("·" in chip.text for chip in window.composer.attached.chips))
     qtbot.wait(50)  # the new chips find their places
     yield "a chat", window
     window.banners.banners[0].dismiss()

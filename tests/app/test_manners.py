@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app import preferences
 from app.assembly import Underhill
+from app.language import choice
 from app.paths import Paths
 from app.preferences import Preferences
 from app.shortcuts import SHORTCUTS
@@ -53,11 +54,15 @@ def test_everything_has_a_name_and_tab_reads_the_page(qtbot: QtBot, launch: Laun
 def normal_size() -> Iterator[None]:
     yield
     fonts.set_percent(100)
+    choice.install("en")
 
 
-@pytest.mark.parametrize("percent", [100, 130, 150])
-def test_nothing_is_cut(qtbot: QtBot, launch: Launch, tmp_path: Path, percent: int, normal_size: None) -> None:
-    preferences.save(Preferences(toured=True, font_percent=percent), Paths(tmp_path).preferences)
+@pytest.mark.parametrize(("percent", "language"), [(100, "en"), (130, "en"), (150, "en"), (150, "zh_CN")])
+def test_nothing_is_cut(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, percent: int, language: str, normal_size: None
+) -> None:
+    remembered = Preferences(toured=True, font_percent=percent, language=language)
+    preferences.save(remembered, Paths(tmp_path).preferences)
     underhill = launch(**places.ENGINE)
     window = underhill.window
 

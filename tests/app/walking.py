@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,6 +36,9 @@ def reachable(root: QWidget) -> list[QWidget]:
         if w.isVisible() and w.isEnabled() and w.window() is root and w.focusProxy() is None
         and w.focusPolicy() & Qt.FocusPolicy.TabFocus
     ]  # fmt: skip
+
+
+_CJK = re.compile("[\u2e80-\uffef]")  # a line may break beside each of them
 
 
 @dataclass(frozen=True)
@@ -155,7 +159,11 @@ def _longest_word(label: QLabel) -> int:
     if "<" in label.text():  # rich
         return 0
     margins = label.contentsMargins()
-    return max((_wide(label, w) for w in label.text().split()), default=0) + margins.left() + margins.right()
+    return (
+        max((_wide(label, w) for w in _CJK.sub(" ", label.text()).split()), default=0)
+        + margins.left()
+        + margins.right()
+    )
 
 
 def _wide(widget: QWidget, text: str) -> int:
