@@ -16,6 +16,7 @@ from app.language.words import say
 from app.models import Models
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
+from app.widgets.format import percent
 from app.window import MainWindow
 
 LONG = 10.0  # seconds; who waited less has hardly gone elsewhere
@@ -89,7 +90,7 @@ class Attention(QObject):
         progress = m.progress if m.state == models.LOADING else m.importing
         if progress is not None:
             ring = _STEPS * progress.done // progress.total if progress.total else 0
-            share = f", {100 * progress.done // progress.total} %" if progress.total else ""
+            share = f", {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
             words = f"{progress.text}{share}"
         else:
             ring, words = -1, say("answering") if self._conversation.working else ""

@@ -17,6 +17,7 @@ from app.language.words import say
 from app.panels.history import LENGTH
 from app.theme.theme import Theme
 from app.theme.tokens import Palette
+from app.widgets.format import percent
 
 _CJK = re.compile("([\u2e80-\uffef])")
 
@@ -137,7 +138,7 @@ class Stack(Chart):
         if not 0 <= index < len(self._known):
             return ""
         there = self._known[index]
-        return "\n".join(f"{say(k.words)} {100 * there[k.key]:.0f} %" for k in self._kinds if there.get(k.key))
+        return "\n".join(f"{say(k.words)} {percent(there[k.key])}" for k in self._kinds if there.get(k.key))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

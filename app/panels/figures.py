@@ -15,7 +15,7 @@ from app.theme import fonts
 from app.theme.theme import Theme
 from app.theme.tokens import TIER_NAMES, Palette
 from app.transcript.notes import rate
-from app.widgets.format import size
+from app.widgets.format import percent, size
 
 
 def _of_tier(tier: str) -> Callable[[Palette], str]:
@@ -50,7 +50,7 @@ class Figures(QWidget):
                                  lambda v: say("{rate} tokens/s", rate=rate(v)))  # fmt: skip
         self._disk_line = Line(theme, say("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
         self._waiting_line = Line(theme, say("Share of the time spent waiting for the disk, over the last half minute"),
-                                  lambda v: f"{100 * v:.0f} %", 1.0)  # fmt: skip
+                                  percent, 1.0)  # fmt: skip
         self.memory_text = legend_label(self)
         self.memory = MemoryBar(theme, self)
         self._fates = Stack(theme, say("Cache hits and misses over the last half minute"), FATES)
@@ -109,7 +109,7 @@ class Figures(QWidget):
         self.speed.setText(rate(now.tokens_per_second) if now.generating and now.tokens_per_second else "–")
         self.prompt.setText(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
         self.disk.setText(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
-        self.waiting.setText(f"{100 * now.waiting:.0f} %" if now.generating else "–")
+        self.waiting.setText(percent(now.waiting) if now.generating else "–")
         self.memory_text.setText(
             say("Underhill takes {amount} of {ceiling} that it may take.",
                 amount=size(now.rss), ceiling=size(now.memory.ceiling))
@@ -140,7 +140,7 @@ def _percent(share: float) -> str:
     """Of something that occurs: never 0 %, and 100 % only for all."""
     if share < 0.01:
         return say("under 1 %")
-    return f"{min(99.0, 100 * share):.0f} %" if share < 1 else "100 %"
+    return percent(min(0.99, share) if share < 1 else 1.0)
 
 
 def _heading(text: str, parent: QWidget) -> QLabel:

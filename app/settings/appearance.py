@@ -30,7 +30,7 @@ class Appearance(Page):
         self.theme.currentIndexChanged.connect(lambda: self.theme_changed.emit(str(self.theme.currentData())))
         self.font_size = QComboBox(self)
         for percent in FONT_PERCENTS:
-            self.font_size.addItem(f"{percent} %", percent)
+            self.font_size.addItem(say("{number:.0f} %", number=percent), percent)
         self.font_size.setCurrentIndex(max(0, self.font_size.findData(preferences.font_percent)))
         self.font_size.currentIndexChanged.connect(self._font_chosen)
         self.language = QComboBox(self)

@@ -47,7 +47,7 @@ class SettingEditor(QWidget):
         self._label.setBuddy(self.control)
         self._reset = QPushButton(say("Reset"), self)
         self._reset.setObjectName("quiet")
-        self._reset.setAccessibleName(f"Reset {setting.label}")
+        self._reset.setAccessibleName(say("Reset {setting}", setting=setting.label))
         self._reset.clicked.connect(self.reset)
         top = QHBoxLayout()
         top.addWidget(self._label, 1)

@@ -10,6 +10,7 @@ from app.language.words import later, say
 from app.panels.charts import swatches
 from app.theme import fonts
 from app.theme.theme import Theme
+from app.widgets.format import percent
 from engine import api
 
 _BARS = 50
@@ -154,7 +155,7 @@ class Scores(QWidget):
         self.picture.show_scores(found.scores, *cuts)
         palette = self._theme.palette
         parts = [
-            (palette.tiers[tier], f"{100 * share:.0f} % {say(name)}")
+            (palette.tiers[tier], f"{percent(share)} {say(name)}")
             for tier, name, share in zip(_TIERS, _NAMES, found.shares(*cuts), strict=True)
         ]
         self.picture.setAccessibleDescription(", ".join(words for _, words in parts))

@@ -8,8 +8,8 @@ from datetime import datetime
 
 from app.chats.records import Chat, Folder
 from app.chats.search import Hit
+from app.language.dates import month
 from app.language.words import say
-from app.widgets.format import month
 
 
 @dataclass(frozen=True)
@@ -66,4 +66,4 @@ def when(at: datetime, now: datetime) -> str:
         return say("Yesterday")
     if days < 7:
         return say("Last seven days")
-    return month(at, now)
+    return month(at, at.year != now.year)

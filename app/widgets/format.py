@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from PySide6.QtCore import QDate, QDateTime, QLocale
-
 from app.language.words import say
 
 
@@ -16,6 +12,11 @@ def size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit in ("B", "kB") or count >= 100 else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.2f} TB"
+
+
+def percent(share: float) -> str:
+    """A share of 1: '64 %'."""
+    return say("{number:.0f} %", number=100 * share)
 
 
 def time_left(seconds: float | None) -> str:
@@ -30,16 +31,3 @@ def time_left(seconds: float | None) -> str:
     if minutes < 90:
         return say("{minutes:.0f} min left", minutes=minutes)
     return say("{hours:.1f} h left", hours=minutes / 60)
-
-
-def month(at: datetime, now: datetime) -> str:
-    """'March'; of another year 'March 2025'."""
-    if at.year == now.year:
-        return QLocale().toString(QDate(at.year, at.month, 1), "MMMM")
-    return QLocale().toString(QDate(at.year, at.month, 1), say("MMMM yyyy", about="pattern of a date"))
-
-
-def moment(at: datetime) -> str:
-    """'03 March 2025, 14:05'."""
-    pattern = say("dd MMMM yyyy, HH:mm", about="pattern of a date")
-    return QLocale().toString(QDateTime(at.year, at.month, at.day, at.hour, at.minute, at.second), pattern)

@@ -20,7 +20,7 @@ from app.language.words import say
 from app.models import Models
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from app.widgets.format import size, time_left
+from app.widgets.format import percent, size, time_left
 from app.widgets.icon_button import IconButton
 
 
@@ -49,6 +49,7 @@ class Header(QFrame):
         self.model.setObjectName("model")
         self.model.setToolTip(say("Choose a model") + "  (Ctrl+M)")
         self.menu = QMenu(self.model)
+        self.menu.setLayoutDirection(self.layoutDirection())
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self.fill_menu)
         self.model.setMenu(self.menu)
@@ -122,7 +123,7 @@ class Header(QFrame):
             self.bar.setRange(0, 1000 if progress.total else 0)
             if progress.total:
                 self.bar.setValue(1000 * progress.done // progress.total)
-            share = f"  ·  {100 * progress.done // progress.total} %" if progress.total else ""
+            share = f"  ·  {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
             what = progress.text if m.state == models.LOADING else say("Importing: {step}", step=progress.text)
             self.state.setText(f"{what}{share}{_left(progress.left)}")
         else:

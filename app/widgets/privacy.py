@@ -13,8 +13,9 @@ from engine import resources
 
 
 def text() -> str:
-    """The page as Markdown."""
-    return resources.path("texts", "privacy.md").read_text(encoding="utf-8")
+    """The page as Markdown, in the language of the window."""
+    name = say("privacy.md", about="name of the file with the page about privacy")
+    return resources.path("texts", name).read_text(encoding="utf-8")
 
 
 class Privacy(QDialog):

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from app.chats.records import Chat
 from app.chats.trash import DAYS
+from app.language.dates import moment
 from app.language.words import say
-from app.widgets.format import moment
 
 
 class TrashDialog(QDialog):

@@ -1,0 +1,197 @@
+"""The window in Chinese: every text that a widget shows or says has been translated."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QDockWidget,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QListWidget,
+    QMenu,
+    QPlainTextEdit,
+    QTabWidget,
+    QWidget,
+)
+from pytestqt.qtbot import QtBot
+
+from app import preferences
+from app.assembly import Underhill
+from app.language import choice
+from app.paths import Paths
+from app.settings.editor import SettingEditor
+from app.widgets.import_dialog import ImportDialog
+from engine import api
+from tests.app.conftest import close
+from tests.app.fake_engine import BUILTIN, COMPUTER, LARGE, scripted
+from tests.app.homes import lived_in
+
+CJK = re.compile(r"[\u3400-\u9fff]")
+# Names, units and keys, which are the same in every language.
+ALLOWED = re.compile(
+    r"Underhill|English|Markdown|JSON|GGUF|Python|Inter|JetBrains Mono|Droid Sans Fallback|T1|T2|Top-[pk]|Min-p|"
+    r"https?://\S+|/\S+|\b(?:Ctrl|Shift|Alt|Esc|Enter|Del|F\d+|[kMGT]?B|Mbit|s)\b|\b[A-Z]\b"
+)
+
+
+def english_left(text: str) -> bool:
+    """Whether a text has Latin words, and nothing of Chinese, apart from names."""
+    plain = re.sub(r"<[^>]*>|&\w+;", " ", text)
+    return not CJK.search(plain) and bool(re.search(r"[A-Za-z]{2,}", ALLOWED.sub(" ", plain)))
+
+
+def test_what_counts_as_english() -> None:
+    assert english_left("Close")
+    assert english_left("512 tokens")
+    assert not english_left("关闭 Close")
+    assert not english_left("Underhill")
+    assert not english_left("Ctrl+N 1.2 GB/s")
+
+
+def said(widget: QWidget) -> Iterator[str]:
+    """What a widget shows, and what it tells a screen reader."""
+    yield from (widget.windowTitle(), widget.toolTip(), widget.accessibleName(), widget.accessibleDescription())
+    yield from (action.text() for action in widget.actions())
+    match widget:
+        case QLabel() | QAbstractButton():
+            yield widget.text()
+        case QLineEdit() | QPlainTextEdit():
+            yield widget.placeholderText()
+        case QComboBox():
+            yield from (widget.itemText(i) for i in range(widget.count()))
+        case QListWidget():
+            yield from (widget.item(i).text() for i in range(widget.count()))
+        case QMenu() | QGroupBox():
+            yield widget.title()
+        case QTabWidget():
+            yield from (widget.tabText(i) for i in range(widget.count()))
+        case _:
+            pass
+
+
+def strings(value: object) -> Iterator[str]:
+    """Every text in a dataclass of the engine."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for one in value:
+            yield from strings(one)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield from strings(getattr(value, field.name))
+
+
+class Walk:
+    """Gathers what is English, but for what the engine said: of that the tests of its own translation speak."""
+
+    def __init__(self, engine: object) -> None:
+        hub = engine.hub  # type: ignore[attr-defined]
+        given = [*strings((BUILTIN, LARGE, COMPUTER)), *strings(tuple(hub.catalogue)), "Idle."]
+        self._given = sorted((text for text in given if len(text) > 1), key=len, reverse=True)
+        self.found: set[str] = set()
+
+    def __call__(self, root: QWidget) -> None:
+        for widget in (root, *root.findChildren(QWidget)):
+            if _of_a_setting(widget):
+                continue
+            for text in said(widget):
+                rest = text
+                for given in self._given:
+                    rest = rest.replace(given, " ")
+                if english_left(rest):
+                    self.found.add(text)
+
+
+def _of_a_setting(widget: QWidget | None) -> bool:
+    while widget is not None:
+        if isinstance(widget, SettingEditor):
+            return True
+        widget = widget.parentWidget()
+    return False
+
+
+@pytest.fixture
+def chinese(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callable[[bool], Underhill]]:
+    """chinese(new): a window in Chinese with its model open; new: it is the first run."""
+    running: list[Underhill] = []
+
+    def make(new: bool) -> Underhill:
+        paths = Paths(tmp_path) if new else lived_in(tmp_path)
+        preferences.save(preferences.Preferences(language="zh_CN", toured=not new), paths.preferences)
+        underhill = Underhill(qapp, paths, scripted(load_seconds=0.0))
+        running.append(underhill)
+        underhill.open()
+        qtbot.waitUntil(lambda: underhill.models.state == "ready")
+        return underhill
+
+    yield make
+    for underhill in running:
+        close(underhill)
+    choice.install(choice.ENGLISH)
+
+
+def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> None:
+    underhill = chinese(True)
+    walk = Walk(underhill.link._engine)
+    tour = underhill.first_run.tour
+    assert tour is not None
+    for step in range(3):
+        tour.show_step(step)
+        qtbot.waitUntil(lambda: not underhill.first_run.probe.running)
+    for page in (tour.welcome, tour.computer):
+        walk(page)
+    assert walk.found == set()
+
+
+def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> None:
+    underhill = chinese(False)
+    window = underhill.window
+    walk = Walk(underhill.link._engine)
+    walk(window.welcome)
+    underhill.conversation.send("一加一等于几？")
+    qtbot.waitUntil(lambda: underhill.conversation.working)
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    qtbot.waitUntil(lambda: bool(window.live.history.samples))
+    window.live.repaint()
+    facts = api.ExpertFacts(
+        1,
+        2,
+        uses=4,
+        answer=3,
+        gate=0.5,
+        mean_gate=0.4,
+        coarse=1,
+        skipped=0,
+        tier=4,
+        place=1,
+        coming=8,
+        nbytes=1000,
+        stored=2000,
+    )
+    window.live.experts.inspector.show_expert(facts)
+    window.header.fill_menu()
+    for part in (window.sidebar, window.header, window.composer, *window.findChildren(QDockWidget)):
+        walk(part)
+    menu = window.sidebar._new_menu()
+    window.sidebar.fill_chat_menu(menu, window.sidebar.model.rows[1])
+    walk(menu)
+    menu.deleteLater()
+    settings = window.desk.open_settings()
+    qtbot.waitUntil(lambda: settings.shared.folders.list.count() > 0)
+    sheet, about, privacy = window.show_shortcuts(), window.show_about(), window.network_desk.show_privacy()
+    importing = ImportDialog("/models/some", window)
+    for dialog in (settings, sheet, about, privacy, importing):
+        walk(dialog)
+        dialog.reject()
+    importing.deleteLater()
+    assert "不检查更新" in privacy.page.toPlainText()
+    assert walk.found == set()
