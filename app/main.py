@@ -8,7 +8,6 @@ import sys
 from collections.abc import Sequence
 
 from app import crash_log, display, paths
-from app.language.words import say
 
 NO_DISPLAY = 3  # exit code; installers/run.sh then opens a chat in the terminal
 NO_ANSWER = 4  # exit code: another one runs and does not answer
@@ -40,6 +39,7 @@ def _run(model: str | None) -> int:
     from app import preferences
     from app.assembly import Underhill
     from app.language import choice
+    from app.language.words import say
     from app.single_instance import SingleInstance
 
     application = QApplication.instance() or QApplication(sys.argv[:1])

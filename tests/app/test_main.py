@@ -32,6 +32,47 @@ def test_without_a_display(tmp_path: Path, display: str) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_qt_is_not_loaded_before_it_is_known_that_there_is_a_display() -> None:
+    code = "import sys, app.main; sys.exit('PySide6' in sys.modules)"  # on Windows torch has to come first, too
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=False)
+    assert done.returncode == 0
+
+
+RESTART = """
+import sys
+from PySide6.QtCore import QTimer
+import app.assembly, app.main
+from tests.app.fake_engine import scripted
+
+seen = []
+class Short(app.assembly.Underhill):
+    def __init__(self, application, paths):
+        super().__init__(application, paths, scripted())
+        seen.append(self.window.sidebar.button.text())
+    def open(self):
+        super().open()
+        QTimer.singleShot(200, self.window.close if len(seen) > 1 else self.choose)
+    def choose(self):
+        look = self.window.desk.open_settings().look
+        look.language.setCurrentIndex(look.language.findData("zh_CN"))
+        look.restart_wanted.emit()
+
+app.assembly.Underhill = Short
+code = app.main._run(None)
+print(code, *seen, sep="|")
+"""
+
+
+def test_another_language_is_spoken_after_a_restart_within_the_process(tmp_path: Path) -> None:
+    surroundings = os.environ | {"UNDERHILL_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
+    done = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", RESTART], cwd=ROOT, env=surroundings, capture_output=True,
+        encoding="utf-8", timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stdout.strip() == "0|New chat|新对话", done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_opening_the_window_loads_no_torch() -> None:
     code = "import sys, app.assembly; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=False)

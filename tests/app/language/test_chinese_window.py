@@ -27,6 +27,7 @@ from pytestqt.qtbot import QtBot
 from app import preferences
 from app.assembly import Underhill
 from app.language import choice
+from app.library.entry import Entry
 from app.paths import Paths
 from app.settings.editor import SettingEditor
 from app.widgets.import_dialog import ImportDialog
@@ -147,8 +148,7 @@ def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> No
     for step in range(3):
         tour.show_step(step)
         qtbot.waitUntil(lambda: not underhill.first_run.probe.running)
-    for page in (tour.welcome, tour.computer):
-        walk(page)
+    walk(tour)
     assert walk.found == set()
 
 
@@ -185,6 +185,9 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     window.sidebar.fill_chat_menu(menu, window.sidebar.model.rows[1])
     walk(menu)
     menu.deleteLater()
+    page = window.library.show()
+    qtbot.waitUntil(lambda: len(page.findChildren(Entry)) > 3)
+    walk(page)
     settings = window.desk.open_settings()
     qtbot.waitUntil(lambda: settings.shared.folders.list.count() > 0)
     sheet, about, privacy = window.show_shortcuts(), window.show_about(), window.network_desk.show_privacy()
