@@ -1656,6 +1656,11 @@
         </message>
         <message>
             <location filename="../../app/settings/appearance.py"></location>
+            <source>{number:.0f} %</source>
+            <translation>{number:.0f}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/appearance.py"></location>
             <source>theme appearance dark light system colours</source>
             <comment>words of the search</comment>
             <translation>主题 外观 深色 浅色 跟随系统 颜色 theme dark light</translation>
@@ -1817,6 +1822,11 @@
             <location filename="../../app/settings/editor.py"></location>
             <source>Reset</source>
             <translation>重置</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
+            <source>Reset {setting}</source>
+            <translation>重置“{setting}”</translation>
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
@@ -2831,18 +2841,6 @@
             <translation>剩余 {hours:.1f} 小时</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/format.py"></location>
-            <source>MMMM yyyy</source>
-            <comment>pattern of a date</comment>
-            <translation>yyyy年M月</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/format.py"></location>
-            <source>dd MMMM yyyy, HH:mm</source>
-            <comment>pattern of a date</comment>
-            <translation>yyyy年M月d日 HH:mm</translation>
-        </message>
-        <message>
             <location filename="../../app/widgets/header.py"></location>
             <source>No model</source>
             <translation>没有模型</translation>
@@ -2996,6 +2994,12 @@
             <location filename="../../app/widgets/meter.py"></location>
             <source>Chat and message take {used} of the {context} tokens that the model sees at a time.</source>
             <translation>模型一次能读取 {context} 词元，对话和消息占用了其中的 {used}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/privacy.py"></location>
+            <source>privacy.md</source>
+            <comment>name of the file with the page about privacy</comment>
+            <translation>privacy.zh_CN.md</translation>
         </message>
         <message>
             <location filename="../../app/widgets/privacy.py"></location>
