@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from app.engine_words import told
 from app.language.words import say
 from engine import api
 
@@ -104,5 +105,5 @@ def _valid(values: Any, among: tuple[api.settings.Setting, ...]) -> tuple[dict[s
             try:
                 good[name] = known[name].check(value)
             except api.UnderhillError as error:
-                bad.append(str(error))
+                bad.append(told(str(error)))
     return good, bad

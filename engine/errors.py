@@ -75,10 +75,11 @@ def _from_system(e: Exception) -> UnderhillError | None:
     if number in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
         return UnderhillError(Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
     if isinstance(e, OSError):
-        where = f" ({e.filename})" if e.filename else ""
         return UnderhillError(
             Kind.DISK_ERROR,
-            f"The disk refused: {e.strerror or e}{where}.",
+            f"The disk refused: {e.strerror or e} ({e.filename})."
+            if e.filename
+            else f"The disk refused: {e.strerror or e}.",
             "Check that the disk is connected and that you may write there.",
         )
     return None

@@ -96,7 +96,7 @@ class Setting:
     def _refuse(self, value: Any) -> UnderhillError:
         allowed = {
             "bool": "on or off",
-            "choice": "one of " + ", ".join(self.choices),
+            "choice": f"one of {', '.join(self.choices)}",
             "text": "text",
             "shares": f"{len(self.names)} numbers from 0 up, not all 0: {', '.join(self.names).lower()}",
         }.get(self.kind) or (

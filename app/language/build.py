@@ -11,6 +11,7 @@ from pathlib import Path
 
 import PySide6
 
+from app.engine_words import CONTEXT, TEMPLATES, extract
 from app.language import source, ts
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,6 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.new:
         (FOLDER / f"underhill_{options.new}.ts").write_text(ts.written((), options.new), encoding="utf-8")
     texts = wanted()
+    TEMPLATES.write_text(extract.written(extract.collect(ROOT)), encoding="utf-8", newline="\n")
     left = 0
     for path in sorted(FOLDER.glob("underhill_*.ts")):
         language = path.stem.removeprefix("underhill_")
@@ -42,8 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def wanted() -> list[source.Text]:
-    """Every text that a translation has to have."""
-    return source.texts(ROOT)
+    """Every text that a translation has to have: the window's, and those that the engine says."""
+    said = (source.Text(CONTEXT, text.template, text.file) for text in extract.collect(ROOT).values())
+    return [*source.texts(ROOT), *said]
 
 
 def _also(path: Path, texts: Sequence[source.Text]) -> dict[ts.Key, ts.Entry]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal
 
+from app.engine_words.fields import spoken
 from app.inbox import Inbox
 from engine import api
 
@@ -113,7 +114,8 @@ class EngineLink(QObject):
         """Runs on a thread of the engine: only hand over."""
         self._inbox.post(self._deliver, event)
 
-    def _deliver(self, event: api.Event) -> None:
+    def _deliver(self, came: api.Event) -> None:
+        event = spoken(came)
         if isinstance(event, api.Telemetry):
             self.telemetry.emit(event)
             return

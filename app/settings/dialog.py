@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.engine_words import told
 from app.language.words import later, say
 from app.panels.memory import MemoryBar
 from app.preferences import Preferences
@@ -169,7 +170,7 @@ class SettingsDialog(QDialog):
         """The model that is open, or none: what is known of its dials, and the choice to set it apart."""
         self._card = card
         lossy = () if card is None else ("balanced", "fast")
-        lines = (api.dial_in_words(card.calibration, dial) for dial in lossy if card is not None)
+        lines = (told(api.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
         self.editors["dial"].explain("\n".join(lines))
         if card is not None and self.scope.findData(card.name) < 0:
             while self.scope.count() > 1:

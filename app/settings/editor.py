@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.engine_words import told
 from app.language.words import later, say
 from app.settings.shares import Shares
 from app.theme import fonts
@@ -28,10 +29,10 @@ class SettingEditor(QWidget):
         self.setting = setting
         self._value = value
         self._base = setting.default
-        self._label = QLabel(setting.label, self)
+        self._label = QLabel(told(setting.label), self)
         self._label.setFont(fonts.text(1.0, self._label.font().Weight.Medium))
         self._label.setWordWrap(True)
-        self._help = QLabel(setting.help, self)
+        self._help = QLabel(told(setting.help), self)
         self._help.setObjectName("muted")
         self._help.setWordWrap(True)
         self._more = QLabel(self)
@@ -42,12 +43,12 @@ class SettingEditor(QWidget):
         self._note.setObjectName("restart")
         self._note.setWordWrap(True)
         self.control: QWidget = self._make()
-        self.control.setAccessibleName(setting.label)
-        self.control.setAccessibleDescription(setting.help)
+        self.control.setAccessibleName(told(setting.label))
+        self.control.setAccessibleDescription(told(setting.help))
         self._label.setBuddy(self.control)
         self._reset = QPushButton(say("Reset"), self)
         self._reset.setObjectName("quiet")
-        self._reset.setAccessibleName(say("Reset {setting}", setting=setting.label))
+        self._reset.setAccessibleName(say("Reset {setting}", setting=told(setting.label)))
         self._reset.clicked.connect(self.reset)
         top = QHBoxLayout()
         top.addWidget(self._label, 1)
@@ -120,7 +121,8 @@ class SettingEditor(QWidget):
         """It has something to do only where another setting, which has this value now, has the right one."""
         assert self.setting.needs is not None
         right = self.setting.needs[1]
-        why = say("Does nothing unless {setting} is {value}.", setting=other.label, value=other.name_of(right))
+        setting, name = told(other.label), told(other.name_of(right))
+        why = say("Does nothing unless {setting} is {value}.", setting=setting, value=name)
         self.control.setEnabled(value == right)
         self.setToolTip("" if value == right else why)
 
@@ -141,7 +143,7 @@ class SettingEditor(QWidget):
         if s.kind == "choice":
             box = QComboBox(self)
             for choice in s.choices:
-                box.addItem(s.name_of(choice), choice)
+                box.addItem(told(s.name_of(choice)), choice)
             box.currentIndexChanged.connect(self._take)
             box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth())
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -173,7 +175,7 @@ class SettingEditor(QWidget):
         try:
             value = self.setting.check(self._read())
         except api.UnderhillError as error:
-            self.say(str(error))
+            self.say(told(str(error)))
             return
         if value != self._value:
             self.set_value(value)

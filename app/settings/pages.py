@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
+from app.engine_words import told
 from app.settings.editor import SettingEditor
 from app.theme import fonts
 
@@ -53,7 +54,8 @@ class Page(QWidget):
         left = 0
         for editor in self.editors:
             s = editor.setting
-            text = f"{s.label} {s.name} {s.help} {' '.join((*s.choices, *s.names))}".lower()
+            shown = " ".join(map(told, (s.label, s.help, *s.names)))
+            text = f"{shown} {s.label} {s.name} {s.help} {' '.join((*s.choices, *s.names))}".lower()
             fits = all(word in text for word in wanted) if wanted else advanced or not s.advanced or editor.set
             editor.setVisible(fits)
             left += fits

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
+from app.engine_words import told
 from engine import api
 
 STEPS = 100
@@ -20,7 +21,7 @@ class Shares(QWidget):
     def __init__(self, setting: api.settings.Setting, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._setting = setting
-        self.automatic = QCheckBox(setting.automatic, self)
+        self.automatic = QCheckBox(told(setting.automatic), self)
         self.automatic.setVisible(setting.optional)
         self.automatic.toggled.connect(self._switched)
         self.setFocusProxy(self.automatic)
@@ -37,10 +38,10 @@ class Shares(QWidget):
             slider.setPageStep(10)
             slider.setTracking(False)
             slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-            slider.setAccessibleName(f"{setting.label}: {name}")
+            slider.setAccessibleName(f"{told(setting.label)}: {told(name)}")
             slider.sliderMoved.connect(self._show_shares)
             slider.valueChanged.connect(self._moved)
-            label, share = QLabel(name, self._rows), QLabel(self._rows)
+            label, share = QLabel(told(name), self._rows), QLabel(self._rows)
             label.setBuddy(slider)
             share.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             share.setMinimumWidth(share.fontMetrics().horizontalAdvance("100 %"))

@@ -7,6 +7,7 @@ import io
 from typing import Any
 
 from app.chats.records import StoredMessage
+from app.engine_words import told
 from app.language.words import later, plural, say
 
 _ENDS = {
@@ -110,7 +111,7 @@ def details(message: StoredMessage) -> list[tuple[str, str]]:
 
 def why(message: StoredMessage) -> str:
     """One sentence on what limited the speed; empty where it is not known."""
-    return str(message.stats.get("why", ""))
+    return told(str(message.stats.get("why", "")))
 
 
 def as_csv(message: StoredMessage) -> str:

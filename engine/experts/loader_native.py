@@ -16,7 +16,7 @@ from engine.experts.loader import ChunkListener
 from engine.experts.meter import Load, Loads
 from engine.experts.request import Request, Urgency
 from engine.kernels.reads import CANCELLED, DAMAGED, MOST_PARTS, PART, REFUSED, RUN, SHORT, End, Reads
-from engine.store.problems import altered, damaged, refused
+from engine.store.problems import altered, refused, shortened
 from engine.store.reader import Extent
 
 
@@ -153,7 +153,7 @@ class NativeLoader:
         if end.status == CANCELLED:
             return UnderhillError(Kind.CANCELLED, "The read was cancelled.")
         if end.status == SHORT:
-            return damaged(layer, expert, "is cut short")
+            return shortened(layer, expert)
         if end.status == DAMAGED:
             part = request.parts[end.part]
             return altered(layer, expert, self._source.spec(layer, expert).layout.parts[part].name)

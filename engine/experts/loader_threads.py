@@ -13,7 +13,7 @@ from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.loader import ChunkListener
 from engine.experts.meter import Load, Loads, Meter
 from engine.experts.request import Request, Urgency
-from engine.store.problems import damaged, refused
+from engine.store.problems import refused, shortened
 
 
 class _Reading:
@@ -237,7 +237,7 @@ class ThreadLoader:
             return _because(refused(*request.key, cause), cause)
         except Exception as defect:  # a reader must outlive any one request, and its waiter must hear of it
             return _because(_defect(request, defect), defect)
-        return None if got == chunk.nbytes else damaged(*request.key, "is cut short")
+        return None if got == chunk.nbytes else shortened(*request.key)
 
     def _put_down(
         self, number: int, reading: _Reading, nbytes: int, urgency: Urgency, failure: UnderhillError | None

@@ -37,9 +37,9 @@ def _sentences(p: Processor, m: Machine, rates: Rates | None, why: str) -> list[
         f"it is read at {m.memory_rate / 1e9:.0f} GB/s.",
     ]
     for card in m.gpus:
-        speed = f"; {card.pinned / 1e9:.1f} GB/s to it" if card.pinned else ""
+        link = f"; {card.pinned / 1e9:.1f} GB/s to it" if card.pinned else ""
         found.append(
-            f"{card.name}: {size(card.free)} of {size(card.total)} free{speed}. This version does not compute on it."
+            f"{card.name}: {size(card.free)} of {size(card.total)} free{link}. This version does not compute on it."
         )
     found.append(f"{size(m.disk_free)} are free on the disk.")
     if m.on_battery:

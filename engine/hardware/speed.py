@@ -151,8 +151,9 @@ def prompt_sentence(expectation: Expectation) -> str:
     if slow < SHORTEST:
         return f"A prompt of {PROMPT} tokens takes less than {SHORTEST} seconds before the answer begins."
     span = f"{seconds(fast)} to {seconds(slow)}" if seconds(fast) != seconds(slow) else seconds(slow)
-    unit = "second" if span == "1.0" else "seconds"
-    return f"A prompt of {PROMPT} tokens takes about {span} {unit} before the answer begins."
+    if span == "1.0":
+        return f"A prompt of {PROMPT} tokens takes about 1.0 second before the answer begins."
+    return f"A prompt of {PROMPT} tokens takes about {span} seconds before the answer begins."
 
 
 def figure(speed: float) -> str:

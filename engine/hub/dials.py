@@ -93,14 +93,14 @@ def in_words(calibration: Calibration | None, dial: str) -> str:
     """What a dial costs on this model, in a sentence."""
     if dial == "exact":
         return "Exact: full precision always; the answer does not depend on what is in memory."
-    name = dial.capitalize()
+    called = dial.capitalize()
     cost = None if calibration is None else calibration.dials[dial]
     if calibration is None or cost is None or cost.worst is None:
-        return f"{name}: what it costs on this model has not been measured yet."
+        return f"{called}: what it costs on this model has not been measured yet."
     most = f"{_figures(cost.worst)} on this model if every expert has to be fetched"
     if cost.here is None:
-        return f"{name}: {most}, nothing while all are in memory."
-    return f"{name}: {_figures(cost.here)} with {100 * calibration.share:.0f} % of the experts in memory, {most}."
+        return f"{called}: {most}, nothing while all are in memory."
+    return f"{called}: {_figures(cost.here)} with {100 * calibration.share:.0f} % of the experts in memory, {most}."
 
 
 def _figures(cost: Cost) -> str:

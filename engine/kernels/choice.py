@@ -51,7 +51,7 @@ def in_use(setting: str, threads: int, path: Path | None = None) -> str:
         isa = isas(path)[-1]
     except NativeMissing as missing:
         return f"The slower torch kernels compute: {missing}. {REMEDY}"
-    return f"Native kernels ({NAMES[isa]}) compute on {threads} thread{'' if threads == 1 else 's'}."
+    return f"Native kernels ({NAMES[isa]}) compute on {threads} {'thread' if threads == 1 else 'threads'}."
 
 
 def choose(setting: str = "auto", threads: int | None = None, path: Path | None = None, exact: bool = False) -> Kernel:

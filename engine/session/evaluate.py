@@ -85,7 +85,7 @@ def _messages(line: str, file: Path) -> list[Message]:
         raise UnderhillError(
             Kind.BROKEN_FILE,
             f"{file} has a line that is not a chat.",
-            'Each line: {"messages": [{"role", "content"}]}.',
+            'Each line is a JSON object with "messages", each of which has a "role" and a "content".',
         ) from e
 
 

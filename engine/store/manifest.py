@@ -17,6 +17,7 @@ from engine.store.problems import broken
 NAME = "manifest.json"
 FORMAT = "underhill-store"
 VERSION = 2  # 1 had what decodes a tier behind every part of the codes
+_NEWER = "Update Underhill, or import it again."
 LONGEST = 1 << 30  # bytes; no manifest of a real model comes near
 WIDEST = 1 << 24  # most rows or columns of a matrix
 LAYERS = 1 << 14
@@ -134,11 +135,11 @@ def loads(text: bytes) -> Manifest:
         raise broken("its manifest is not one of an expert store")
     version = top.integer("version", 1)
     if version != VERSION:
-        made, action = ("an older", "Import") if version < VERSION else ("a newer", "Update Underhill, or import")
+        made, action = ("an older", "Import it again.") if version < VERSION else ("a newer", _NEWER)
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
             f"This model was made by {made} version of Underhill (store format {version}, not {VERSION}).",
-            f"{action} it again.",
+            action,
         )
     if top.text("checksum") != _checksum({k: v for k, v in body.items() if k != "checksum"}):
         raise broken("its manifest does not match its own checksum")

@@ -21,21 +21,17 @@ def unreadable(path: Path, cause: OSError) -> UnderhillError:
     )
 
 
-def damaged(layer: int, expert: int, how: str) -> UnderhillError:
-    """BROKEN_FILE for one expert: `how` follows its name, as in 'is cut short'."""
-    return broken(f"{_expert(layer, expert)} {how}")
+def shortened(layer: int, expert: int) -> UnderhillError:
+    """BROKEN_FILE for one expert of which bytes are missing."""
+    return broken(f"expert {expert} of layer {layer} is cut short")
 
 
 def altered(layer: int, expert: int, part: str) -> UnderhillError:
     """BROKEN_FILE for a part of one expert whose bytes are not those that were written."""
-    return damaged(layer, expert, f"(part {part}) does not match its checksum")
+    return broken(f"expert {expert} of layer {layer} (part {part}) does not match its checksum")
 
 
 def refused(layer: int, expert: int, cause: OSError) -> UnderhillError:
     """DISK_ERROR for one expert that the device would not read."""
-    what = f"The disk could not read {_expert(layer, expert)} ({cause.strerror or cause})."
+    what = f"The disk could not read expert {expert} of layer {layer} ({cause.strerror or cause})."
     return UnderhillError(Kind.DISK_ERROR, what, "Check the disk.")
-
-
-def _expert(layer: int, expert: int) -> str:
-    return f"expert {expert} of layer {layer}"

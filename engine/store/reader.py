@@ -15,7 +15,7 @@ from engine.store.dense import DenseWeights
 from engine.store.disk import DataFile, open_file
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Layer, Manifest, Record
-from engine.store.problems import altered, broken, damaged, refused, unreadable
+from engine.store.problems import altered, broken, refused, shortened, unreadable
 
 
 class Extent(NamedTuple):
@@ -140,7 +140,7 @@ class Store:
             except OSError as cause:
                 raise refused(layer, expert, cause) from cause
             if got != extent.nbytes:
-                raise damaged(layer, expert, "is cut short")
+                raise shortened(layer, expert)
         self.check(layer, expert, parts, views)
 
     def read_through_cache(self) -> None:

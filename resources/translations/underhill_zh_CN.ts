@@ -3174,4 +3174,4387 @@
             <translation>这些设置在关闭 Underhill 之前有效。</translation>
         </message>
     </context>
+    <context>
+        <name>engine</name>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Something went wrong inside Underhill.</source>
+            <translation>Underhill 内部出了问题。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Your chat is safe. Try again; if it happens again, please report the details.</source>
+            <translation>你的对话是安全的。请重试；如果再次发生，请报告详细信息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>There was not enough memory for this.</source>
+            <translation>内存不足，无法完成此操作。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Close other programs or lower the expert cache.</source>
+            <translation>请关闭其他程序，或调小专家缓存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>The disk is full.</source>
+            <translation>磁盘已满。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Free some space and try again.</source>
+            <translation>请腾出一些空间后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>The disk refused: {strerror} ({filename}).</source>
+            <translation>磁盘拒绝了操作：{strerror}（{filename}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>The disk refused: {strerror}.</source>
+            <translation>磁盘拒绝了操作：{strerror}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Check that the disk is connected and that you may write there.</source>
+            <translation>请检查磁盘是否已连接，以及你是否有权在那里写入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/arrivals.py"></location>
+            <source>The expert cache is held by something else.</source>
+            <translation>专家缓存正被其他任务占用。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/arrivals.py"></location>
+            <source>Try again.</source>
+            <translation>请重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/buffers.py"></location>
+            <source>There is no memory left for experts ({nbytes} bytes were refused).</source>
+            <translation>没有内存可以存放专家了（{nbytes} 字节未能分配）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/buffers.py"></location>
+            <source>Lower the expert cache or close other programs.</source>
+            <translation>请调小专家缓存，或关闭其他程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/cache.py"></location>
+            <source>An expert cache of {capacity} bytes cannot hold a single expert.</source>
+            <translation>{capacity} 字节的专家缓存连一个专家也放不下。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/cache.py"></location>
+            <source>Give it at least {least} bytes.</source>
+            <translation>请至少给它 {least} 字节。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/eam.py"></location>
+            <source>There is no file {path}.</source>
+            <translation>没有文件 {path}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/eam.py"></location>
+            <source>It is made as the model is used.</source>
+            <translation>它会在使用模型时生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/eam.py"></location>
+            <source>{path} holds no activation matrices of this model.</source>
+            <translation>{path} 中没有属于此模型的激活矩阵。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/eam.py"></location>
+            <source>Delete it; it is made anew.</source>
+            <translation>请删除它；它会重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/loader_native.py"></location>
+            <source>The read was cancelled.</source>
+            <translation>读取已取消。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/loader_threads.py"></location>
+            <source>Reading expert {expert} of layer {layer} failed: {defect}.</source>
+            <translation>读取第 {layer} 层的专家 {expert} 失败：{defect}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/policies/choice.py"></location>
+            <source>There is no cache policy called {name}.</source>
+            <translation>没有名为 {name} 的缓存策略。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/policies/choice.py"></location>
+            <source>Choose one of {names}.</source>
+            <translation>请从 {names} 中选择一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/policies/weights.py"></location>
+            <source>The cache policy's weights {weights} are not possible.</source>
+            <translation>缓存策略的权重 {weights} 无效。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/policies/weights.py"></location>
+            <source>They go from 0 to 1 and sum to 1.</source>
+            <translation>每个权重在 0 到 1 之间，总和为 1。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/precision.py"></location>
+            <source>The thresholds T1 = {t1} and T2 = {t2} are not possible.</source>
+            <translation>阈值 T1 = {t1}、T2 = {t2} 无效。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/precision.py"></location>
+            <source>They go from 0 to 1, and T1 is not above T2.</source>
+            <translation>它们在 0 到 1 之间，且 T1 不大于 T2。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/runtime.py"></location>
+            <source>Stopped.</source>
+            <translation>已停止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/runtime.py"></location>
+            <source>This model has no {tier}-bit experts.</source>
+            <translation>此模型没有 {tier} 位的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/runtime.py"></location>
+            <source>It holds {stored} bits.</source>
+            <translation>它有 {stored} 位的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>The model's tokenizer cannot be read.</source>
+            <translation>无法读取模型的分词器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Download or import the model again; its tokenizer files may be missing or need code we do not run.</source>
+            <translation>请重新下载或导入模型；它的分词器文件可能缺失，或者需要我们不会运行的代码。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>The model has no tokenizer.json, which Underhill needs to turn text into tokens.</source>
+            <translation>模型没有 tokenizer.json，Underhill 需要用它把文本转换成词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Look for a version of the model that includes tokenizer.json.</source>
+            <translation>请寻找包含 tokenizer.json 的模型版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>The model's chat template is broken: {e}</source>
+            <translation>模型的对话模板已损坏：{e}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Download the model again.</source>
+            <translation>请重新下载模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>This model's chat template refuses the chat: {e}</source>
+            <translation>此模型的对话模板不接受这段对话：{e}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Try without the system prompt.</source>
+            <translation>请去掉系统提示词再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>{name} of the model cannot be read.</source>
+            <translation>无法读取模型的 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Import it again.</source>
+            <translation>请重新导入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>This message takes {ids} tokens, and the model sees {context} at a time.</source>
+            <translation>这条消息有 {ids} 个词元，而模型一次只能看到 {context} 个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Shorten it, or raise the context length in the settings if the model allows.</source>
+            <translation>请缩短消息；如果模型允许，也可以在设置中调大上下文长度。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/battery.py"></location>
+            <source>Paused at {percent} % of battery; it goes on once this computer is plugged in</source>
+            <translation>电量剩余 {percent} %，已暂停；接通电源后继续</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/budget.py"></location>
+            <source>{available} of memory are free; Underhill may use {safe} in all and leaves the rest to other programs.</source>
+            <translation>有 {available} 空闲内存；Underhill 总共可使用 {safe}，其余留给其他程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/budget.py"></location>
+            <source>The ceiling of {asked} is lowered to {safe}: no more is safely free.</source>
+            <translation>内存上限从 {asked} 降为 {safe}：再多就不安全了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/budget.py"></location>
+            <source>The memory ceiling is {asked}, of which the program itself takes {in_use}.</source>
+            <translation>内存上限为 {asked}，其中程序自身占用 {in_use}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>, {performance} of them fast ones</source>
+            <translation>，其中 {performance} 个是性能核</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>{name}: {physical} cores{kinds}, {logical} threads; {isa} kernels on {cores} threads.</source>
+            <translation>{name}：{physical} 核{kinds}，{logical} 线程；{isa} 内核使用 {cores} 个线程。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>{available} of {limit} of memory are free; it is read at {memory_rate} GB/s.</source>
+            <translation>内存 {limit}，空闲 {available}；读取速度 {memory_rate} GB/s。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>; {pinned} GB/s to it</source>
+            <translation>；传输到显卡的速度为 {pinned} GB/s</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>{name}: {free} of {total} free{link}. This version does not compute on it.</source>
+            <translation>{name}：{total} 显存，空闲 {free}{link}。此版本不在显卡上计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>{disk_free} are free on the disk.</source>
+            <translation>磁盘空闲 {disk_free}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>It runs on its battery, where it may be slower.</source>
+            <translation>正在使用电池供电，速度可能较慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>The disk reads experts at {disk_rate} GB/s; at best, {point}.</source>
+            <translation>从磁盘读取专家的速度为 {disk_rate} GB/s；最快可达 {point}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>{share} % at {tier} bits</source>
+            <translation>{tier} 位时 {share} %</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>Experts are computed at this part of the memory's pace: {shares}.</source>
+            <translation>计算专家的速度相当于内存速度的：{shares}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>The slower torch kernels take {torch_weight} ns for a weight.</source>
+            <translation>较慢的 torch 内核处理每个权重需要 {torch_weight} 纳秒。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>past the file cache</source>
+            <translation>绕过文件缓存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>through the file cache</source>
+            <translation>经由文件缓存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>{rate} GB/s ({nbytes} at a time, {depth} at once, {way})</source>
+            <translation>{rate} GB/s（每次 {nbytes}，同时 {depth} 路，{way}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/context_length.py"></location>
+            <source>The context is {found} tokens instead of {wanted}, so that experts have room too.</source>
+            <translation>上下文为 {found} 个词元，而不是 {wanted} 个，以便给专家留出空间。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/context_length.py"></location>
+            <source>with more, not all experts would stay in memory</source>
+            <translation>再多的话，就不能把全部专家留在内存中</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/context_length.py"></location>
+            <source>the rest of the memory is for experts</source>
+            <translation>其余内存留给专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/context_length.py"></location>
+            <source>The context is {found} tokens of the {wanted} possible: {reason}. Its setting overrules this.</source>
+            <translation>上下文为 {found} 个词元（最多可有 {wanted} 个）：{reason}。可以在设置中另行指定。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>the disk is another one</source>
+            <translation>磁盘已更换</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>the memory has another size</source>
+            <translation>内存大小已改变</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>the processor is another one</source>
+            <translation>处理器已更换</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>other cores may be used</source>
+            <translation>可用的核心已改变</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>the operating system is another one</source>
+            <translation>操作系统已更换</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>Underhill is of another version</source>
+            <translation>Underhill 的版本已改变</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>torch is of another version</source>
+            <translation>torch 的版本已改变</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fingerprint.py"></location>
+            <source>{types} at {parts}</source>
+            <translation>{types}，位于 {parts}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>Too big: {sentence}</source>
+            <translation>太大：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>Too big for the disk: it takes {disk}, and {disk_free} are free there.</source>
+            <translation>磁盘放不下：它需要 {disk}，而那里空闲 {disk_free}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>{low} to {high}</source>
+            <translation>{low}～{high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>all of it in memory</source>
+            <translation>全部在内存中</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>{whole} % of its experts in memory, the rest read from disk</source>
+            <translation>{whole} % 的专家在内存中，其余从磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>{pill}: about {span} tokens a second with {tier}-bit experts, {where}.</source>
+            <translation>{pill}：约每秒 {span} 个词元，使用 {tier} 位专家，{where}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>Fits</source>
+            <translation>适合</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/fit.py"></location>
+            <source>Slow</source>
+            <translation>较慢</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/kept.py"></location>
+            <source>This computer has not been measured yet.</source>
+            <translation>尚未对这台电脑测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/kept.py"></location>
+            <source>on its battery</source>
+            <translation>使用电池时</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/kept.py"></location>
+            <source>on mains</source>
+            <translation>接通电源时</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/kept.py"></location>
+            <source>This computer has not been measured {where} yet.</source>
+            <translation>尚未在 {where} 对这台电脑测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/kept.py"></location>
+            <source>Since this computer was measured, {differs}.</source>
+            <translation>自上次测速以来，{differs}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/kept.py"></location>
+            <source>It has to be measured again.</source>
+            <translation>需要重新测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>Measuring {doing}</source>
+            <translation>正在测量 {doing}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>The disk of {place} could not be read while it was measured ({strerror}).</source>
+            <translation>测量时无法读取 {place} 所在的磁盘（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>Check the disk.</source>
+            <translation>请检查磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>graphics cards</source>
+            <translation>显卡</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>the disk</source>
+            <translation>磁盘</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>kernels</source>
+            <translation>计算内核</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/measuring.py"></location>
+            <source>memory</source>
+            <translation>内存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>This version of Underhill computes experts on the processor only, whatever card there is.</source>
+            <translation>此版本的 Underhill 只用处理器计算专家，无论有什么显卡。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>No graphics card with memory of its own was found here, and this version of Underhill computes experts on the processor only.</source>
+            <translation>这里没有找到带独立显存的显卡，而且此版本的 Underhill 只用处理器计算专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>{names} cannot run here. {why_not}</source>
+            <translation>{names} 模式不能在这里运行。{why_not}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>Set the mode to {auto} or {cpu}.</source>
+            <translation>请把模式设为 {auto} 或 {cpu}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>{name} has no memory of its own: nothing would be gained.</source>
+            <translation>{name} 没有独立显存：用它不会更快。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>The card's memory does not hold it.</source>
+            <translation>显存放不下它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>{names}: not possible. {lacking}{against}</source>
+            <translation>{names}：不可行。{lacking}{against}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>{names}: about {span} tokens a second; this is what runs.</source>
+            <translation>{names}：约每秒 {span} 个词元；正在使用这种模式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>{names}: would be about {span} tokens a second, by arithmetic that no card was held against, with {device_experts} of experts in graphics memory. {against}</source>
+            <translation>{names}：约为每秒 {span} 个词元，显存中放 {device_experts} 的专家；这只是估算，未在任何显卡上验证。{against}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>CPU-only</source>
+            <translation>仅处理器</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>CPU-assisted</source>
+            <translation>处理器辅助</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/offload.py"></location>
+            <source>GPU-centric</source>
+            <translation>显卡为主</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>{name} is not computed on: the processor alone was chosen.</source>
+            <translation>不在 {name} 上计算：选择了只用处理器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>{name} is not computed on: this version uses the processor alone.</source>
+            <translation>不在 {name} 上计算：此版本只使用处理器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>{name} holds no {tier}-bit experts.</source>
+            <translation>{name} 没有 {tier} 位的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>It holds these bits: {stored}.</source>
+            <translation>它有这些位数：{stored}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>past the system's file cache ({int} a second)</source>
+            <translation>绕过系统文件缓存（每秒 {int}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>through it ({int})</source>
+            <translation>经由它（每秒 {int}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>Experts are read {ways}, which was measured beside {ways2}.</source>
+            <translation>读取专家的方式：{ways}；同时测得的另一种方式：{ways2}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>Experts are read through the system's file cache ({int} a second): past it the disk gives {int2}.</source>
+            <translation>专家经由系统文件缓存读取（每秒 {int}）：绕过它时磁盘每秒只有 {int2}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>Raise the memory ceiling to {least} or more,</source>
+            <translation>请把内存上限提高到 {least} 或更多，</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>Close other programs,</source>
+            <translation>请关闭其他程序，</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>{name} needs {least} of memory at the least, and {most} may be used.</source>
+            <translation>{name} 至少需要 {least} 内存，而可用的是 {most}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>{raised}or choose a smaller model.</source>
+            <translation>{raised}或选择更小的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>The other weights are held at 4 bits, which costs some precision, so that the model fits.</source>
+            <translation>为了放得下此模型，其他权重以 4 位保存，会损失一些精度。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>The other weights are held as {possible}: {wanted} is not possible with this family, or without native kernels.</source>
+            <translation>其他权重以 {possible} 保存：此模型系列或没有原生内核时无法使用 {wanted}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>All {whole} of experts fit in memory, so every one runs at {tier} bits whatever the dial says.</source>
+            <translation>全部 {whole} 的专家都放得进内存，因此无论选择哪个档位，每个专家都以 {tier} 位运行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/plan.py"></location>
+            <source>{cache} of {whole} of experts ({whole2} %) are kept in memory at {tier} bits; the rest is read from disk when needed.</source>
+            <translation>共 {whole} 的专家，其中 {cache}（{whole2} %）以 {tier} 位保存在内存中；其余在需要时从磁盘读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/scratch.py"></location>
+            <source>The disk of {folder} is too full to be measured.</source>
+            <translation>{folder} 所在的磁盘太满，无法测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/scratch.py"></location>
+            <source>Free {part} MB there and measure again.</source>
+            <translation>请在那里腾出 {part} MB，然后重新测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/scratch.py"></location>
+            <source>The disk of {folder} cannot be measured, as nothing can be written there ({strerror}).</source>
+            <translation>无法测量 {folder} 所在的磁盘，因为那里不能写入（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/scratch.py"></location>
+            <source>Choose a folder that can be written to, or measure with a model that lies there.</source>
+            <translation>请选择可以写入的文件夹，或用位于那里的模型来测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>reading experts from disk</source>
+            <translation>从磁盘读取专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>computing from memory</source>
+            <translation>内存中的计算</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>about {low} to {high}</source>
+            <translation>约 {low}～{high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>about {low}</source>
+            <translation>约 {low}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>up to {high}</source>
+            <translation>最高 {high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>, as was measured here</source>
+            <translation>（根据在这台电脑上的实测）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>Expect {span} tokens a second{learned}; {what} sets the pace.</source>
+            <translation>预计每秒 {span} 个词元{learned}；速度取决于 {what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>A prompt of {prompt} tokens takes less than {shortest} seconds before the answer begins.</source>
+            <translation>{prompt} 个词元的提示词，不到 {shortest} 秒就会开始回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>{fast} to {slow}</source>
+            <translation>{fast}～{slow}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>A prompt of {prompt} tokens takes about 1.0 second before the answer begins.</source>
+            <translation>{prompt} 个词元的提示词，约 1.0 秒后开始回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>A prompt of {prompt} tokens takes about {span} seconds before the answer begins.</source>
+            <translation>{prompt} 个词元的提示词，约 {span} 秒后开始回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/cards.py"></location>
+            <source>Underhill demo model</source>
+            <translation>Underhill 演示模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/cards.py"></location>
+            <source>A very small model ({parameters} million parameters) that comes with Underhill, to try the app and see experts at work. It makes small talk and is often wrong; import a bigger model for real use.</source>
+            <translation>一个很小的模型（{parameters} 百万参数），随 Underhill 提供，用来试用这个应用、观察专家如何工作。它能闲聊，但经常出错；真正使用时请导入更大的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/cards.py"></location>
+            <source>A very small model; expect simple and often wrong answers.</source>
+            <translation>一个很小的模型；回答会很简单，而且经常出错。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/cards.py"></location>
+            <source>This family runs through the compatibility backend, which is slower.</source>
+            <translation>此模型系列通过兼容后端运行，速度较慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/catalogue.py"></location>
+            <source>The catalogue {file} is damaged.</source>
+            <translation>模型目录 {file} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/catalogue.py"></location>
+            <source>Install Underhill again.</source>
+            <translation>请重新安装 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>{path} is not a model: it has no config.json.</source>
+            <translation>{path} 不是模型：里面没有 config.json。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>There is no {path} on this computer.</source>
+            <translation>这台电脑上没有 {path}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>{path} is not a model: it is no GGUF file.</source>
+            <translation>{path} 不是模型：它不是 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>Choose the folder that holds config.json and the .safetensors files, or a GGUF file.</source>
+            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>config.json in {path} names no model_type.</source>
+            <translation>{path} 中的 config.json 没有写明 model_type。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>Download the file again.</source>
+            <translation>请重新下载该文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>{path} holds its weights as {other}; Underhill reads safetensors only.</source>
+            <translation>{path} 的权重以 {other} 格式保存；Underhill 只能读取 safetensors。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>Get the model in safetensors format.</source>
+            <translation>请获取 safetensors 格式的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>model.safetensors.index.json in {path} is damaged.</source>
+            <translation>{path} 中的 model.safetensors.index.json 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>model.safetensors.index.json names the file {shard}.</source>
+            <translation>model.safetensors.index.json 中写有文件 {shard}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>{shard} lacks the tensor {name} that model.safetensors.index.json promises.</source>
+            <translation>{shard} 缺少 model.safetensors.index.json 中写明的张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>{name} is impossibly long.</source>
+            <translation>{name} 长得不合理。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>{name} in {parent} is not readable.</source>
+            <translation>无法读取 {parent} 中的 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/checkpoint.py"></location>
+            <source>{name} in {parent} is not a JSON object.</source>
+            <translation>{parent} 中的 {name} 不是 JSON 对象。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/damage.py"></location>
+            <source>Import it again. `underhill-cli verify {model}` names everything that is damaged.</source>
+            <translation>请重新导入。`underhill-cli verify {model}` 会列出所有损坏之处。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/damage.py"></location>
+            <source>Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.</source>
+            <translation>请删除它（`underhill-cli rm builtin`）：下次使用时会重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/damage.py"></location>
+            <source>Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it.</source>
+            <translation>请重新打开内置模型：它会重新生成。可用 `underhill-cli verify builtin` 检查。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/dials.py"></location>
+            <source>Exact: full precision always; the answer does not depend on what is in memory.</source>
+            <translation>精确：始终使用全精度；回答不受内存中有哪些专家影响。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/dials.py"></location>
+            <source>{called}: what it costs on this model has not been measured yet.</source>
+            <translation>{called}：尚未测量它在此模型上的代价。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/dials.py"></location>
+            <source>{figures} on this model if every expert has to be fetched</source>
+            <translation>如果每个专家都要从磁盘读取，在此模型上的代价为 {figures}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/dials.py"></location>
+            <source>{called}: {most}, nothing while all are in memory.</source>
+            <translation>{called}：{most}；全部在内存中时没有代价。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/dials.py"></location>
+            <source>{called}: {figures} with {share} % of the experts in memory, {most}.</source>
+            <translation>{called}：{share} % 的专家在内存中时为 {figures}；{most}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/dials.py"></location>
+            <source>perplexity {perplexity_rise} %, KL {kl}</source>
+            <translation>困惑度 {perplexity_rise} %，KL {kl}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/finders.py"></location>
+            <source>Looking at {title}</source>
+            <translation>正在查看 {title}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>The model folder {relative} is no whole path.</source>
+            <translation>模型文件夹 {relative} 不是完整路径。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>Correct it in {file}.</source>
+            <translation>请在 {file} 中更正。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>{folder} cannot be written.</source>
+            <translation>无法写入 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>Choose another folder, or change its permissions.</source>
+            <translation>请选择其他文件夹，或修改它的权限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>{wanted} is not a folder of the library.</source>
+            <translation>{wanted} 不是模型库的文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>There are: {paths}. Others are added in the settings, or by `underhill-cli folders --add`.</source>
+            <translation>现有：{paths}。可在设置中添加其他文件夹，或用 `underhill-cli folders --add`。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>A folder's name cannot have line breaks.</source>
+            <translation>文件夹名称不能包含换行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>{path} is a model itself.</source>
+            <translation>{path} 本身就是一个模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>Choose the folder that holds it, or import the model.</source>
+            <translation>请选择包含它的文件夹，或导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>The folder in Underhill's own data cannot be taken away.</source>
+            <translation>Underhill 自己数据目录中的文件夹不能移除。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>Begin with the disk's root.</source>
+            <translation>请从磁盘根目录写起。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>The folder {folder} is not there now.</source>
+            <translation>文件夹 {folder} 现在不存在。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>Connect its disk, or choose another folder.</source>
+            <translation>请连接它所在的磁盘，或选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/hashing.py"></location>
+            <source>Noting what the source files are</source>
+            <translation>正在记录源文件的信息</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>its header is longer than the file</source>
+            <translation>它的文件头比文件还长</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>its header is huge</source>
+            <translation>它的文件头过大</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>its header is not readable</source>
+            <translation>它的文件头无法读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>its header is not a JSON object</source>
+            <translation>它的文件头不是 JSON 对象</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>{name} overlaps another tensor</source>
+            <translation>{name} 与另一个张量重叠</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>{name} is cut short: it should have {end} bytes and has {size}.</source>
+            <translation>{name} 不完整：应有 {end} 字节，实际为 {size}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>it has a tensor called {name}, which is not text</source>
+            <translation>其中有一个名为 {name} 的张量，它不是文本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>the entry of {name} is not readable</source>
+            <translation>{name} 的条目无法读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>{name} has the unknown type {dtype}</source>
+            <translation>{name} 的类型 {dtype} 未知</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>the shape of {name} is impossible</source>
+            <translation>{name} 的形状不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>the size of {name} does not fit its shape</source>
+            <translation>{name} 的大小与形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>{name} is missing from {parent}.</source>
+            <translation>{parent} 中缺少 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>Download the model again, or the rest of it.</source>
+            <translation>请重新下载模型，或补全其余文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>{path} cannot be read ({strerror}).</source>
+            <translation>无法读取 {path}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>Check the disk and its permissions.</source>
+            <translation>请检查磁盘及其权限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
+            <source>{name} is damaged: {what}.</source>
+            <translation>{name} 已损坏：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/home.py"></location>
+            <source>A model cannot be called {name}.</source>
+            <translation>模型不能命名为 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/home.py"></location>
+            <source>Use letters, digits, spaces, - and _.</source>
+            <translation>请使用字母、数字、空格、- 和 _。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>The import was stopped.</source>
+            <translation>导入已停止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>Import again to continue it.</source>
+            <translation>再次导入即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>Reading the model's outline</source>
+            <translation>正在读取模型概要</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>{name} bias</source>
+            <translation>{name} 偏置</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>The experts cannot be stored like this: {cause}.</source>
+            <translation>专家无法这样保存：{cause}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>Quantizing layer {index} of {last}</source>
+            <translation>正在量化第 {index} 层，共 {last} 层</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>Copying the other weights</source>
+            <translation>正在复制其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>The {name} of expert {expert} in layer {layer} has another shape than its neighbours.</source>
+            <translation>第 {layer} 层专家 {expert} 的 {name} 与相邻专家的形状不同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>The checkpoint is damaged; download it again.</source>
+            <translation>检查点已损坏；请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/judging.py"></location>
+            <source>Underhill does not open {architecture} models from GGUF.</source>
+            <translation>Underhill 不能从 GGUF 打开 {architecture} 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/judging.py"></location>
+            <source>unnamed</source>
+            <translation>未命名</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/judging.py"></location>
+            <source>Underhill does not open {model_type} models.</source>
+            <translation>Underhill 不能打开 {model_type} 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/judging.py"></location>
+            <source>{name} model</source>
+            <translation>{name} 模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/judging.py"></location>
+            <source>It is dense, without routed experts; Underhill runs Mixture-of-Experts models.</source>
+            <translation>它是稠密模型，没有路由专家；Underhill 运行的是混合专家（MoE）模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/kept.py"></location>
+            <source>{file} cannot be read.</source>
+            <translation>无法读取 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/kept.py"></location>
+            <source>Repair it, or delete it to go back to the usual settings.</source>
+            <translation>请修复它，或删除它以恢复默认设置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>This model is already quantized ({method}), in a way that Underhill does not read.</source>
+            <translation>此模型已经量化过（{method}），Underhill 不能读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>Get the model in its original precision.</source>
+            <translation>请获取原始精度的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>config.json names no num_hidden_layers.</source>
+            <translation>config.json 没有写明 num_hidden_layers。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>This {config} model is dense: it has no routed experts.</source>
+            <translation>这个 {config} 模型是稠密的：没有路由专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>Underhill runs Mixture-of-Experts models; choose one of those.</source>
+            <translation>Underhill 运行的是混合专家（MoE）模型；请选择其中之一。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>{name} has the impossible shape {shape}.</source>
+            <translation>{name} 的形状 {shape} 不合理。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>Expert {expert} of layer {layer} is not complete: its {part} matrix is missing.</source>
+            <translation>第 {layer} 层的专家 {expert} 不完整：缺少 {part} 矩阵。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/layouts.py"></location>
+            <source>A file of the model is missing; download it again.</source>
+            <translation>模型缺少一个文件；请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>{model} cannot be opened: {problem}</source>
+            <translation>无法打开 {model}：{problem}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>There is no model called {model} in the library.</source>
+            <translation>模型库中没有名为 {model} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>There are: {builtin}.</source>
+            <translation>现有：{builtin}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>{path} is not a model.</source>
+            <translation>{path} 不是模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library.</source>
+            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹、GGUF 文件，或模型库中的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>There is no unfinished import called {name}.</source>
+            <translation>没有名为 {name} 的未完成导入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>Import what it is to be made from.</source>
+            <translation>请导入用来制作它的源模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>{name} was being imported while it arrived from a hub.</source>
+            <translation>{name} 是边下载边导入的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>Pull {source} again: it goes on where it stopped.</source>
+            <translation>请重新拉取 {source}：会从停下的地方继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>There is already a model called {name}.</source>
+            <translation>已有名为 {name} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>Choose another name, or delete that one.</source>
+            <translation>请换一个名称，或删除已有的那个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>Deleted models still take {waiting} MB there: emptying the trash frees them.</source>
+            <translation>已删除的模型仍占用 {waiting} MB：清空回收站即可释放。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>{parent} cannot be written, so {name} cannot be deleted.</source>
+            <translation>无法写入 {parent}，因此不能删除 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>Make its disk writable; or take the folder out of the library, and the model stays where it is.</source>
+            <translation>请让它所在的磁盘可写；或者把该文件夹移出模型库，模型会留在原处。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>There is no model called {name}.</source>
+            <translation>没有名为 {name} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>There are: {there}.</source>
+            <translation>现有：{there}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>Import one first.</source>
+            <translation>请先导入一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/library.py"></location>
+            <source>The import of the built-in model</source>
+            <translation>内置模型的导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>{file} is missing from {name}.</source>
+            <translation>{name} 中缺少 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Import the model again.</source>
+            <translation>请重新导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>{action} (it was made from {source}).</source>
+            <translation>{action}（它是由 {source} 制作的）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>The copy of this model</source>
+            <translation>此模型的复制</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>The import of this model</source>
+            <translation>此模型的导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>{verb} {source} again: it goes on where it stopped. Or delete what there is of it.</source>
+            <translation>请重新{verb} {source}：会从停下的地方继续。或者删除已有的部分。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>it</source>
+            <translation>它</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>{how} was not finished.</source>
+            <translation>{how} 没有完成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>It ended with: {why}</source>
+            <translation>结束时的原因：{why}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>{how} is going on.</source>
+            <translation>{how} 正在进行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>It is being moved to {parent}.</source>
+            <translation>正在移动到 {parent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Moving it to {parent} was interrupted.</source>
+            <translation>移动到 {parent} 的过程中断了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Move it there again: it goes on where it stopped. Or move it to where it is, to leave it there.</source>
+            <translation>请再次移动到那里：会从停下的地方继续。或者移动到它现在的位置，让它留在那里。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Connect its disk.</source>
+            <translation>请连接它所在的磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>There is another {name}, in {parent}.</source>
+            <translation>{parent} 中还有一个 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Rename {path}, and it can be used.</source>
+            <translation>重命名 {path} 后即可使用它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Pull</source>
+            <translation>拉取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/listing.py"></location>
+            <source>Import</source>
+            <translation>导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/lowering.py"></location>
+            <source>Writing the experts</source>
+            <translation>正在写入专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/lowering.py"></location>
+            <source>Only experts that are all stored with 4 or 8 bits can be lowered to 2.</source>
+            <translation>只有全部以 4 位或 8 位保存的专家才能降到 2 位。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/lowering.py"></location>
+            <source>Import the model again with --top 4 or 8.</source>
+            <translation>请用 --top 4 或 8 重新导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/mapping.py"></location>
+            <source>The experts of layer {layer} are not in this checkpoint ({target}).</source>
+            <translation>此检查点中没有第 {layer} 层的专家（{target}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/mapping.py"></location>
+            <source>Expert {number} of layer {layer} is not complete in this checkpoint.</source>
+            <translation>此检查点中第 {layer} 层的专家 {number} 不完整。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/mapping.py"></location>
+            <source>The experts of this model are stored in a way that Underhill does not know ({key}).</source>
+            <translation>此模型的专家以 Underhill 不认识的方式保存（{key}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/mapping.py"></location>
+            <source>Look for the same model in its original format.</source>
+            <translation>请寻找同一模型的原始格式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>The built-in model stays where it is.</source>
+            <translation>内置模型会留在原处。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>It is small.</source>
+            <translation>它很小。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>{name} is in {goal} now, but its old copy could not be removed.</source>
+            <translation>{name} 已在 {goal} 中，但无法移除旧的副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>{sentence} It is tried again later.</source>
+            <translation>{sentence}稍后会再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>There is no model in {folder}.</source>
+            <translation>{folder} 中没有模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>Choose a folder that holds config.json and .safetensors files, or one with models of Underhill in it.</source>
+            <translation>请选择存放 config.json 和 .safetensors 文件的文件夹，或里面有 Underhill 模型的文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/pieces.py"></location>
+            <source>{key} is stored as {dtype}, which Underhill does not read.</source>
+            <translation>{key} 以 {dtype} 保存，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <source>No token was given.</source>
+            <translation>没有给出令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <source>Paste it, or give it on standard input.</source>
+            <translation>请粘贴令牌，或从标准输入给出。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <source>This is not a token.</source>
+            <translation>这不是令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/accounts.py"></location>
+            <source>Copy it again, whole and alone.</source>
+            <translation>请重新复制，要完整且不带其他内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/body.py"></location>
+            <source>other bytes than it was asked for</source>
+            <translation>不是所请求的那些字节</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>{endpoint} is not the address of a hub.</source>
+            <translation>{endpoint} 不是模型站的地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>It begins with https://.</source>
+            <translation>它应以 https:// 开头。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>{repo} is not the name of a model.</source>
+            <translation>{repo} 不是模型的名称。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>Names look like owner/model.</source>
+            <translation>名称的格式是 owner/model。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>something that is not a hub's answer</source>
+            <translation>并非模型站应有的回答</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>an impossibly long {name}</source>
+            <translation>长得不合理的 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>{proxy} is not the address of a proxy.</source>
+            <translation>{proxy} 不是代理的地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>It begins with http://.</source>
+            <translation>它应以 http:// 开头。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>an endless chain of redirections</source>
+            <translation>没完没了的重定向</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/client.py"></location>
+            <source>The model of that address is called {page}.</source>
+            <translation>该地址的模型名为 {page}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/control.py"></location>
+            <source>The download was stopped.</source>
+            <translation>下载已停止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/control.py"></location>
+            <source>Start it again to continue where it stopped.</source>
+            <translation>再次开始即可从停下的地方继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/download.py"></location>
+            <source>A download of {repo}</source>
+            <translation>{repo} 的下载</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/download.py"></location>
+            <source>This download</source>
+            <translation>此下载</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>(in the settings, or with `underhill-cli token`)</source>
+            <translation>（在设置中，或用 `underhill-cli token`）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>What has arrived is kept; try again to continue.</source>
+            <translation>已下载的部分已保留；重试即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Underhill is set to stay offline.</source>
+            <translation>Underhill 已设为保持离线。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Switch that off in the settings to search and download.</source>
+            <translation>要搜索和下载，请在设置中关闭它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>The proxy {by_proxy} refused the connection to {host} ({cause}).</source>
+            <translation>代理 {by_proxy} 拒绝了到 {host} 的连接（{cause}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check the proxy setting.</source>
+            <translation>请检查代理设置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} has stopped answering.</source>
+            <translation>{host} 停止了响应。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check the connection. What has arrived is kept; try again to continue.</source>
+            <translation>请检查网络连接。已下载的部分已保留；重试即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>The proxy {by_proxy}</source>
+            <translation>代理 {by_proxy}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{who} could not be reached in time.</source>
+            <translation>连接 {who} 超时。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>The certificate of {host} is not one that this computer trusts.</source>
+            <translation>这台电脑不信任 {host} 的证书。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
+            <translation>请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>of the proxy {by_proxy}</source>
+            <translation>代理 {by_proxy} 的地址</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>The address {who} cannot be found.</source>
+            <translation>找不到地址 {who}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check that this computer is online, and the address.</source>
+            <translation>请检查这台电脑是否在线，以及地址是否正确。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>This computer has no network.</source>
+            <translation>这台电脑没有网络。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Connect it. What has arrived is kept; try again to continue.</source>
+            <translation>请连接网络。已下载的部分已保留；重试即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>the proxy setting</source>
+            <translation>代理设置</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>the connection</source>
+            <translation>网络连接</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{who} does not accept a connection.</source>
+            <translation>{who} 不接受连接。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check {what}, or try again later.</source>
+            <translation>请检查 {what}，或稍后再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>The connection to {host} was cut.</source>
+            <translation>与 {host} 的连接中断了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host}, where the hub keeps its files, refused ({status}).</source>
+            <translation>模型站存放文件的 {host} 拒绝了请求（{status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Try again later. What has arrived is kept; try again to continue.</source>
+            <translation>请稍后再试。已下载的部分已保留；重试即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{name} is shorter on {host} than its list of files says.</source>
+            <translation>{host} 上的 {name} 比其文件列表所写的短。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>The hub contradicts itself; try again later, or at another hub.</source>
+            <translation>模型站自相矛盾；请稍后再试，或换一个站点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{repo} is only given to people with an account who have accepted its licence.</source>
+            <translation>{repo} 只提供给已登录账号并接受其许可协议的人。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Accept it at {page} and give Underhill a token of yours (in the settings, or with `underhill-cli token`). {note}</source>
+            <translation>请在 {page} 接受协议，并把你的令牌交给 Underhill（在设置中，或用 `underhill-cli token`）。{note}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Your account may not have {repo} yet.</source>
+            <translation>你的账号还不能获取 {repo}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Accept its licence at {page}; where the makers decide by hand, wait for their answer.</source>
+            <translation>请在 {page} 接受其许可协议；如果由作者人工审批，请等待答复。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{repo} has no such revision.</source>
+            <translation>{repo} 没有这个修订版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>See {page} for those there are.</source>
+            <translation>现有的见 {page}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{repo} has no file {name}.</source>
+            <translation>{repo} 没有文件 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>There is no model {repo} on {host}, or it is private.</source>
+            <translation>{host} 上没有模型 {repo}，或者它是私有的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check the name; for a private model, give Underhill a token of yours (in the settings, or with `underhill-cli token`).</source>
+            <translation>请检查名称；如果是私有模型，请把你的令牌交给 Underhill（在设置中，或用 `underhill-cli token`）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} does not accept the token it was given.</source>
+            <translation>{host} 不接受所给的令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} asks for a token.</source>
+            <translation>{host} 要求提供令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Give Underhill a new one (in the settings, or with `underhill-cli token`). {note}</source>
+            <translation>请给 Underhill 一个新令牌（在设置中，或用 `underhill-cli token`）。{note}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Wait {after} seconds</source>
+            <translation>请等待 {after} 秒</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Wait some minutes</source>
+            <translation>请等待几分钟</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} has had too many requests from here.</source>
+            <translation>从这里发往 {host} 的请求太多了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{wait} and try again; with a token of an account, more are allowed.</source>
+            <translation>{wait} 后重试；使用账号的令牌可以发送更多请求。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} has a problem of its own (error {status}).</source>
+            <translation>{host} 自身出了问题（错误 {status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} refused ({status}).</source>
+            <translation>{host} 拒绝了请求（{status}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check the address of the hub in the settings.</source>
+            <translation>请在设置中检查模型站的地址。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} answered with {what}.</source>
+            <translation>{host} 返回了 {what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.</source>
+            <translation>请检查模型站的地址；如果在酒店或列车上，请先在浏览器中登录网络。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} gives whole files only, no parts of them.</source>
+            <translation>{host} 只提供整个文件，不提供其中的一部分。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Download the files first, and import them then: `underhill-cli pull --keep-source`.</source>
+            <translation>请先下载文件，再导入：`underhill-cli pull --keep-source`。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{name} should have {promised} bytes, and {sent} are offered.</source>
+            <translation>{name} 应有 {promised} 字节，而对方提供的是 {sent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{name} arrived damaged, twice: its checksum is not the one that the hub names.</source>
+            <translation>{name} 两次下载都已损坏：校验和与模型站写明的不同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>That file was thrown away. Try again, through another network or hub if it keeps happening.</source>
+            <translation>该文件已丢弃。请重试；如果一再发生，请换一个网络或站点。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{name} has changed on the hub since the download began.</source>
+            <translation>下载开始后，{name} 在模型站上有了变化。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Start the download again: it keeps the files that are still the same.</source>
+            <translation>请重新开始下载：没有变化的文件会保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Free {value} MB there</source>
+            <translation>请在那里腾出 {value} MB</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Free some space there</source>
+            <translation>请在那里腾出一些空间</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>There is not enough space for this on the disk of {folder}.</source>
+            <translation>{folder} 所在的磁盘空间不足。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{room} and try again. What has arrived is kept.</source>
+            <translation>{room}后重试。已下载的部分已保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/model_outline.py"></location>
+            <source>The experts of this model are not matrices.</source>
+            <translation>此模型的专家不是矩阵。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/model_outline.py"></location>
+            <source>Choose another model.</source>
+            <translation>请选择其他模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/model_outline.py"></location>
+            <source>The experts cannot be stored: {cause}.</source>
+            <translation>专家无法保存：{cause}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{repo} has no GGUF files, so none called {gguf}.</source>
+            <translation>{repo} 没有 GGUF 文件，因此也没有名为 {gguf} 的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>Ask for it without naming one.</source>
+            <translation>请不要指定文件名，直接获取它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>it has no config.json</source>
+            <translation>其中没有 config.json</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>config.json of {repo} names no model_type.</source>
+            <translation>{repo} 的 config.json 没有写明 model_type。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>model.safetensors.index.json of {repo} is damaged.</source>
+            <translation>{repo} 的 model.safetensors.index.json 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>Choose another copy of the model.</source>
+            <translation>请选择该模型的其他副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>it has no safetensors files</source>
+            <translation>其中没有 safetensors 文件</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{repo} lacks its file {name}.</source>
+            <translation>{repo} 缺少文件 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>Choose another copy of it.</source>
+            <translation>请选择它的其他副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{shard} of {repo} lacks the tensor {name} that model.safetensors.index.json promises.</source>
+            <translation>{repo} 的 {shard} 缺少 model.safetensors.index.json 中写明的张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{name} of {repo} is impossibly long.</source>
+            <translation>{repo} 的 {name} 长得不合理。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{name} of {repo} is not readable.</source>
+            <translation>{repo} 的 {name} 无法读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{name} of {repo} is not an object.</source>
+            <translation>{repo} 的 {name} 不是对象。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{repo} is not a model that can be imported: {why}.</source>
+            <translation>{repo} 不是可以导入的模型：{why}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>Look for another repository of the same model, with safetensors or GGUF files.</source>
+            <translation>请寻找同一模型的其他仓库，其中要有 safetensors 或 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/quantizations.py"></location>
+            <source>{repo} lacks parts of its GGUF files.</source>
+            <translation>{repo} 的 GGUF 文件不全。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/quantizations.py"></location>
+            <source>{repo} has {meant} GGUF models called {wanted}.</source>
+            <translation>{repo} 中有 {meant} 个名为 {wanted} 的 GGUF 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/quantizations.py"></location>
+            <source>{repo} has no GGUF model called {wanted}.</source>
+            <translation>{repo} 中没有名为 {wanted} 的 GGUF 模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/quantizations.py"></location>
+            <source>There are: {listed}.</source>
+            <translation>现有：{listed}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/retry.py"></location>
+            <source>{sentence} Trying again in {pause} s.</source>
+            <translation>{sentence}{pause} 秒后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/revision.py"></location>
+            <source>no commit, where a model's should be</source>
+            <translation>本应有模型的提交号，却没有</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/room.py"></location>
+            <source>{filename} cannot be written ({strerror}).</source>
+            <translation>无法写入 {filename}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/room.py"></location>
+            <source>Check the disk and its permissions. What has arrived is kept.</source>
+            <translation>请检查磁盘及其权限。已下载的部分已保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/spool.py"></location>
+            <source>What has arrived of {name} is cut short.</source>
+            <translation>{name} 已下载的部分不完整。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <source>A part of its files is on the disk already.</source>
+            <translation>它的一部分文件已在磁盘上。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <source>The native code that this takes was not built.</source>
+            <translation>所需的原生代码没有编译。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <source>The hub names no checksums of its files.</source>
+            <translation>模型站没有写明文件的校验和。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <source>Which of its tensors are needed shows only in its weights.</source>
+            <translation>需要其中哪些张量，要看权重才知道。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/streaming.py"></location>
+            <source>Its tensors lie in an order for which {held} GB would have to be held at once.</source>
+            <translation>按张量的排列顺序，需要同时存放 {held} GB。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <source>No keyring works on this computer, so a token cannot be kept; set HF_TOKEN instead.</source>
+            <translation>这台电脑上没有可用的密钥环，无法保存令牌；请改为设置 HF_TOKEN。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <source>No keyring works on this computer, so the token cannot be kept safely.</source>
+            <translation>这台电脑上没有可用的密钥环，无法安全地保存令牌。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <source>Unlock or install one (on Linux: GNOME Keyring or KWallet), or set the variable HF_TOKEN.</source>
+            <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 HF_TOKEN。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/routed.py"></location>
+            <source>The experts of this model use an activation that the kernels do not have ({activation_name}).</source>
+            <translation>此模型的专家使用了内核所没有的激活函数（{activation_name}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/routed.py"></location>
+            <source>the gate of {name}</source>
+            <translation>{name} 的门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>it reads images and does not chat</source>
+            <translation>它用来读图，不能对话</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>it writes whole blocks at once by diffusion, not word by word</source>
+            <translation>它用扩散方式一次写出整段，而不是逐词写出</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>it needs {name}, which Underhill does not bring</source>
+            <translation>它需要 {name}，而 Underhill 没有附带</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>The config.json of this {config} model does not fit together.</source>
+            <translation>这个 {config} 模型的 config.json 前后矛盾。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>Download it again; if that does not help, the model needs another version of Underhill.</source>
+            <translation>请重新下载；如果没有用，这个模型需要其他版本的 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>its layers hold several sets of experts</source>
+            <translation>它的每层有多组专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>it is an encoder-decoder model, made for translation and the like, not for chat</source>
+            <translation>它是编码器-解码器模型，用于翻译等任务，不用于对话</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>its experts cannot be taken out of the model and loaded one by one</source>
+            <translation>它的专家无法从模型中取出并逐个加载</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>there is no model in it that writes text token by token</source>
+            <translation>其中没有逐个词元写出文本的模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>The config.json does not say what kind of model this is.</source>
+            <translation>config.json 没有写明这是哪种模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>the library that Underhill builds on does not know this family</source>
+            <translation>Underhill 所用的库不认识这个模型系列</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>The config.json of this {model_type} model cannot be read.</source>
+            <translation>无法读取这个 {model_type} 模型的 config.json。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>Download it again.</source>
+            <translation>请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>The experts module {name} is in no layer.</source>
+            <translation>专家模块 {name} 不在任何一层中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>This {model_type} model has no routed experts.</source>
+            <translation>这个 {model_type} 模型没有路由专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/skeleton.py"></location>
+            <source>Models of the family {model_type} cannot be opened: {reason}.</source>
+            <translation>无法打开 {model_type} 系列的模型：{reason}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/extents.py"></location>
+            <source>{name} is cut short.</source>
+            <translation>{name} 不完整。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
+            <source>This GGUF file has no heads or no embeddings.</source>
+            <translation>这个 GGUF 文件没有注意力头或嵌入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
+            <source>Get the model in another file.</source>
+            <translation>请获取该模型的其他文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
+            <source>This GGUF file stretches its context by {kind}, which Underhill does not read from GGUF.</source>
+            <translation>这个 GGUF 文件用 {kind} 扩展上下文，Underhill 不能从 GGUF 读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_configs.py"></location>
+            <source>The GGUF file lacks the tensor {name}.</source>
+            <translation>GGUF 文件缺少张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_deltanet.py"></location>
+            <source>The GGUF file lacks attn_gate beside {name}.</source>
+            <translation>GGUF 文件中 {name} 旁缺少 attn_gate。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_deltanet.py"></location>
+            <source>{name} is damaged: {name2} has the shape {shape}.</source>
+            <translation>{name} 已损坏：{name2} 的形状为 {shape}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_files.py"></location>
+            <source>{folder} holds {models} models as GGUF files.</source>
+            <translation>{folder} 中有 {models} 个 GGUF 模型文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_files.py"></location>
+            <source>Choose one of the files: {models}.</source>
+            <translation>请选择其中一个文件：{models}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>it does not begin like a GGUF file</source>
+            <translation>它的开头不像 GGUF 文件</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>{name} is a GGUF file for big-endian computers.</source>
+            <translation>{name} 是用于大端序电脑的 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>{name} is GGUF version {version}, which Underhill does not read.</source>
+            <translation>{name} 是第 {version} 版 GGUF，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>it claims an impossible number of tensors</source>
+            <translation>它写明的张量数量不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>{name} has {dimensions} dimensions</source>
+            <translation>{name} 有 {dimensions} 个维度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>its alignment is impossible</source>
+            <translation>它的对齐方式不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>{name} overlaps {before}</source>
+            <translation>{name} 与 {before} 重叠</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>the header</source>
+            <translation>文件头</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>two {name}</source>
+            <translation>有两个 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>{name} is cut short: {name2} ends at {size} of {size2} bytes.</source>
+            <translation>{name} 不完整：{name2} 应在第 {size} 字节结束，而文件只有 {size2} 字节。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>{name} in {name2} has the tensor type {kind}, which Underhill does not know.</source>
+            <translation>{name2} 中的 {name} 使用了 Underhill 不认识的张量类型 {kind}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>Get the model in another quantization.</source>
+            <translation>请获取该模型的其他量化版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>the rows of {name} are no whole number of blocks</source>
+            <translation>{name} 的行不是整数个块</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>its metadata has the unknown type {kind}</source>
+            <translation>它的元数据使用了未知类型 {kind}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>its metadata holds an array of arrays</source>
+            <translation>它的元数据中有嵌套数组</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>it ends within its metadata</source>
+            <translation>文件在元数据中途结束</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>it ends within its header</source>
+            <translation>文件在文件头中途结束</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>its header is impossibly long</source>
+            <translation>它的文件头长得不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>it lacks {key}</source>
+            <translation>它缺少 {key}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>{key} is {value}</source>
+            <translation>{key} 为 {value}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>it lacks {architecture}.{key}</source>
+            <translation>它缺少 {architecture}.{key}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>{architecture}.{key} is {value}</source>
+            <translation>{architecture}.{key} 为 {value}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>{architecture}.{key} is no list of {count} numbers</source>
+            <translation>{architecture}.{key} 不是 {count} 个数的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>{key} is no list of texts</source>
+            <translation>{key} 不是文本列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>{key} is no list of numbers</source>
+            <translation>{key} 不是数字列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>The metadata of this GGUF file is not usable: {what}.</source>
+            <translation>这个 GGUF 文件的元数据无法使用：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_rows.py"></location>
+            <source>{name} is stored as {name2}, which Underhill does not read.</source>
+            <translation>{name} 以 {name2} 保存，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>it repeats tensors of another part</source>
+            <translation>它重复了另一部分的张量</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>its parts hold {tensors} tensors instead of {promised}</source>
+            <translation>它的各部分共有 {tensors} 个张量，而应有 {promised} 个</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>{name} has the shape {shape}</source>
+            <translation>{name} 的形状为 {shape}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>{name} and {name2} do not fit the metadata</source>
+            <translation>{name} 和 {name2} 与元数据不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>the rows of {name} are no whole number of heads</source>
+            <translation>{name} 的行不是整数个注意力头</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>This GGUF file holds a {name} model, which Underhill does not open from GGUF.</source>
+            <translation>这个 GGUF 文件是 {name} 模型，Underhill 不能从 GGUF 打开它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>Get the model in safetensors format, or one of these: {architectures}.</source>
+            <translation>请获取 safetensors 格式的模型，或以下之一：{architectures}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>This {name} model is dense: it has no routed experts.</source>
+            <translation>这个 {name} 模型是稠密的：没有路由专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>This GGUF file stretches its context by {name}, which Underhill does not read from GGUF.</source>
+            <translation>这个 GGUF 文件用 {name} 扩展上下文，Underhill 不能从 GGUF 读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>{name} holds the tensor {name2}, whose part in the model Underhill does not know.</source>
+            <translation>{name} 中的张量 {name2} 在模型中的作用，Underhill 不认识。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>its vocabulary is not complete</source>
+            <translation>它的词表不完整</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>The vocabulary of this GGUF file is of the kind {kind}, which Underhill does not read from GGUF.</source>
+            <translation>这个 GGUF 文件的词表属于 {kind} 类，Underhill 不能从 GGUF 读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>The tokenizer of this GGUF file splits text by the rules {pre}, which Underhill does not know.</source>
+            <translation>这个 GGUF 文件的分词器按 {pre} 规则切分文本，Underhill 不认识这种规则。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>This GGUF file is from before files said how their tokenizer splits text.</source>
+            <translation>这个 GGUF 文件太旧，还没有写明分词器如何切分文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>Get the model in safetensors format, or a newer GGUF file of it.</source>
+            <translation>请获取 safetensors 格式的模型，或它的较新 GGUF 文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>the merge {merge} is not of two tokens</source>
+            <translation>合并规则 {merge} 不是由两个词元组成</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>its vocabulary has no scores</source>
+            <translation>它的词表没有分数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>its merges and its vocabulary do not fit together</source>
+            <translation>它的合并规则与词表不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>The tokenizer of this GGUF file is not usable: {what}.</source>
+            <translation>这个 GGUF 文件的分词器无法使用：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed.py"></location>
+            <source>config.json says that the weights are {name}, and none of them is.</source>
+            <translation>config.json 写明权重为 {name}，但没有一个是这样。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>{ending} is no matrix</source>
+            <translation>{ending} 不是矩阵</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>The packed weights of {stem} are damaged: {what}.</source>
+            <translation>{stem} 的打包权重已损坏：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>{listed} names groups that there are not</source>
+            <translation>{listed} 指向不存在的组</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>its groups do not divide its inputs</source>
+            <translation>它的组不能整除输入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>in the format {form}</source>
+            <translation>格式为 {form}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>its zeros or scales have another shape</source>
+            <translation>它的零点或缩放系数形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>for {version} kernels</source>
+            <translation>用于 {version} 内核</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>as {schemes}</source>
+            <translation>类型为 {schemes}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>its scales have another shape</source>
+            <translation>它的缩放系数形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>its zeros have another shape</source>
+            <translation>它的零点形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>it says that it has another shape</source>
+            <translation>它写明的形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>in blocks of {block}</source>
+            <translation>每块 {block}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>its scales have the shape {held}</source>
+            <translation>它的缩放系数的形状为 {held}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>with {value} bits</source>
+            <translation>{value} 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packings.py"></location>
+            <source>This model is already quantized ({name} {how}), in a way that Underhill does not read.</source>
+            <translation>此模型已经量化过（{name} {how}），Underhill 不能读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/source.py"></location>
+            <source>The checkpoint lacks the tensor {name}.</source>
+            <translation>检查点缺少张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/source.py"></location>
+            <source>Its source was already quantized ({form}, about {bits} bits per weight), which limits the quality of every precision: errors are measured against that source, not against the original model.</source>
+            <translation>它的源模型已经量化过（{form}，每个权重约 {bits} 位），这限制了所有精度的质量：误差是相对于该源模型而不是原始模型测得的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>{parent} cannot be written, so {name} cannot be taken away from there.</source>
+            <translation>无法写入 {parent}，因此不能从那里移走 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>Import it under another name instead: that makes a copy.</source>
+            <translation>请改用其他名称导入：这会生成一个副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>There is already a {name} in {parent}.</source>
+            <translation>{parent} 中已有 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>Rename or delete that one first.</source>
+            <translation>请先重命名或删除它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>There is not enough space for {name} in {parent}.</source>
+            <translation>{parent} 的空间不足，放不下 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>Free {free} MB there, or choose another folder.</source>
+            <translation>请在那里腾出 {free} MB，或选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>Copying</source>
+            <translation>正在复制</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>{name} came out otherwise than it was written</source>
+            <translation>{name} 写入后的内容与原来不同</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>Checking the copy</source>
+            <translation>正在检查副本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>The copy in {parent} is not good: {what}.</source>
+            <translation>{parent} 中的副本有问题：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/transfer.py"></location>
+            <source>The model is still where it was. Verify it: either it is damaged itself, or the other disk is failing.</source>
+            <translation>模型仍在原处。请校验它：要么它自身已损坏，要么另一块磁盘有故障。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/trash.py"></location>
+            <source>There is no deleted model called {name}.</source>
+            <translation>没有名为 {name} 的已删除模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/trash.py"></location>
+            <source>There are: {others}.</source>
+            <translation>现有：{others}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/trash.py"></location>
+            <source>The trash is empty.</source>
+            <translation>回收站是空的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/trash.py"></location>
+            <source>There is another model called {wanted} now.</source>
+            <translation>现在已有另一个名为 {wanted} 的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/trash.py"></location>
+            <source>Bring it back under another name.</source>
+            <translation>请用其他名称恢复它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>plain C</source>
+            <translation>通用 C</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>To have the fast ones, install a C compiler (gcc or clang) and run: python -m engine.kernels.build</source>
+            <translation>要使用快速内核，请安装 C 编译器（gcc 或 clang），然后运行：python -m engine.kernels.build</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>The slower torch kernels compute, as the settings ask.</source>
+            <translation>按照设置，使用较慢的 torch 内核计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>The slower torch kernels compute: {missing}. To have the fast ones, install a C compiler (gcc or clang) and run: python -m engine.kernels.build</source>
+            <translation>正在使用较慢的 torch 内核计算：{missing}。要使用快速内核，请安装 C 编译器（gcc 或 clang），然后运行：python -m engine.kernels.build</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>Native kernels ({names}) compute on {threads} {threads2}.</source>
+            <translation>原生内核（{names}）使用 {threads} {threads2}计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>thread</source>
+            <translation>个线程</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>threads</source>
+            <translation>个线程</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>There are no {setting} kernels.</source>
+            <translation>没有 {setting} 内核。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>Choose auto, native or torch.</source>
+            <translation>请选择 auto、native 或 torch。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>The native kernels cannot be used: {missing}.</source>
+            <translation>无法使用原生内核：{missing}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/choice.py"></location>
+            <source>Set kernels to auto, or install gcc and run: python -m engine.kernels.build</source>
+            <translation>请把内核设为 auto，或安装 gcc 后运行：python -m engine.kernels.build</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/crc32.py"></location>
+            <source>this processor cannot compute checksums by {way}</source>
+            <translation>此处理器不能用 {way} 计算校验和</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/dense.py"></location>
+            <source>The model holds weights that are not finite numbers.</source>
+            <translation>模型的权重中有非有限的数值。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/encode.py"></location>
+            <source>No memory is left to quantize in.</source>
+            <translation>没有内存可用于量化。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/encode.py"></location>
+            <source>Close other programs.</source>
+            <translation>请关闭其他程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>No memory is left to compute in.</source>
+            <translation>没有内存可用于计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>Lower the memory ceiling.</source>
+            <translation>请调低内存上限。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>the native library was not built ({name} is missing)</source>
+            <translation>原生库没有编译（缺少 {name}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>the native library cannot be loaded ({error})</source>
+            <translation>原生库无法加载（{error}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>the native library is of another version ({found}, not {abi}): build it again</source>
+            <translation>原生库的版本不同（{found}，而不是 {abi}）：请重新编译</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>this processor has no {isa} instructions</source>
+            <translation>此处理器没有 {isa} 指令</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>native ({isa}{exact})</source>
+            <translation>原生（{isa}{exact}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>, exact</source>
+            <translation>，精确</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>The compute threads could not be started.</source>
+            <translation>无法启动计算线程。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/native.py"></location>
+            <source>Use fewer threads.</source>
+            <translation>请减少线程数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/reads.py"></location>
+            <source>The readers could not be started.</source>
+            <translation>无法启动读取线程。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/reads.py"></location>
+            <source>No memory is left to read with.</source>
+            <translation>没有内存可用于读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/reads.py"></location>
+            <source>No memory is left for a timeline.</source>
+            <translation>没有内存可用于记录时间线。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/sha256.py"></location>
+            <source>this processor cannot compute SHA-256 by {way}</source>
+            <translation>此处理器不能用 {way} 计算 SHA-256</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/compat/decoder.py"></location>
+            <source>This family runs through the compatibility backend, which is slower than Underhill's own decoder.</source>
+            <translation>此模型系列通过兼容后端运行，比 Underhill 自己的解码器慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/compat/load.py"></location>
+            <source>The tensor for {name} is {shape} large, and the config asks for {shape2}.</source>
+            <translation>{name} 的张量大小为 {shape}，而配置要求 {shape2}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/compat/load.py"></location>
+            <source>Download the model again: its config.json and its weights do not belong together.</source>
+            <translation>请重新下载模型：它的 config.json 与权重不匹配。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/compat/load.py"></location>
+            <source>and {len} more</source>
+            <translation>等，另有 {len} 个</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/compat/load.py"></location>
+            <source>The model's files lack {lacking}{more}.</source>
+            <translation>模型的文件缺少 {lacking}{more}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/compat/load.py"></location>
+            <source>A file is missing or from another model; download the model again.</source>
+            <translation>缺少一个文件，或文件属于其他模型；请重新下载模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>Choose another model, or another version of this one.</source>
+            <translation>请选择其他模型，或此模型的其他版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a whole number from {low} on</source>
+            <translation>不小于 {low} 的整数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>true or false</source>
+            <translation>true 或 false</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a whole number, or a list of {layers}</source>
+            <translation>一个整数，或 {layers} 个值的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a list of whole numbers</source>
+            <translation>整数列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a list of {layers}</source>
+            <translation>{layers} 个值的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>This {family} model has layers that Underhill does not know: {kind}.</source>
+            <translation>这个 {family} 模型有 Underhill 不认识的层：{kind}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>This {family} model has {key} = {found}, which Underhill cannot compute yet.</source>
+            <translation>这个 {family} 模型的 {key} = {found}，Underhill 还不能计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>This {family} model uses the activation {name}, which Underhill does not know.</source>
+            <translation>这个 {family} 模型使用激活函数 {name}，Underhill 不认识。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a divisor of the {heads} heads</source>
+            <translation>{heads} 个注意力头的约数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>rope factor</source>
+            <translation>rope 系数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a group of settings</source>
+            <translation>一组设置</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>rope {key}</source>
+            <translation>rope 的 {key}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>This {family} model uses the rotary variant {kind}, which Underhill does not know.</source>
+            <translation>这个 {family} 模型使用旋转位置编码变体 {kind}，Underhill 不认识。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>The model's config.json does not say {key}.</source>
+            <translation>模型的 config.json 没有写明 {key}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a list of {dim} numbers</source>
+            <translation>{dim} 个数的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a number</source>
+            <translation>一个数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>a number above 0</source>
+            <translation>大于 0 的数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
+            <source>The model's config.json is wrong: {key} is {value} where {wanted} is needed.</source>
+            <translation>模型的 config.json 有误：{key} 为 {value}，而需要的是 {wanted}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/decoder.py"></location>
+            <source>Torch computes the layers.</source>
+            <translation>各层由 torch 计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/decoder.py"></location>
+            <source>Torch computes the layers, more slowly than native code would: {reason}.</source>
+            <translation>各层由 torch 计算，比原生代码慢：{reason}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/__init__.py"></location>
+            <source>Underhill has no decoder of its own for {family} models.</source>
+            <translation>Underhill 没有自己的 {family} 模型解码器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/__init__.py"></location>
+            <source>The model's config.json does not say which family it belongs to (model_type).</source>
+            <translation>模型的 config.json 没有写明它属于哪个系列（model_type）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/__init__.py"></location>
+            <source>This {family} model claims to have {layers} layers.</source>
+            <translation>这个 {family} 模型自称有 {layers} 层。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/__init__.py"></location>
+            <source>This {family} model is dense: it has no experts, which is all that Underhill is made for.</source>
+            <translation>这个 {family} 模型是稠密的：没有专家，而 Underhill 只为专家模型而设。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/__init__.py"></location>
+            <source>This {family} model asks for {k} of {experts} experts in {groups} groups.</source>
+            <translation>这个 {family} 模型要求从 {experts} 个专家（{groups} 组）中选 {k} 个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/deepseek_v2.py"></location>
+            <source>This {family} model chooses experts by {method}, which Underhill does not know.</source>
+            <translation>这个 {family} 模型用 {method} 选择专家，Underhill 不认识这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/phimoe.py"></location>
+            <source>This phimoe model asks for {top_k} experts per token; its router can only choose 2.</source>
+            <translation>这个 phimoe 模型要求每个词元使用 {top_k} 个专家；而它的路由只能选 2 个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/linear.py"></location>
+            <source>Weights of 4 bits need the native kernels.</source>
+            <translation>4 位权重需要原生内核。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/linear.py"></location>
+            <source>Choose int8 for the other weights.</source>
+            <translation>请把其他权重设为 int8。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/shapes.py"></location>
+            <source>{name} is {found} and should be {shapes}</source>
+            <translation>{name} 为 {found}，而应为 {shapes}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/shapes.py"></location>
+            <source>The model's config.json and its weights disagree: {what}.</source>
+            <translation>模型的 config.json 与权重不一致：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/shapes.py"></location>
+            <source>Download the model again and import it.</source>
+            <translation>请重新下载并导入模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/tape/feed_forward.py"></location>
+            <source>{name} has no native ops</source>
+            <translation>{name} 没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/weights.py"></location>
+            <source>The weights of {name} are stored as {dtype}, a quantization that Underhill does not read.</source>
+            <translation>{name} 的权重以 {dtype} 保存，Underhill 不能读取这种量化。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/quantization/planes.py"></location>
+            <source>Layer {layer}, expert {expert}: {name} holds numbers that are not finite.</source>
+            <translation>第 {layer} 层专家 {expert}：{name} 中有非有限的数值。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/quantization/planes.py"></location>
+            <source>This is not an expert record of the expected shape ({nbytes} bytes, {needed} needed).</source>
+            <translation>专家记录的大小不符（{nbytes} 字节，需要 {needed}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/quantization/planes.py"></location>
+            <source>Verify the model, and import it again if it is damaged.</source>
+            <translation>请校验模型；如果已损坏，请重新导入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/journey.py"></location>
+            <source>Looking at it</source>
+            <translation>正在查看</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/journey.py"></location>
+            <source>Downloading</source>
+            <translation>正在下载</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/lane.py"></location>
+            <source>The engine has stopped working.</source>
+            <translation>引擎停止了工作。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/lane.py"></location>
+            <source>Your chats are safe. Start it again to go on.</source>
+            <translation>你的对话是安全的。重新启动引擎即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/librarian.py"></location>
+            <source>Paused: {text}</source>
+            <translation>已暂停：{text}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/librarian.py"></location>
+            <source>{name} is loaded.</source>
+            <translation>{name} 已加载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/librarian.py"></location>
+            <source>Choose another model first, then move it.</source>
+            <translation>请先选择其他模型，再移动它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/librarian.py"></location>
+            <source>Verifying</source>
+            <translation>正在校验</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/service.py"></location>
+            <source>No model is loaded.</source>
+            <translation>没有加载模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/service.py"></location>
+            <source>Choose a model first.</source>
+            <translation>请先选择模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/service.py"></location>
+            <source>Choose another model first, then delete it.</source>
+            <translation>请先选择其他模型，再删除它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/transfers.py"></location>
+            <source>{top} bits cannot be stored.</source>
+            <translation>不能以 {top} 位保存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/transfers.py"></location>
+            <source>Choose 4, 8 or 16.</source>
+            <translation>请选择 4、8 或 16。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/transfers.py"></location>
+            <source>{repo} is among the downloads already.</source>
+            <translation>{repo} 已在下载列表中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/transfers.py"></location>
+            <source>Go on with that one, or cancel it.</source>
+            <translation>请继续那一个，或取消它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/service/transfers.py"></location>
+            <source>This download is not in the list any more.</source>
+            <translation>此下载已不在列表中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/calibration.py"></location>
+            <source>What was measured cannot be kept in {store}.</source>
+            <translation>测量结果无法保存到 {store}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/calibration.py"></location>
+            <source>Check that the folder can be written.</source>
+            <translation>请检查该文件夹是否可写。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>There is no file {file}.</source>
+            <translation>没有文件 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>Check the path.</source>
+            <translation>请检查路径。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>{file} cannot be read as text.</source>
+            <translation>{file} 无法作为文本读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>Give a UTF-8 text file.</source>
+            <translation>请提供 UTF-8 文本文件。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>{file} holds less than two tokens.</source>
+            <translation>{file} 不足两个词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>Give a longer text.</source>
+            <translation>请提供更长的文本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>{file} has a line that is not a chat.</source>
+            <translation>{file} 中有一行不是对话。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/evaluate.py"></location>
+            <source>Each line is a JSON object with "messages", each of which has a "role" and a "content".</source>
+            <translation>每行是一个 JSON 对象，其中的 "messages" 各有 "role" 和 "content"。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/facts.py"></location>
+            <source>layer {layer} holds {stored} experts of width {stored2} and should hold {experts} of width {hidden}</source>
+            <translation>第 {layer} 层有 {stored} 个宽度为 {stored2} 的专家，而应有 {experts} 个宽度为 {hidden} 的专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/policy_weights.py"></location>
+            <source>The cache policy's weights cannot be kept in {parent}.</source>
+            <translation>缓存策略的权重无法保存到 {parent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/pressure.py"></location>
+            <source>Underhill took more than its ceiling allows, so {limit} of experts are kept, not {planned}.</source>
+            <translation>Underhill 占用的内存超过了上限，因此保留 {limit} 的专家，而不是 {planned}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/pressure.py"></location>
+            <source>This computer is short of memory, so {limit} of experts are kept instead of {planned}; answers are slower until there is more.</source>
+            <translation>这台电脑内存不足，因此保留 {limit} 的专家，而不是 {planned}；在内存充足之前，回答会较慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/pressure.py"></location>
+            <source>There is memory again: {after} of experts are kept, as planned.</source>
+            <translation>内存又充足了：按计划保留 {after} 的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>the gates of coming layers</source>
+            <translation>后续各层的门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>taught gates</source>
+            <translation>校正过的门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>the token table</source>
+            <translation>词元表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>pairs of layers</source>
+            <translation>相邻层的配对</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>activation paths</source>
+            <translation>激活路径</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>the matrices of past answers</source>
+            <translation>以往回答的矩阵</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>all predictors together</source>
+            <translation>所有预测器合用</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>the gates of coming layers and the token table</source>
+            <translation>后续各层的门控和词元表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>taught gates and the token table</source>
+            <translation>校正过的门控和词元表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>{lacking} Experts are read ahead by {words}.</source>
+            <translation>{lacking}专家按 {words} 预取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>The routers of this model are not known, since it runs through the compatibility backend.</source>
+            <translation>此模型通过兼容后端运行，因此它的路由未知。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>The gates of this model have not been taught yet: calibration does that.</source>
+            <translation>此模型的门控尚未校正：校准时会进行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>How much each predictor counts on this model has not been found yet: calibration does that.</source>
+            <translation>各预测器在此模型上的权重尚未确定：校准时会进行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>Counting this model's pairs of layers would take {nbytes} of memory.</source>
+            <translation>统计此模型的层配对需要 {nbytes} 内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>There are no matrices of past answers, since remembering which experts are used is off.</source>
+            <translation>没有以往回答的矩阵，因为“记住使用了哪些专家”已关闭。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>Read ahead by {words}, of which nothing can be said yet.</source>
+            <translation>按 {words} 预取，其效果尚不可知。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>Read ahead by {words}: {recall} % of the experts named for the next layer were chosen.</source>
+            <translation>按 {words} 预取：为下一层预测的专家中，{recall} % 真的被选中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>{read} % of the bytes read ahead were in vain.</source>
+            <translation>预取的字节中有 {read} % 白读了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>It rests now, since it did not pay.</source>
+            <translation>由于得不偿失，现已停用。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/robustness.py"></location>
+            <source>Comparing experts with their 2 bits</source>
+            <translation>正在比较专家与其 2 位版本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/robustness.py"></location>
+            <source>Lowering one layer at a time</source>
+            <translation>正在逐层降低精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/robustness.py"></location>
+            <source>Lowering one expert at a time</source>
+            <translation>正在逐个降低专家精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/robustness.py"></location>
+            <source>Finding how many may be lowered</source>
+            <translation>正在确定可以降低多少专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>Measuring this computer</source>
+            <translation>正在为这台电脑测速</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>Loading the model</source>
+            <translation>正在加载模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>The built-in model was damaged and has been made anew.</source>
+            <translation>内置模型已损坏，现已重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>Calibrating</source>
+            <translation>正在校准</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>T1 and T2 are those published for Mixtral until this model's own have been found.</source>
+            <translation>在找到此模型自己的 T1 和 T2 之前，使用为 Mixtral 发表的数值。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>There is nothing to answer.</source>
+            <translation>没有可回答的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>Write a message first.</source>
+            <translation>请先写一条消息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>{label} takes effect when the model is loaded.</source>
+            <translation>{label} 在加载模型时生效。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>Load it again.</source>
+            <translation>请重新加载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/snapshot.py"></location>
+            <source>Idle.</source>
+            <translation>空闲。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>Measuring its precision dials ({total} %).</source>
+            <translation>正在测量它的精度档位（{total} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>Its precision dials could not be measured: {sentence}</source>
+            <translation>无法测量它的精度档位：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>Measuring this computer ({total} %).</source>
+            <translation>正在为这台电脑测速（{total} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/verified.py"></location>
+            <source>It runs at {measured} tokens a second, which is {word} than the {span} expected. The expectation has been corrected.</source>
+            <translation>它每秒运行 {measured} 个词元，比预计的 {span} {word}。预计值已更正。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/verified.py"></location>
+            <source>slower</source>
+            <translation>慢</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/verified.py"></location>
+            <source>faster</source>
+            <translation>快</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/warm.py"></location>
+            <source>What is remembered of this model's use cannot be removed from {path}.</source>
+            <translation>无法从 {path} 移除对此模型使用情况的记录。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>The slower torch kernels compute.</source>
+            <translation>正在使用较慢的 torch 内核计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Answering.</source>
+            <translation>正在回答。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>every token reads {read} from the disk</source>
+            <translation>每个词元从磁盘读取 {read}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Waiting for the disk: {a_token}, which gives {read} a second, and {waiting} of the time goes into that. A larger expert cache would help.</source>
+            <translation>正在等待磁盘：{a_token}，磁盘每秒提供 {read}，{waiting} 的时间花在等待上。更大的专家缓存会有帮助。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Mostly computing: {a_token}, and {waiting} of the time goes into waiting for it.{slower}</source>
+            <translation>主要在计算：{a_token}，{waiting} 的时间花在等待磁盘上。{slower}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Reading the prompt.</source>
+            <translation>正在读取提示词。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Reading the prompt at {prompt_tokens} tokens a second</source>
+            <translation>正在以每秒 {prompt_tokens} 个词元的速度读取提示词</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>{said}, waiting for experts from the disk, which gives {read} a second.</source>
+            <translation>{said}，正在等待磁盘中的专家，磁盘每秒提供 {read}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>{said}; computing sets the pace.</source>
+            <translation>{said}；速度取决于计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Every expert needed is in memory. Every token reads {weights} of it, at {taken} a second: {value} of what the memory gives, which sets the pace.</source>
+            <translation>所需的专家都在内存中。每个词元读取其中 {weights}，每秒 {taken}，相当于内存速度的 {value}；速度取决于内存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Every expert needed is in memory; computing sets the pace.</source>
+            <translation>所需的专家都在内存中；速度取决于计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>on or off</source>
+            <translation>开或关</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>one of {choices}</source>
+            <translation>{choices} 之一</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>{names} numbers from 0 up, not all 0: {lower}</source>
+            <translation>{names} 个不小于 0 的数，不全为 0：{lower}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>a whole number from {low} to {high}</source>
+            <translation>{low} 到 {high} 之间的整数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>a number from {low} to {high}</source>
+            <translation>{low} 到 {high} 之间的数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>{label} cannot be {value}.</source>
+            <translation>{label} 不能为 {value}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>It takes {allowed}.</source>
+            <translation>可以是 {allowed}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>0 always takes the likeliest token; higher is more varied.</source>
+            <translation>0 表示总是选择可能性最高的词元；数值越高，回答越多样。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Top-p</source>
+            <translation>Top-p</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Keep the likeliest tokens that together reach this probability.</source>
+            <translation>只保留累计概率达到此值的最可能词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Top-k</source>
+            <translation>Top-k</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Keep only this many likeliest tokens; 0 keeps all.</source>
+            <translation>只保留这么多个最可能的词元；0 表示全部保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Min-p</source>
+            <translation>Min-p</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Drop tokens less likely than this share of the likeliest.</source>
+            <translation>舍弃概率低于最可能词元这一比例的词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Repetition penalty</source>
+            <translation>重复惩罚</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Above 1 makes tokens already in the chat less likely.</source>
+            <translation>大于 1 时，对话中已出现的词元可能性降低。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Seed</source>
+            <translation>种子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>The same seed gives the same answer; empty takes a new one each time.</source>
+            <translation>相同的种子给出相同的回答；留空则每次都用新的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Longest answer</source>
+            <translation>最长回答</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Stop after this many tokens.</source>
+            <translation>生成这么多词元后停止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Precision dial</source>
+            <translation>精度档位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Exact runs every expert at full precision. Balanced and Fast run less important experts coarser when they would have to be fetched from disk.</source>
+            <translation>“精确”让每个专家都以全精度运行。“均衡”和“快速”在不太重要的专家需要从磁盘读取时，以较低精度运行它们。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Threshold T1</source>
+            <translation>阈值 T1</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Experts with an unimportance score up to T1 run at full precision (under Exact, all do).</source>
+            <translation>不重要性分数不超过 T1 的专家以全精度运行（在“精确”档位下，所有专家都如此）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Threshold T2</source>
+            <translation>阈值 T2</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Experts above T1 and up to T2 run coarse; above T2 they are skipped.</source>
+            <translation>高于 T1 且不超过 T2 的专家以低精度运行；高于 T2 的会被跳过。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Full precision</source>
+            <translation>全精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Bits of an expert at full precision; top is all that is stored.</source>
+            <translation>全精度专家的位数；“最高”表示使用所保存的全部位数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Expert cache</source>
+            <translation>专家缓存</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Share of the model's expert bytes kept in memory; empty lets Underhill choose.</source>
+            <translation>模型的专家数据中保留在内存里的比例；留空则由 Underhill 决定。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Memory ceiling (GB)</source>
+            <translation>内存上限（GB）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.</source>
+            <translation>整个程序最多占用的内存：程序自身、模型、对话，以及放在手边的专家。留空则使用空闲内存减去一定余量。调低上限会立即生效；过低的值会被拒绝。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Cache policy</source>
+            <translation>缓存策略</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Which expert leaves memory when room is needed. hobbit weighs how recently and how often each was used in this chat, at which precision, and how soon its layer's turn comes. lru: the one unused for longest; lru_layer: the same for each layer alone; lfu: the one used least; edgemoe: use and turn; activation: the one that chats like this one use least.</source>
+            <translation>需要空间时，哪个专家离开内存。Hobbit 权衡每个专家在此对话中最近何时使用、使用的频率和精度，以及还有多久轮到它所在的层。Lru：最久未用的；Lru layer：同上，但各层分开；Lfu：使用最少的；Edgemoe：使用频率与轮次；Activation：与此相似的对话最少使用的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Weights of the policy hobbit</source>
+            <translation>Hobbit 策略的权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>What counts for an expert that may have to leave: how recently and how often it was used, how often at full precision, and how soon its layer's turn comes. Fitted takes what was found best for this model's routing, or for others where that was not done.</source>
+            <translation>决定专家去留的因素：最近何时使用、使用的频率、以全精度使用的频率，以及还有多久轮到它所在的层。“拟合”使用对此模型的路由最好的权重；没有求出时使用其他模型的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Recency</source>
+            <translation>最近使用</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Frequency</source>
+            <translation>使用频率</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Distance</source>
+            <translation>距离</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Fitted</source>
+            <translation>拟合</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Read ahead</source>
+            <translation>预取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Fetch experts that are likely to be needed before the model asks for them. Auto rests where it does not pay; the answers are the same either way.</source>
+            <translation>在模型需要之前，先读取可能要用的专家。“自动”在得不偿失时停用；无论怎样，回答都相同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Predictor</source>
+            <translation>预测器</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Who says which experts will be needed. Auto weighs gates and token table as calibration found best, and takes plain gates until then. Gates: the routers of coming layers, asked in advance; taught: corrected for what lies between. The tables learn while the model answers. Matrices go by past answers; all together weighs the lot.</source>
+            <translation>由谁预测将要用到的专家。“自动”按校准得出的最佳比例结合门控与词元表，校准之前只用门控。门控：提前询问后续各层的路由；校正过的门控：考虑了中间各层的影响。各表在模型回答时学习。矩阵依据以往的回答；“全部合用”则结合所有这些。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Auto</source>
+            <translation>自动</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Gates</source>
+            <translation>门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Taught gates</source>
+            <translation>校正过的门控</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Token table</source>
+            <translation>词元表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Pairs of layers</source>
+            <translation>层配对</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Paths</source>
+            <translation>激活路径</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Activation matrices</source>
+            <translation>激活矩阵</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>All together</source>
+            <translation>全部合用</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Layers read ahead</source>
+            <translation>预取层数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>How many layers ahead is looked for a missing expert.</source>
+            <translation>提前多少层寻找缺少的专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Experts read ahead</source>
+            <translation>预取专家数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Most experts expected of a layer; empty takes as many as a token chooses.</source>
+            <translation>预计每层最多使用的专家数；留空则与每个词元选择的数量相同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Remember which experts are used</source>
+            <translation>记住使用了哪些专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Keeps with the model which experts lay in memory and how often chats used which, so that it starts warm the next time: counts, no text. Off removes what is kept.</source>
+            <translation>随模型保存哪些专家在内存中、各对话使用专家的频率，以便下次启动时已经预热：只有计数，没有文本。关闭则删除已保存的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Processor and graphics card</source>
+            <translation>处理器与显卡</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this version of Underhill can run.</source>
+            <translation>用什么计算。仅处理器：只用处理器。处理器辅助：用显卡，显卡上没有的专家由处理器计算。显卡为主：只用显卡。“自动”在这台电脑和此版本的 Underhill 能运行的模式中选最快的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Reader threads</source>
+            <translation>读取线程</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Reads from disk under way at once.</source>
+            <translation>同时进行的磁盘读取数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Direct I/O</source>
+            <translation>直接 I/O</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Read experts past the system's file cache.</source>
+            <translation>读取专家时绕过系统的文件缓存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Compute threads</source>
+            <translation>计算线程</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Empty takes the physical cores.</source>
+            <translation>留空则使用物理核心数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Context length</source>
+            <translation>上下文长度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Most tokens of chat the model sees. Empty takes what the model allows and experts leave: as many as push none out of memory, or 32,768 where some are read from disk in any case.</source>
+            <translation>模型最多能看到的对话词元数。留空则取模型允许且专家留有余地的数量：以不把专家挤出内存为限；如果总有一些要从磁盘读取，则为 32,768。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Other weights</source>
+            <translation>其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, and float32 for small models; int4 is half as large and less precise.</source>
+            <translation>注意力和其他权重在内存中的保存方式。“自动”使用 8 位，损失不大于 bf16，小模型则用 float32；int4 大小减半，但精度较低。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Activations</source>
+            <translation>激活值</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and slower. Auto rounds, under every dial, Exact included: it loses about what bf16 does.</source>
+            <translation>流经模型的数值与 2、4、8 位权重相乘时，可以舍入到 8 位，也可以保持精确但较慢。“自动”在每个档位（包括“精确”）下都舍入：损失与 bf16 大致相当。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Kernels</source>
+            <translation>计算内核</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Native code, or the slower torch reference.</source>
+            <translation>原生代码，或较慢的 torch 参考实现。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Model hub</source>
+            <translation>模型站</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Address that models are searched at and fetched from, such as that of a mirror. Empty takes HF_ENDPOINT where it is set, and Hugging Face otherwise.</source>
+            <translation>搜索和获取模型的地址，例如镜像站的地址。留空则使用 HF_ENDPOINT（如已设置），否则使用 Hugging Face。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Proxy</source>
+            <translation>代理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Such as http://proxy.example:8080. Empty takes HTTPS_PROXY, HTTP_PROXY and NO_PROXY.</source>
+            <translation>例如 http://proxy.example:8080。留空则使用 HTTPS_PROXY、HTTP_PROXY 和 NO_PROXY。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Stay offline</source>
+            <translation>保持离线</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>No search and no download: nothing of Underhill uses the network.</source>
+            <translation>不搜索也不下载：Underhill 完全不使用网络。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Pause imports on battery</source>
+            <translation>使用电池时暂停导入</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is plugged in. 0 never waits.</source>
+            <translation>使用电池时，剩余电量一旦低于此百分比，导入就会等待，接通电源后继续。0 表示从不等待。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Model folders</source>
+            <translation>模型文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Folders that models live in, one a line, on as many disks as you like; new models go into the first. 'default' is the one in Underhill's own data.</source>
+            <translation>存放模型的文件夹，每行一个，可以在任意多块磁盘上；新模型放进第一个。'default' 是 Underhill 自己数据目录中的那个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>{label} does nothing unless {label2} is {name_of}.</source>
+            <translation>只有 {label2} 为 {name_of} 时，{label} 才起作用。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>There is no setting called {name}.</source>
+            <translation>没有名为 {name} 的设置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>8-bit</source>
+            <translation>8 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Activation</source>
+            <translation>Activation</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Balanced</source>
+            <translation>均衡</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Bf16</source>
+            <translation>bf16</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Edgemoe</source>
+            <translation>Edgemoe</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Exact</source>
+            <translation>精确</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Fast</source>
+            <translation>快速</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Hobbit</source>
+            <translation>Hobbit</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Int4</source>
+            <translation>int4</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Int8</source>
+            <translation>int8</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Lfu</source>
+            <translation>Lfu</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Lru</source>
+            <translation>Lru</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Lru layer</source>
+            <translation>Lru layer</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Native</source>
+            <translation>原生</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Off</source>
+            <translation>关</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>On</source>
+            <translation>开</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Top</source>
+            <translation>最高</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Torch</source>
+            <translation>torch</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/dense.py"></location>
+            <source>{name} is cut short</source>
+            <translation>{name} 不完整</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/dense.py"></location>
+            <source>The model has no tensor {name}.</source>
+            <translation>模型没有张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/dense.py"></location>
+            <source>tensor {name} is cut short</source>
+            <translation>张量 {name} 不完整</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/dense.py"></location>
+            <source>tensor {name} does not match its checksum</source>
+            <translation>张量 {name} 与校验和不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{where} is not a JSON object</source>
+            <translation>{where} 不是 JSON 对象</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{where} lacks {name}</source>
+            <translation>{where} 缺少 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{name} in {where}</source>
+            <translation>{where} 中的 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{name} in {where} is not a number in range</source>
+            <translation>{where} 中的 {name} 不是范围内的数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{name} in {where} is not text</source>
+            <translation>{where} 中的 {name} 不是文本</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{name} in {where} is not a plain file name</source>
+            <translation>{where} 中的 {name} 不是单纯的文件名</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{name} in {where} is not true or false</source>
+            <translation>{where} 中的 {name} 不是 true 或 false</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{name} in {where} is not a list of at most {longest} items</source>
+            <translation>{where} 中的 {name} 不是最多 {longest} 项的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{name} in {where} is not a JSON object</source>
+            <translation>{where} 中的 {name} 不是 JSON 对象</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{what} is not a whole number from {low} to {high}</source>
+            <translation>{what} 不是 {low} 到 {high} 之间的整数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/fields.py"></location>
+            <source>{where} is not readable JSON</source>
+            <translation>{where} 不是可读的 JSON</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/lock.py"></location>
+            <source>{what} is already going on.</source>
+            <translation>{what} 正在进行。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/lock.py"></location>
+            <source>Wait for it to end.</source>
+            <translation>请等待它结束。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>Update Underhill, or import it again.</source>
+            <translation>请更新 Underhill，或重新导入。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its manifest</source>
+            <translation>它的清单</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its manifest is not one of an expert store</source>
+            <translation>它的清单不是专家库的清单</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>an older</source>
+            <translation>较旧</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>a newer</source>
+            <translation>较新</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>This model was made by {made} version of Underhill (store format {version}, not {version2}).</source>
+            <translation>此模型由 {made} 版本的 Underhill 制作（存储格式为 {version}，而不是 {version2}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its manifest does not match its own checksum</source>
+            <translation>它的清单与自身的校验和不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>spec {i}</source>
+            <translation>规格 {i}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>layer entry {i}</source>
+            <translation>层条目 {i}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>dense tensor {i}</source>
+            <translation>稠密张量 {i}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>file entry {i}</source>
+            <translation>文件条目 {i}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its manifest lists no layer of experts</source>
+            <translation>它的清单没有列出任何专家层</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its manifest names a {what} twice</source>
+            <translation>它的清单两次列出 {what}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>tensor {name}</source>
+            <translation>张量 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>dense weights</source>
+            <translation>稠密权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its source</source>
+            <translation>它的来源</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its quality table</source>
+            <translation>它的质量表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>{where} is impossible ({cause})</source>
+            <translation>{where} 不合理（{cause}）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>expert {e} of layer {index}</source>
+            <translation>第 {index} 层的专家 {e}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its manifest lists no expert of layer {index}</source>
+            <translation>它的清单没有列出第 {index} 层的专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>expert {e}</source>
+            <translation>专家 {e}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>layer {index}</source>
+            <translation>第 {index} 层</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>the entry of {where} is not a list</source>
+            <translation>{where} 的条目不是列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>the spec of {where}</source>
+            <translation>{where} 的规格</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>the offset of {where}</source>
+            <translation>{where} 的偏移</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>a checksum of {where}</source>
+            <translation>{where} 的校验和</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>the entry of {where} is impossible</source>
+            <translation>{where} 的条目不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>a dimension of {name}</source>
+            <translation>{name} 的维度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>the size of tensor {name} is impossible</source>
+            <translation>张量 {name} 的大小不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>source file {i}</source>
+            <translation>源文件 {i}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>its note on lowered experts</source>
+            <translation>它关于降精度专家的记录</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>{before} and {name} overlap in {where}</source>
+            <translation>{where} 中 {before} 与 {name} 重叠</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/output.py"></location>
+            <source>{path} cannot be written ({strerror}).</source>
+            <translation>无法写入 {path}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/output.py"></location>
+            <source>Free {value} MB</source>
+            <translation>请在那里腾出 {value} MB</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/output.py"></location>
+            <source>Free some space</source>
+            <translation>请在那里腾出一些空间</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/output.py"></location>
+            <source>There is no space left on the disk of {parent}.</source>
+            <translation>{parent} 所在的磁盘没有空间了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/output.py"></location>
+            <source>{room} there and import again: it continues where it stopped.</source>
+            <translation>{room}，然后再次导入：会从停下的地方继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/problems.py"></location>
+            <source>The model is damaged: {what}.</source>
+            <translation>模型已损坏：{what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/problems.py"></location>
+            <source>{name} is missing from the model.</source>
+            <translation>模型中缺少 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/problems.py"></location>
+            <source>expert {expert} of layer {layer} is cut short</source>
+            <translation>第 {layer} 层的专家 {expert} 不完整</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/problems.py"></location>
+            <source>expert {expert} of layer {layer} (part {part}) does not match its checksum</source>
+            <translation>第 {layer} 层的专家 {expert}（{part} 部分）与校验和不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/problems.py"></location>
+            <source>The disk could not read expert {expert} of layer {layer} ({strerror}).</source>
+            <translation>磁盘无法读取第 {layer} 层的专家 {expert}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/reader.py"></location>
+            <source>This disk does not do direct I/O.</source>
+            <translation>此磁盘不支持直接 I/O。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/reader.py"></location>
+            <source>Switch it to auto or off.</source>
+            <translation>请把它设为自动或关闭。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/reader.py"></location>
+            <source>This disk does not do direct I/O ({strerror}), so the system's cache is used.</source>
+            <translation>此磁盘不支持直接 I/O（{strerror}），因此使用系统缓存。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/reader.py"></location>
+            <source>{file} is cut short</source>
+            <translation>{file} 不完整</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/reader.py"></location>
+            <source>its manifest is impossibly long</source>
+            <translation>它的清单长得不合理</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/reader.py"></location>
+            <source>There is no imported model at {path}.</source>
+            <translation>{path} 中没有已导入的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/reader.py"></location>
+            <source>Choose a model from the library, or import one.</source>
+            <translation>请从模型库中选择模型，或导入一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/verify.py"></location>
+            <source>the header or the length of {name} is not as it was written</source>
+            <translation>{name} 的文件头或长度与写入时不同</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/verify.py"></location>
+            <source>{name} does not match its checksum</source>
+            <translation>{name} 与校验和不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/writer.py"></location>
+            <source>An import, a move or the removal of {name}</source>
+            <translation>{name} 的导入、移动或移除</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/recorder.py"></location>
+            <source>Nothing was recorded.</source>
+            <translation>没有记录到内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/recorder.py"></location>
+            <source>Record a chat with at least one answer.</source>
+            <translation>请记录至少有一个回答的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>The trace cannot be written to {path} ({strerror}).</source>
+            <translation>无法把轨迹写入 {path}（{strerror}）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>{full}; the chat is not affected.</source>
+            <translation>{full}；对话不受影响。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>Check the folder</source>
+            <translation>请检查该文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>{path} is a routing trace of version {version}, which this Underhill does not know.</source>
+            <translation>{path} 是第 {version} 版的路由轨迹，此版本的 Underhill 不认识。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>Update Underhill, or record it anew.</source>
+            <translation>请更新 Underhill，或重新记录。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>There is no trace {path}.</source>
+            <translation>没有轨迹 {path}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>{path} is not a routing trace, or is damaged.</source>
+            <translation>{path} 不是路由轨迹，或已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>Record it anew.</source>
+            <translation>请重新记录。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/tracing/trace.py"></location>
+            <source>{path} contradicts itself.</source>
+            <translation>{path} 自相矛盾。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Permission denied</source>
+            <translation>没有权限</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>No space left on device</source>
+            <translation>设备上没有空间</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Input/output error</source>
+            <translation>输入/输出错误</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Read-only file system</source>
+            <translation>只读文件系统</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>No such file or directory</source>
+            <translation>没有此文件或目录</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Is a directory</source>
+            <translation>是一个目录</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Not a directory</source>
+            <translation>不是目录</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>File exists</source>
+            <translation>文件已存在</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Invalid argument</source>
+            <translation>参数无效</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Too many open files</source>
+            <translation>打开的文件过多</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>File name too long</source>
+            <translation>文件名过长</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Operation not permitted</source>
+            <translation>不允许此操作</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>Disk quota exceeded</source>
+            <translation>超出磁盘配额</translation>
+        </message>
+        <message>
+            <location filename="../../engine/errors.py"></location>
+            <source>File too large</source>
+            <translation>文件过大</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A good all-rounder that answers at once, without thinking first.</source>
+            <translation>不错的通用模型，直接回答，不先思考。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Thinks before it answers: slower, and better at mathematics and puzzles.</source>
+            <translation>先思考再回答：较慢，但更擅长数学和解谜。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Made for writing and changing programs.</source>
+            <translation>专为编写和修改程序而设。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A very large all-rounder; for computers with a fast disk and patience.</source>
+            <translation>非常大的通用模型；适合磁盘快、有耐心的用户。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>The largest Qwen3 for programs.</source>
+            <translation>用于编程的最大 Qwen3。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Many small experts and cheap long chats: much knowledge for little computing.</source>
+            <translation>许多小专家，长对话开销低：知识多而计算少。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>The successor of Qwen3 30B; thinks first where that is switched on.</source>
+            <translation>Qwen3 30B 的后继者；打开思考时会先思考。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Small enough for most computers, thinks briefly before it answers.</source>
+            <translation>小到适合大多数电脑，回答前会短暂思考。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>The large one: strong at reasoning, and quick for its size.</source>
+            <translation>大的那一个：擅长推理，而且就其大小而言很快。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A compact GLM for chat, programs and tools.</source>
+            <translation>小巧的 GLM，用于对话、编程和工具调用。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A large all-rounder, good at programs and long tasks.</source>
+            <translation>大型通用模型，擅长编程和长任务。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A very large GLM for programs and long tasks.</source>
+            <translation>非常大的 GLM，用于编程和长任务。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>The classic: few large experts, good at European languages.</source>
+            <translation>经典之作：专家少而大，擅长欧洲语言。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>The larger Mixtral.</source>
+            <translation>更大的 Mixtral。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Trained on textbook-like text; good at reasoning in short answers.</source>
+            <translation>用教科书式的文本训练；擅长在简短回答中推理。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A small DeepSeek that fits most computers.</source>
+            <translation>小型 DeepSeek，适合大多数电脑。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>The large model of the second generation.</source>
+            <translation>第二代中的大模型。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Among the strongest open models, and among the largest.</source>
+            <translation>最强的开放模型之一，也是最大的之一。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Small and quick, and everything about how it was made is open.</source>
+            <translation>小而快，并且其制作过程全部公开。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Very small: runs anywhere, for simple tasks.</source>
+            <translation>非常小：到处都能运行，适合简单任务。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Small and quick, for summaries and simple questions.</source>
+            <translation>小而快，适合写摘要和回答简单问题。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Small, with long chats that cost little memory.</source>
+            <translation>小型模型，长对话占用内存很少。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>For documents and tools, with long chats that cost little memory.</source>
+            <translation>用于文档和工具调用，长对话占用内存很少。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Good at Chinese and English, quick for its size.</source>
+            <translation>擅长中文和英文，就其大小而言很快。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>The large ERNIE.</source>
+            <translation>大型 ERNIE。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Made for laptops: quick, with short answers in mind.</source>
+            <translation>为笔记本电脑而设：快速，以简短回答为主。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Google's, good at many languages. Underhill uses it for text.</source>
+            <translation>来自 Google，擅长多种语言。Underhill 只用它处理文本。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Large; made for programs and for working with tools.</source>
+            <translation>大型模型；用于编程和工具调用。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A large all-rounder, trained without synthetic text.</source>
+            <translation>大型通用模型，训练时未使用合成文本。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A large all-rounder, strong at Korean and English.</source>
+            <translation>大型通用模型，擅长韩文和英文。</translation>
+        </message>
+    </context>
 </TS>

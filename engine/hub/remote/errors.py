@@ -122,8 +122,8 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
             f"Check the name; for a private model, give Underhill a token of yours {_HOW}.",
         )
     if status == 401:
-        said = "does not accept the token it was given" if token else "asks for a token"
-        return HubError(Kind.NO_ACCESS, f"{host} {said}.", f"Give Underhill a new one {_HOW}. {note}".strip())
+        said = f"{host} does not accept the token it was given." if token else f"{host} asks for a token."
+        return HubError(Kind.NO_ACCESS, said, f"Give Underhill a new one {_HOW}. {note}".strip())
     if status == 429:
         after = _seconds(response)
         wait = f"Wait {after:.0f} seconds" if after else "Wait some minutes"

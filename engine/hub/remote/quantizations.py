@@ -60,8 +60,9 @@ def choose(found: Revision, wanted: str, top: int) -> Quantization:
     if len(meant) == 1 or (meant and not wanted):
         return meant[0]
     listed = ", ".join(f"{q.name} ({q.nbytes / 1e9:.1f} GB)" for q in (meant or models)[:LISTED])
-    which = f"{len(meant)} GGUF models called" if meant else "no GGUF model called"
-    raise UnderhillError(Kind.BAD_REQUEST, f"{found.repo} has {which} {wanted}.", f"There are: {listed}.")
+    several = f"{found.repo} has {len(meant)} GGUF models called {wanted}."
+    none = f"{found.repo} has no GGUF model called {wanted}."
+    raise UnderhillError(Kind.BAD_REQUEST, several if meant else none, f"There are: {listed}.")
 
 
 def _has(model: Quantization, kind: str) -> bool:
