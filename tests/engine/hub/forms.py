@@ -74,16 +74,21 @@ def _awq(weight: Tensor, generator: torch.Generator) -> dict[str, Tensor]:
     }
 
 
-def _mxfp4(folder: Path) -> None:
-    write_chattable(tiny("gpt-oss", **SIZES, intermediate_size=WIDTH), folder)
-    tensors = load_file(folder / "model.safetensors")
+def in_blocks(file: Path) -> dict[str, torch.Tensor]:
+    """The tensors of a gpt-oss, its experts random blocks of MXFP4."""
+    tensors = load_file(file)
     generator = torch.Generator().manual_seed(3)
     for name in [n for n in tensors if n.endswith(("gate_up_proj", "down_proj")) and ".experts." in n]:
         experts, inputs, outputs = tensors.pop(name).shape
         shape = (experts, outputs, inputs // 32, 16)
         tensors[f"{name}_blocks"] = torch.randint(0, 256, shape, dtype=torch.uint8, generator=generator)
         tensors[f"{name}_scales"] = torch.randint(118, 124, shape[:3], dtype=torch.uint8, generator=generator)
-    _save(tensors, folder)
+    return tensors
+
+
+def _mxfp4(folder: Path) -> None:
+    write_chattable(tiny("gpt-oss", **SIZES, intermediate_size=WIDTH), folder)
+    _save(in_blocks(folder / "model.safetensors"), folder)
 
 
 def _gguf(kind: Type, folder: Path) -> None:

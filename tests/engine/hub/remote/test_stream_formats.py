@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import torch
 from safetensors.torch import load_file, save_file
 
 from engine.hub.importer import import_checkpoint
 from engine.hub.remote import body, streaming
 from engine.hub.remote.client import Hub
 from engine.hub.remote.outline import read_outline
+from tests.engine.hub.forms import in_blocks
 from tests.engine.hub.remote.test_stream import same
 from tests.engine.hub.sources.test_packed import WAYS, pack
 from tests.engine.models.compat.tiny import tiny_config
@@ -33,14 +33,7 @@ def in_two(folder: Path) -> Path:
 def mxfp4(folder: Path) -> Path:
     """A gpt-oss whose experts are random blocks."""
     hf_model(tiny_config("gpt_oss", intermediate_size=32)).bfloat16().save_pretrained(folder)
-    tensors = load_file(folder / "model.safetensors")
-    generator = torch.Generator().manual_seed(3)
-    for name in [n for n in tensors if n.endswith(("gate_up_proj", "down_proj")) and ".experts." in n]:
-        experts, inputs, outputs = tensors.pop(name).shape
-        shape = (experts, outputs, inputs // 32, 16)
-        tensors[f"{name}_blocks"] = torch.randint(0, 256, shape, dtype=torch.uint8, generator=generator)
-        tensors[f"{name}_scales"] = torch.randint(118, 124, shape[:3], dtype=torch.uint8, generator=generator)
-    save_file(tensors, folder / "model.safetensors")
+    save_file(in_blocks(folder / "model.safetensors"), folder / "model.safetensors")
     return folder
 
 
