@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
@@ -30,6 +31,9 @@ class Arrivals:
 
     For the thread that runs the model: nothing becomes of a read that has ended before somebody asks (`take`,
     `settle`).
+
+    turn: held by whoever has to find things as it left them, as a layer does until all it has demanded has come.
+    Another thread that takes memory away waits for it: else what the layer waits for would be cancelled unknown to it.
     """
 
     def __init__(self, cache: TieredCache, loader: Loader, telemetry: Telemetry) -> None:
@@ -37,6 +41,7 @@ class Arrivals:
         self._loader = loader
         self._telemetry = telemetry
         self.failed = 0  # reads that ended in an error while nobody waited for them
+        self.turn = threading.RLock()
         self._open: dict[ExpertKey, Coming] = {}
         self.observer: Observer | None = None
 
@@ -70,7 +75,8 @@ class Arrivals:
         Room is made as for what is demanded, by letting others go. Whoever demands it later takes the read over, and a
         read that fails is forgotten: it fails again for whoever needs it.
         """
-        return key not in self._open and self._start(key, tier, urgency)
+        with self.turn:
+            return key not in self._open and self._start(key, tier, urgency)
 
     def size(self, key: ExpertKey) -> int:
         """Bytes to be read for an expert under way."""
@@ -86,9 +92,10 @@ class Arrivals:
 
         It is under way until what readers have in hand has come; whoever demands it before that reads it again.
         """
-        brought = self.brought(key)
-        self._loader.cancel(self._open[key].request)
-        return brought
+        with self.turn:
+            brought = self.brought(key)
+            self._loader.cancel(self._open[key].request)
+            return brought
 
     def _start(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
         arrival = self._cache.reserve(key, tier)
@@ -101,35 +108,38 @@ class Arrivals:
 
     def make_way(self) -> bool:
         """Cancel all that is on its way, for whoever waits has no room; False: there is nothing."""
-        if not self._open:
-            return False
-        self.abandon(tuple(self._open))
-        return True
+        with self.turn:
+            if not self._open:
+                return False
+            self.abandon(tuple(self._open))
+            return True
 
     def take(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
         """Wait until one of these has ended, and take all of them that have; what else has ended is settled.
 
-        None instead of a lease: the read was cancelled. Raises the UnderhillError of one that failed.
+        None instead of a lease: the read was cancelled. Raises the UnderhillError of one that failed, and OUT_OF_MEMORY
+        where none of them is on its way.
         """
-        if not any(key in self._open for key in awaited):
-            raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
-        while True:
+        while any(key in self._open for key in awaited):
             taken = self._end(self._wait(), awaited)
             if taken:
                 return taken
+        raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
 
     def settle(self) -> None:
         """Put what has ended in its place, without waiting."""
         if self._open:
-            self._end(self._loader.ended(), ())
+            with self.turn:
+                self._end(self._loader.ended(), ())
 
     def abandon(self, keys: Iterable[ExpertKey]) -> None:
         """Nobody needs these any more: cancel them; what a reader had in hand comes in all the same."""
-        left = [self._open[key] for key in keys if key in self._open]
-        for coming in left:
-            self._loader.cancel(coming.request)
-        while any(coming.key in self._open for coming in left):
-            self._end(self._wait(), ())
+        with self.turn:
+            left = [self._open[key] for key in keys if key in self._open]
+            for coming in left:
+                self._loader.cancel(coming.request)
+            while any(coming.key in self._open for coming in left):
+                self._end(self._wait(), ())
 
     def _wait(self) -> list[Request]:
         """Wait for one read to end; all that have."""

@@ -116,7 +116,7 @@ class ExpertRuntime:
             self.route_listener(layer, ids, weights)
         if self.given_listener is not None:
             self.given_listener(layer, x)
-        with self._seen(layer, ids.shape[0]):
+        with self.arrivals.turn, self._seen(layer, ids.shape[0]):
             return self._moe(layer, x, ids, weights)
 
     def _moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
@@ -174,7 +174,7 @@ class ExpertRuntime:
         """See Stepper.moe_step. Raises what `moe` raises."""
         if self.route_listener is not None:
             self.route_listener(layer, step.ids.clone(), step.weights.clone())  # the step's own are written over
-        with self._seen(layer, 1):
+        with self.arrivals.turn, self._seen(layer, 1):
             if self._single is None or not self._single.play(layer, step):
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
             if self._thresholds.exact:
@@ -240,7 +240,8 @@ class ExpertRuntime:
         if self.pass_listener is not None:
             self.pass_listener(token_ids, position)
         if self.prefetch is not None:
-            self.prefetch.begin(token_ids, position, self.telemetry.misses)
+            with self.arrivals.turn:
+                self.prefetch.begin(token_ids, position, self.telemetry.misses)
 
     def reweigh(self, weights: WeightsByShare) -> None:
         """Other weights for the cache policy 'hobbit'; others have none."""
@@ -290,14 +291,19 @@ class ExpertRuntime:
         self._pretended = tuple(keys)
 
     def set_capacity(self, nbytes: int, level: int = -1) -> None:
-        """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small."""
-        self.arrivals.make_way()
-        self.cache.levels[level].set_capacity(nbytes)
+        """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small.
+
+        From any thread: where the model runs meanwhile, once it is through with its layer.
+        """
+        with self.arrivals.turn:
+            self.arrivals.make_way()
+            self.cache.levels[level].set_capacity(nbytes)
 
     def lend(self, nbytes: int) -> None:
         """As set_capacity for the cache in memory, where a prompt takes from it or gives back to it."""
-        self.arrivals.make_way()
-        self.cache.levels[-1].lend(nbytes)
+        with self.arrivals.turn:
+            self.arrivals.make_way()
+            self.cache.levels[-1].lend(nbytes)
 
     def snapshot(self) -> Snapshot:
         """The counters and what is resident."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -70,6 +71,32 @@ def test_exact_steps_are_the_same_at_every_capacity(opened: Open, kernel: str, p
                 routing = source.routing(1, K, 10 * seed + layer)
                 assert torch.equal(stepped(small, layer, *routing), full.moe(layer, *routing))
                 assert small.cache.nbytes <= small.cache.capacity
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_memory_is_taken_away_once_a_layer_has_what_it_waits_for(opened: Open, kernel: str) -> None:
+    """By another thread, as it is by the one that watches the system's memory."""
+    source = MemorySource(SPEC)
+    routing = source.routing(1, K, 5)
+    wanted = opened(source, 12, kernel=kernel).moe(0, *routing)
+    runtime = opened(source, 6, kernel=kernel)
+    outs: list[Tensor] = []
+    source.gate.clear()
+    while source.started.acquire(blocking=False):
+        pass
+    model = threading.Thread(target=lambda: outs.append(stepped(runtime, 0, *routing)), daemon=True)
+    model.start()
+    assert source.started.acquire(timeout=20)  # it waits for its experts
+    memory = threading.Thread(target=runtime.set_capacity, args=(4 * source.expert_bytes,), daemon=True)
+    memory.start()
+    memory.join(0.1)
+    source.gate.set()
+    model.join(20)
+    memory.join(20)
+    assert not model.is_alive()
+    assert not memory.is_alive()
+    assert torch.equal(outs[0], wanted)
+    assert runtime.cache.nbytes <= runtime.cache.capacity == 4 * source.expert_bytes
 
 
 @needs_native
