@@ -15,7 +15,7 @@ SENTENCES: dict[type, tuple[str, ...]] = {
     api.Failed: ("sentence", "action"),
     api.Progress: ("text",),
     api.PlanChanged: ("plan", "notice"),
-    api.Telemetry: ("why",),
+    api.Telemetry: ("why", "ahead"),
     api.VerifyReport: ("damaged", "action"),
     api.ModelCard: ("note", "plan", "doing", "problem", "action"),
     api.Fit: ("sentence",),

@@ -111,8 +111,8 @@ class SettingEditor(QWidget):
         assert isinstance(self.control, QComboBox)
         items = self.control.model()
         assert isinstance(items, QStandardItemModel)
-        for choice, why in reasons.items():
-            at = self.control.findData(choice)
+        for choice, reason in reasons.items():
+            at, why = self.control.findData(choice), told(reason)
             items.item(at).setEnabled(False)
             self.control.setItemData(at, why, Qt.ItemDataRole.ToolTipRole)
             self.control.setItemData(at, why, Qt.ItemDataRole.AccessibleDescriptionRole)

@@ -13,12 +13,16 @@ from typing import Any
 import httpx2
 import pytest
 import torch
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
 
 from app.engine_words import told
 from app.engine_words.fields import HOLDERS, NAMES, SENTENCES, spoken
+from app.settings.editor import SettingEditor
 from engine import api, settings
 from engine.errors import UnderhillError, as_error
 from engine.experts.eam import EamCollection
+from engine.experts.foresight import Foresight
 from engine.experts.policies import Shape, make_policy
 from engine.experts.policies.weights import Weights
 from engine.experts.precision import Thresholds
@@ -36,6 +40,7 @@ from engine.hub.sources.gguf_header import read_gguf_header
 from engine.kernels import choice as kernels
 from engine.models.families import read_spec
 from engine.quantization.planes import encode_expert
+from engine.session import reading_ahead
 from engine.session.config_facts import config_facts
 from engine.session.why import Pace, why
 from engine.store import manifest, problems
@@ -247,3 +252,34 @@ def test_every_field_that_is_named_is_there() -> None:
     for table in (SENTENCES, NAMES, HOLDERS):
         for kind, names in table.items():
             assert set(names) <= {f.name for f in dataclasses.fields(kind)}, kind
+
+
+# Names, addresses and marks, which are the same in every language; technical causes; what people wrote. A new field of
+# the engine's has to stand here or in SENTENCES.
+NO_WORDS = {
+    "app", "architecture", "backend", "cause", "commit", "content", "endpoint", "family", "files", "finish", "folder",
+    "format", "gguf", "ggufs", "here", "id", "kind", "licence", "model_type", "name", "page", "path", "precision",
+    "quantization", "quantized", "repo", "revision", "role", "source", "state", "text", "title", "unit", "updated",
+}  # fmt: skip
+
+
+def test_every_sentence_of_an_event_is_translated() -> None:
+    kinds = {k for k in vars(api).values() if isinstance(k, type) and dataclasses.is_dataclass(k)}
+    kept_with_the_chat = {api.Stats}
+    for kind in kinds - kept_with_the_chat:
+        if issubclass(kind, api.Command) or (kind is not api.Telemetry and issubclass(api.Telemetry, kind)):
+            continue
+        texts = {f.name for f in dataclasses.fields(kind) if "str" in str(f.type)}
+        assert texts <= NO_WORDS.union(SENTENCES.get(kind, ()), NAMES.get(kind, ())), kind
+
+
+def test_who_reads_ahead_and_what_may_not_be_chosen_are_told_in_chinese(qtbot: QtBot) -> None:
+    for foresight in (Foresight([0], [0]), Foresight([8], [4], useful=30, wasted=10)):
+        said = reading_ahead._told(foresight, reading_ahead.WORDS["blend"], resting=True)
+        assert not english(told(said)), told(said)
+    mode = next(s for s in settings.ENGINE if s.name == "mode")
+    editor = SettingEditor(mode, None)
+    qtbot.addWidget(editor)
+    editor.forbid(offload.impossible(()))
+    at = editor.control.findData(offload.GPU)
+    assert not english(editor.control.itemData(at, Qt.ItemDataRole.ToolTipRole))
