@@ -79,6 +79,11 @@ def pairs_bytes(shape: Shape) -> int:
     return 4 * DEPTH * shape.rows * shape.experts**2
 
 
+def fitting(shape: Shape) -> tuple[str, ...]:
+    """Of ALL, in that order, those whose tables are not too large."""
+    return tuple(kind for kind in ALL if kind != "pairs" or pairs_bytes(shape) <= PAIRS)
+
+
 def learn(session: Session, run: Observed, cancelled: Callable[[], bool] = lambda: False) -> None:
     """Teach this model's gates what a run shows, and keep that. Nothing is done without gates or with too little text.
 
@@ -94,13 +99,13 @@ def learn(session: Session, run: Observed, cancelled: Callable[[], bool] = lambd
     for row in range(len(gates)):
         _stop_if(cancelled())
         maps.append(fitted_row(text, gates, row, DEPTH))
-    kinds = [kind for kind in TABLES if kind != "pairs" or pairs_bytes(run.shape) <= PAIRS]
-    parts: list[Predictor] = [StackedGates(gates, maps), *(table(kind, run.shape) for kind in kinds)]
+    kinds = fitting(run.shape)
+    parts: list[Predictor] = [StackedGates(gates, maps), *(table(kind, run.shape) for kind in kinds[1:])]
     for sight in walk(text, parts):
         _stop_if(sight.row < 0 and cancelled())
     found = evidence(rest, parts, DEPTH, gates)
     all_weights = np.zeros((DEPTH + 1, len(ALL)), np.float32)
-    all_weights[:, [0, *(ALL.index(kind) for kind in kinds)]] = found.weights()
+    all_weights[:, [ALL.index(kind) for kind in kinds]] = found.weights()
     write(session.store.path / FILE, Learnt(maps, found.weights((0, 1)), all_weights))
 
 

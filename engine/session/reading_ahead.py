@@ -11,7 +11,7 @@ from engine.hardware.budget import size
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
 from engine.session import foresight
-from engine.session.foresight import ALL, DEPTH, PAIRS, TABLES, UNTAUGHT, Learnt, pairs_bytes, table
+from engine.session.foresight import ALL, DEPTH, TABLES, UNTAUGHT, Learnt, fitting, pairs_bytes, table
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -105,7 +105,8 @@ class ReadingAhead:
             return "The gates of this model have not been taught yet: calibration does that."
         if name == "blend" and (learnt is None or learnt.all_weights is None):
             return "How much each predictor counts on this model has not been found yet: calibration does that."
-        if name == "pairs" and (nbytes := pairs_bytes(self._shape)) > PAIRS:
+        if name == "pairs" and name not in fitting(self._shape):
+            nbytes = pairs_bytes(self._shape)
             return f"Counting this model's pairs of layers would take {size(nbytes)} of memory."
         if name == "eam" and not self._session.settings["remember_routing"]:
             return "There are no matrices of past answers, since remembering which experts are used is off."
@@ -117,23 +118,19 @@ class ReadingAhead:
         if not isinstance(self._session.decoder, Decoder):
             return Chosen(self._table("tokens"), WORDS["tokens"])
         gates = gates_of(self._session.decoder)
-        plain = learnt is None or name == "gates"
-        maps = stacked(gates, DEPTH) if learnt is None or name == "gates" else learnt.maps
+        kind, maps = ("gates", stacked(gates, DEPTH)) if learnt is None or name == "gates" else ("taught", learnt.maps)
         own = StackedGates(gates, maps, kernel=self._session.runtime.native)
-        kind = "gates" if plain else "taught"
         if name in ("gates", "taught"):
             return Chosen(own, WORDS[kind])
         if name == "blend":
             assert learnt is not None
             assert learnt.all_weights is not None
-            parts = [own, *(self._table(kind) for kind in ALL[1:] if self._fits(kind))]
-            kept = [at for at, kind in enumerate(ALL) if self._fits(kind)]
+            kinds = fitting(self._shape)
+            parts = [own, *map(self._table, kinds[1:])]
+            kept = [ALL.index(one) for one in kinds]
             return Chosen(Blend(parts, learnt.all_weights[:, kept]), WORDS["blend"])
         weights = UNTAUGHT if learnt is None else learnt.weights
         return Chosen(Blend([own, self._table("tokens")], weights), BESIDE[kind])
-
-    def _fits(self, kind: str) -> bool:
-        return kind != "pairs" or pairs_bytes(self._shape) <= PAIRS
 
     def _table(self, kind: str) -> Predictor:
         if kind == "eam":  # forgetting what was remembered makes another collection

@@ -96,7 +96,7 @@ def test_matrices_of_past_answers_need_to_be_remembered(home: Path) -> None:
 
 
 def test_pairs_that_would_take_too_much_are_left_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading_ahead, "PAIRS", 1000)
+    monkeypatch.setattr(foresight, "PAIRS", 1000)
     with Session.open("builtin", {**SMALL, "predictor": "pairs"}) as opened:
         assert "pairs of layers would take" in opened.ahead.note
         together = opened.ahead.choose("blend").predictor
