@@ -19,6 +19,16 @@ def crc32(data: memoryview, value: int = 0) -> int:
     return _best()(data, value)
 
 
+def crc32_rows(data: memoryview, nbytes: int) -> list[int]:
+    """The CRC-32 of each row of so many contiguous bytes."""
+    try:
+        function = load_library().uh_crc32
+    except NativeMissing:
+        return [zlib.crc32(data[at : at + nbytes]) for at in range(0, data.nbytes, nbytes)]
+    first = np.frombuffer(data, np.uint8).ctypes.data
+    return [function(-1, 0, first + at, nbytes) for at in range(0, data.nbytes, nbytes)]
+
+
 def ways(path: Path | None = None) -> tuple[str, ...]:
     """How native code can compute it on this processor, the fastest last. Raises NativeMissing."""
     found = load_library(path).uh_crc32_ways()

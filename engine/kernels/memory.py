@@ -8,9 +8,11 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import mmap
+import re
 import sys
 import threading
 import weakref
+from pathlib import Path
 
 import torch
 from torch import Tensor
@@ -20,6 +22,7 @@ HUGE = 2 << 20  # bytes of a huge page
 SLAB = 256 << 20  # of address space, which costs nothing until it is written to
 OWN_MAPPING = 1 << 20  # bytes of a block that leaves the heap alone
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
+MAPPED = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (\S{4}) \S+ \S+ \d+\s*(/.*)?$")
 LINUX = sys.platform == "linux"
 
 
@@ -40,6 +43,12 @@ def huge(nbytes: int) -> Tensor:
     return torch.frombuffer(mapping, dtype=torch.uint8, count=nbytes, offset=start)
 
 
+def all_huge(nbytes: int) -> Tensor:
+    """As `huge`, with its end in a huge page as well: what is read into, where disks are measured. A virtual one gives
+    half into small pages."""
+    return huge(-(-nbytes // HUGE) * HUGE)[:nbytes]
+
+
 def keep_heap_small() -> None:
     """From now on, blocks of 1 MiB or more are mappings of their own, which go back to the system when they are freed.
 
@@ -58,6 +67,34 @@ def trim_heap() -> None:
     if LINUX:
         with contextlib.suppress(AttributeError, OSError):  # there is no malloc_trim but in glibc
             ctypes.CDLL(None).malloc_trim(0)
+
+
+def forget_code() -> None:
+    """Let go of the pages of programs and libraries that are there; those that are used again are mapped again.
+
+    Most were needed while they were loaded and are not again: of 75 MB 16 came back (measured). Only code that is as it
+    lies on the disk: nothing of the process's own is lost.
+    """
+    if not LINUX:
+        return
+    with contextlib.suppress(AttributeError, OSError):
+        maps = Path("/proc/self/smaps").read_text(encoding="utf-8", errors="replace")
+        release = ctypes.CDLL(None).madvise
+        release.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+        for start, end in code_of(maps):
+            release(start, end - start, mmap.MADV_DONTNEED)
+
+
+def code_of(smaps: str) -> list[tuple[int, int]]:
+    """From where to where code is mapped from files that nobody has written to, as /proc/self/smaps tells (proc(5))."""
+    found = []
+    at: tuple[int, int] | None = None
+    for line in smaps.splitlines():
+        if mapped := MAPPED.match(line):
+            at = (int(mapped[1], 16), int(mapped[2], 16)) if mapped[3] == "r-xp" and mapped[4] else None
+        elif at is not None and line.split() == ["Anonymous:", "0", "kB"]:
+            found.append(at)
+    return found
 
 
 class Arena:

@@ -24,7 +24,7 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 10  # UH_ABI in underhill_kernels.h
+ABI = 12  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
@@ -145,10 +145,11 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
 
 @lru_cache(maxsize=4)
 def _keeping_the_lock(path: Path) -> ctypes.PyDLL:
-    """uh_linear and uh_foresee of the library, called without letting go of Python's lock."""
+    """uh_linear, uh_lacking and uh_foresee of the library, called without letting go of Python's lock."""
     library = ctypes.PyDLL(str(path))
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
+    library.uh_lacking.argtypes = (pointer, pointer, i32, pointer, pointer)
     library.uh_foresee.argtypes = (pointer, pointer, pointer, i32, i32, pointer, pointer)
     return library
 
@@ -252,6 +253,14 @@ class NativeKernel:
         if ran == -1:
             raise _no_memory()
         return ran
+
+    def lacking(self, layer: int, ids: int, k: int, weights: int, needed: int) -> int:
+        """How many of the experts chosen have to be fetched, and `needed` as `moe_resident` says; or UNDECIDED.
+
+        Arguments as there. Nothing is counted.
+        """
+        found: int = self._quick.uh_lacking(layer, ids, k, weights, needed)
+        return found
 
     def moe_some(self, layer: int, ids: int, ranks: int, n: int, k: int, x: int, out: int) -> None:
         """Some of one token's experts, all of them there: out[rank] = experts[ids[rank]](x), float32 [k, H].

@@ -36,12 +36,12 @@ class Order:
         self._call = _native().uh_order
         self._given = scores.ctypes.data, ticks.ctypes.data, bars.ctypes.data
         self._near = [one.ctypes.data for one in near]
-        self._found = array("i", [0] * FIRST_OUT)
-        self._rest = rows, order.size // rows, order.ctypes.data, FIRST_OUT, self._found.buffer_info()[0]
+        self.found = array("i", [0] * FIRST_OUT)
+        self._rest = rows, order.size // rows, order.ctypes.data, FIRST_OUT, self.found.buffer_info()[0]
 
     def __call__(self, row: int, token: float) -> list[int]:
         """Write `order`."""
-        return self._found[: self._call(*self._given, self._near[row], token, *self._rest)].tolist()
+        return self.found[: self._call(*self._given, self._near[row], token, *self._rest)].tolist()
 
 
 class Least:
@@ -54,13 +54,13 @@ class Least:
         if order.dtype != np.float64 or order.ndim != 1 or not order.flags.c_contiguous:
             raise ValueError(f"{order.dtype} {order.shape} is not contiguous float64 [n]")
         self._kept = order
-        self._found = array("i", [0] * FIRST_OUT)
+        self.found = array("i", [0] * FIRST_OUT)
         self._call = _native().uh_first_out
-        self._given = order.ctypes.data, order.size, FIRST_OUT, self._found.buffer_info()[0]
+        self._given = order.ctypes.data, order.size, FIRST_OUT, self.found.buffer_info()[0]
 
     def __call__(self) -> list[int]:
         """As said."""
-        return self._found[: self._call(*self._given)].tolist()
+        return self.found[: self._call(*self._given)].tolist()
 
 
 @lru_cache(maxsize=1)

@@ -119,6 +119,17 @@ class Reads:
         self._events = ctypes.create_string_buffer(_AT_ONCE * _EVENT.size)
         weakref.finalize(self, _close, self._patient, self._reads, instead)
 
+    @property
+    def address(self) -> int:
+        """Of the native object, for native code that asks it to read."""
+        assert self._reads is not None
+        return self._reads
+
+    def take_into(self, ends: int, most: int, wait: bool) -> int:
+        """As `take`, at most so many, written to this address as uh_read_end; returns how many."""
+        n: int = (self._patient if wait else self._quick).uh_reads_take(self._reads, ends, most, wait)
+        return n
+
     def submit(self, urgency: int, parts: bytes, runs: bytes, chunks: bytes) -> int:
         """Queue a read; its number. Packed by PART, RUN and CHUNK. RuntimeError once stopped; OUT_OF_MEMORY."""
         number: int = self._quick.uh_reads_submit(

@@ -51,6 +51,7 @@ int main(int argc, char **argv) {
     }
     test_threads();
     test_reads();
+    test_shelf();
 #if defined(SELFTEST_INSIDE)
     test_pool();
 #endif

@@ -15,6 +15,7 @@ void test_encode(void);
 void test_play(void);
 void test_crc32(void);
 void test_order(void);
+void test_shelf(void);   /* experts in memory and on their way there */
 void test_reads(void);   /* readers, on real files and on a disk that is held up */
 void test_threads(void); /* contexts that come, go and work at the same time */
 #if defined(SELFTEST_INSIDE)

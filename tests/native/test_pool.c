@@ -34,7 +34,7 @@ void test_pool(void) {
         for (int i = 0; i < TIMES; i++) {
             counts c = {.threads = threads};
             const int units = between(0, i % 50 ? 5 : MOST_UNITS);
-            uh_pool_run(pool, count, &c, units);
+            uh_pool_run(pool, count, &c, units, i % 3 == 0);
             int in_lanes = 0;
             for (int u = 0; u < MOST_UNITS; u++) wrong += c.done[u] != (u < units);
             for (int lane = 0; lane < threads; lane++) in_lanes += c.units_in_lane[lane];

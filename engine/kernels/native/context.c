@@ -51,8 +51,8 @@ void *uh_scratch(const uh_context *context, int32_t lane) { return context->lane
 
 int uh_attend_many(uh_context *context, const uh_span *span) { return context->isa->attend_many(context, span); }
 
-void uh_share(uh_context *context, int serial, uh_work work, void *argument, int32_t units) {
-    if (!serial) uh_pool_run(context->pool, work, argument, units);
+void uh_share(uh_context *context, int how, uh_work work, void *argument, int32_t units) {
+    if (how != UH_SERIAL) uh_pool_run(context->pool, work, argument, units, how == UH_LASTING);
     else
         for (int32_t unit = 0; unit < units; unit++) work(argument, unit, 0);
 }

@@ -24,8 +24,14 @@ struct uh_context {
 /* Weights times tokens below which waking others costs more than it brings: some 15 us. */
 enum { UH_SERIAL_WEIGHTS = 1 << 19 };
 
-/* Runs units on the pool (see uh_pool_run), or, if serial, one after the other here, in lane 0. */
-void uh_share(uh_context *context, int serial, uh_work work, void *argument, int32_t units);
+/* How work is shared out: on the pool, one unit after the other here in lane 0, or on the pool and lasting. */
+enum { UH_SHARED, UH_SERIAL, UH_LASTING };
+static inline int uh_sharing(int serial, int32_t tokens) {
+    return serial ? UH_SERIAL : tokens > UH_MOST_TOKENS ? UH_LASTING : UH_SHARED;
+}
+
+/* Runs units, shared out as `how` says (see uh_pool_run). */
+void uh_share(uh_context *context, int how, uh_work work, void *argument, int32_t units);
 
 /* Room in every lane for `many`; 0: out of memory. */
 int uh_ensure_scratch(uh_context *context, int64_t bytes);

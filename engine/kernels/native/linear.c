@@ -51,8 +51,8 @@ int uh_linear(uh_context *context, const uh_view *view, const float *x, int32_t 
         if (!uh_operand_open(operand, form, tokens, cols, view->groups * view->group, view->group) ||
             (tokens > UH_MOST_TOKENS && !uh_ensure_scratch(context, uh_many_scratch(view))))
             return -1;
-        uh_share(context, serial || tokens < 8, take_token, &c, tokens);
+        uh_share(context, uh_sharing(serial || tokens < 8, tokens), take_token, &c, tokens);
     }
-    uh_share(context, serial, run_unit, &c, (view->rows + UNIT_ROWS - 1) / UNIT_ROWS);
+    uh_share(context, uh_sharing(serial, tokens), run_unit, &c, (view->rows + UNIT_ROWS - 1) / UNIT_ROWS);
     return 0;
 }

@@ -29,7 +29,7 @@ typedef struct {
     float *h;              /* [n_slots, h_stride]; in the order of `slots` */
     float *out;            /* [T * k, hidden]; without slots [n_jobs, hidden] */
     int32_t h_stride, unit_rows, units; /* units per expert in the current sweep */
-    int serial;
+    int how; /* it is shared out */
 } call;
 
 static uh_view view_of(const uh_layout *layout, const uh_expert *expert, int which) {
@@ -160,14 +160,14 @@ static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t 
     c->h_stride = layout->matrix[UH_DOWN].stored_cols;
     c->unit_rows = (UNIT_ROWS + step - 1) / step * step;
     const int64_t weights = (int64_t)layout->hidden * layout->intermediate * (layout->has_gate ? 3 : 2);
-    c->serial = weights * n_slots < UH_SERIAL_WEIGHTS;
+    c->how = uh_sharing(weights * n_slots < UH_SERIAL_WEIGHTS, tokens);
     if (!uh_operand_open(&context->input, form, tokens, layout->hidden, x_stride, layout->group) ||
         !uh_operand_open(&context->slots, form, n_slots, 0, 0, layout->group) ||
         !uh_operand_open(&context->hidden, form, n_slots, layout->intermediate, c->h_stride, layout->group) ||
         !uh_ensure(&context->h, (size_t)n_slots * (size_t)c->h_stride * sizeof(float)))
         return 0;
     c->h = context->h.data;
-    uh_share(context, c->serial || n_needed < 8, take_token, c, n_needed);
+    uh_share(context, n_needed < 8 ? UH_SERIAL : c->how, take_token, c, n_needed);
     for (int32_t i = 0; i < n_slots; i++) {
         uh_operand_copy(&context->slots, i, &context->input, c->slots ? c->slots[i] / k : 0);
         if (form != UH_INT8) context->hidden.x[i] = c->h + (int64_t)i * c->h_stride;
@@ -177,9 +177,9 @@ static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t 
 
 static void run_sweeps(call *c) {
     c->units = units_for(c, c->h_stride);
-    uh_share(c->context, c->serial, first_sweep, c, c->units * c->n_jobs);
+    uh_share(c->context, c->how, first_sweep, c, c->units * c->n_jobs);
     c->units = units_for(c, c->layout->hidden);
-    uh_share(c->context, c->serial, second_sweep, c, c->units * c->n_jobs);
+    uh_share(c->context, c->how, second_sweep, c, c->units * c->n_jobs);
 }
 
 int uh_run(uh_context *context, const uh_layout *layout, const uh_expert *experts, int32_t n_experts,
@@ -233,7 +233,7 @@ static void combine_token(void *argument, int32_t token, int32_t lane) {
 void uh_combine(uh_context *context, const float *weights, const float *out, float *y, int32_t tokens, int32_t k,
                 int32_t hidden) {
     combination c = {weights, out, y, k, hidden};
-    uh_share(context, (int64_t)tokens * k * hidden < UH_SERIAL_WEIGHTS, combine_token, &c, tokens);
+    uh_share(context, uh_sharing((int64_t)tokens * k * hidden < UH_SERIAL_WEIGHTS, tokens), combine_token, &c, tokens);
 }
 
 /* The sum is taken in a step of its own: rows of all experts at a time would break off every stream of weights after a

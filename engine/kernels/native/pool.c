@@ -3,9 +3,13 @@
  * A run is one 64-bit word, (end << 32 | next): a claim succeeds only while that work is unfinished, so a claimer may then
  * read the work's fields safely, and a thread that sleeps through a piece of work delays nobody. What can delay it is a
  * thread that loses its core to another program within a unit; and two threads that have but one core between them take
- * turns at it. The caller notices either, the latter by pieces of work of which a thread did no unit at all. It then works
- * alone for a while, which is faster than with a thread that keeps disappearing, and tries again, ever more rarely while
- * that goes on. */
+ * turns at it. The caller notices either, the latter by pieces of work of which a thread did no unit at all, though it was
+ * awake when they began: one that has to be woken is late anyway, as often happens where the disk is waited for. A thread
+ * that was gone for a moment and is back may go on: what a window on the same computer takes, 2 ms every 50, is lost once.
+ * But where more is lost by its absence than was gained by its presence before, the caller works alone for a while, which is
+ * faster than with a thread that keeps disappearing, and tries again, ever more rarely while that goes on. Where a piece
+ * lasts, as a prompt's do, a thread that is late costs nothing, for the others take what it leaves: while readers took
+ * turns with the threads that compute, the caller worked alone nine tenths of a prompt. */
 #include "pool.h"
 
 #include <stdatomic.h>
@@ -19,7 +23,8 @@ enum {
     STALL_NS = 300000,   /* that the caller waits for the last units, and ... */
     STALL_UNITS = 8,     /* ... as many times its own mean unit, before it takes the worker to have lost its core */
     WATCHED_NS = 4000000, /* of work together, over which absence is averaged */
-    ALONE_NS = 10000000, /* of working alone after that; doubled when the next try fails at once, to the most of */
+    WORTH = 2,           /* times as long as an absence must a thread have been there before it to be worth it */
+    ALONE_NS = 1000000,  /* of working alone where it was not; doubled while the next try is not either, to the most of */
     MOST_ALONE_NS = 320000000
 };
 
@@ -42,7 +47,7 @@ struct uh_pool {
     char apart_too[128];
     uh_mutex mutex;
     uh_condition awake;
-    int64_t alone_until, alone_ns; /* of the caller, by uh_nanoseconds */
+    int64_t alone_until, alone_ns; /* of the caller, by uh_nanoseconds; the former is also when it was together again */
     int64_t watched_ns, absent_ns; /* of all threads together, since absence was last judged */
     int threads;
     member members[]; /* the first is the caller */
@@ -137,25 +142,32 @@ void uh_pool_close(uh_pool *pool) {
     free(pool);
 }
 
-/* A thread was found without a core at `now`. */
-static void work_alone(uh_pool *pool, int64_t now) {
-    const int at_once = now - pool->alone_until < 2 * pool->alone_ns;
-    pool->alone_ns = at_once && pool->alone_ns ? 2 * pool->alone_ns : ALONE_NS;
-    if (pool->alone_ns > MOST_ALONE_NS) pool->alone_ns = MOST_ALONE_NS;
+/* A thread was found to have been without a core for `lost_ns` up to `now`. */
+static void absent(uh_pool *pool, int64_t now, int64_t lost_ns) {
+    if (now - lost_ns - pool->alone_until > WORTH * lost_ns) {
+        pool->alone_ns = 0;
+    } else {
+        pool->alone_ns = pool->alone_ns ? 2 * pool->alone_ns : ALONE_NS;
+        if (pool->alone_ns > MOST_ALONE_NS) pool->alone_ns = MOST_ALONE_NS;
+    }
     pool->alone_until = now + pool->alone_ns;
     pool->watched_ns = pool->absent_ns = 0;
 }
 
-static void await_others(uh_pool *pool, int32_t units, int64_t unit_ns) {
-    int64_t end = 0;
+static void await_others(uh_pool *pool, int32_t units, int64_t unit_ns, int lasting) {
+    int64_t start = 0, end = 0;
     for (int spins = 1; atomic_load(&pool->finished) < units; spins++) {
         uh_pause();
         if (spins % PAUSES) continue;
         const int64_t now = uh_nanoseconds();
-        if (!end) end = now + STALL_NS + STALL_UNITS * unit_ns;
+        if (!end) {
+            start = now;
+            end = now + STALL_NS + STALL_UNITS * unit_ns;
+        }
         if (now > end) {
             while (atomic_load(&pool->finished) < units) uh_give_way();
-            work_alone(pool, uh_nanoseconds());
+            const int64_t back = uh_nanoseconds();
+            if (!lasting) absent(pool, back, back - start);
         }
     }
 }
@@ -167,14 +179,14 @@ static void judge(uh_pool *pool, int64_t start, int32_t units) {
     pool->watched_ns += ns * wanted;
     pool->absent_ns += ns * (wanted - atomic_load(&pool->present));
     if (pool->watched_ns < (int64_t)WATCHED_NS * pool->threads) return;
-    if (8 * pool->absent_ns > pool->watched_ns * (pool->threads - 1)) work_alone(pool, now);
+    if (8 * pool->absent_ns > pool->watched_ns * (pool->threads - 1)) absent(pool, now, pool->absent_ns / (pool->threads - 1));
     pool->watched_ns = pool->absent_ns = 0;
 }
 
-void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units) {
+void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units, int lasting) {
     const int threads = pool->threads;
     const int64_t start = threads > 1 && units > 1 ? uh_nanoseconds() : 0;
-    if (!start || start < pool->alone_until) {
+    if (!start || (start < pool->alone_until && !lasting)) {
         for (int32_t unit = 0; unit < units; unit++) work(argument, unit, 0);
         return;
     }
@@ -185,12 +197,13 @@ void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units) {
     for (int64_t i = 0; i < threads; i++)
         atomic_store(&pool->members[i].run, (uint64_t)(units * (i + 1) / threads) << 32 | (uint64_t)(units * i / threads));
     atomic_fetch_add(&pool->turn, 1);
-    if (atomic_load(&pool->sleepers)) {
+    const int roused = atomic_load(&pool->sleepers) > 0;
+    if (roused) {
         uh_lock(&pool->mutex);
         uh_wake_all(&pool->awake);
         uh_unlock(&pool->mutex);
     }
     const int32_t own = run_units(pool, 0);
-    if (atomic_load(&pool->finished) < units) await_others(pool, units, (uh_nanoseconds() - start) / (own ? own : 1));
-    judge(pool, start, units);
+    if (atomic_load(&pool->finished) < units) await_others(pool, units, (uh_nanoseconds() - start) / (own ? own : 1), lasting);
+    if (!roused && !lasting) judge(pool, start, units);
 }

@@ -12,7 +12,8 @@ typedef void (*uh_work)(void *argument, int32_t unit, int32_t lane);
 uh_pool *uh_pool_open(int threads);
 void uh_pool_close(uh_pool *pool);
 /* Runs work(argument, unit, lane) for units 0 .. units - 1, each once; returns when all are done. Every lane takes its own
- * run of neighbouring units in rising order, then what others have left, from their ends. */
-void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units);
+ * run of neighbouring units in rising order, then what others have left, from their ends. lasting: it takes so long, as
+ * that of many tokens does, that a thread is of use however late it comes, and nobody ever works alone. */
+void uh_pool_run(uh_pool *pool, uh_work work, void *argument, int32_t units, int lasting);
 
 #endif

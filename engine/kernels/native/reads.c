@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "crc32.h"
+#include "prompt.h"
 #include "threads.h"
 
 enum { SLOTS = 64, EVENTS = 4096 };
@@ -248,6 +249,7 @@ static void serve(reader *self, request *r) {
 UH_THREAD_MAIN(reader_main) {
     reader *self = argument;
     request *r;
+    uh_run_at_once(); /* the disk is idle until who has its answer asks for the next */
     uh_lock(&self->reads->mutex);
     while ((r = await_turn(self->reads))) serve(self, r);
     uh_unlock(&self->reads->mutex);

@@ -28,9 +28,7 @@ static int needed_planes(const uh_residents *layer, const float *weights, int32_
     return 1;
 }
 
-/* Among k different experts, what each lacks: planes to be fetched, 0: it is there, UH_SKIPPED: it is neither there nor
- * to be fetched. Returns how many are to be fetched; UH_NOT_DECIDED. */
-static int lacking(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed) {
+int uh_lacking(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed) {
     const int exact = layer->t1 >= 1.0;
     int missing = 0;
     if (k > MOST || (!exact && !needed_planes(layer, weights, k, needed))) return UH_NOT_DECIDED;
@@ -80,7 +78,7 @@ int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_
                     const float *weights, float *y, int32_t *needed) {
     uh_expert asked[MOST];
     int32_t at = 0;
-    const int missing = lacking(layer, ids, k, weights, needed);
+    const int missing = uh_lacking(layer, ids, k, weights, needed);
     if (missing < 0) return missing;
     const int32_t hits = counted(layer, ids, k, weights, needed);
     if (missing) return UH_NOT_RESIDENT;

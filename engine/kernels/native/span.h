@@ -219,6 +219,6 @@ UH_TARGET static int attend_many(uh_context *context, const uh_span *span) {
     a.padded = (span->dim + 2 * UH_LANES - 1) / (2 * UH_LANES) * 2 * UH_LANES;
     if (!uh_ensure_scratch(context, room_floats(&a) * (int64_t)sizeof(float))) return -1;
     const int64_t products = (int64_t)span->tokens * span->heads * span->dim * (span->start + span->tokens);
-    uh_share(context, products < SERIAL_PRODUCTS, run_unit, &a, a.parts * span->kv_heads);
+    uh_share(context, uh_sharing(products < SERIAL_PRODUCTS, span->tokens), run_unit, &a, a.parts * span->kv_heads);
     return 0;
 }

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 10
+#define UH_ABI 12
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -143,9 +143,13 @@ typedef struct {
 /* NOT_RESIDENT: something has to be fetched. NOT_DECIDED: a call that these functions do not take. */
 enum { UH_SKIPPED = -1, UH_NOT_RESIDENT = -2, UH_NOT_DECIDED = -3 };
 
+/* How many of the k different experts `ids` have to be fetched; UH_NOT_DECIDED. needed [k]: planes that each has to be fetched
+ * to, 0 if it is there, UH_SKIPPED if it is neither there nor to be fetched. */
+UH_API int uh_lacking(const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights, int32_t *needed);
+
 /* uh_moe_one on the k different experts `ids`, if none of them has to be fetched; one that may be skipped and is not there
- * is. Returns how many ran; -1: out of memory; below: nothing was computed. needed [k], of UH_NOT_RESIDENT: planes that each
- * has to be fetched to, 0 if it is there, UH_SKIPPED if it is skipped; then all is counted but what they will run at. */
+ * is. Returns how many ran; -1: out of memory; below: nothing was computed. needed [k], of UH_NOT_RESIDENT: as of uh_lacking;
+ * then all is counted but what they will run at. */
 UH_API int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_t *ids, int32_t k, const float *x,
                            const float *weights, float *y, int32_t *needed);
 

@@ -71,6 +71,7 @@ def test_same_bits_for_any_number_of_threads(make_kernel: MakeKernel) -> None:
 
 
 def test_large_scores_and_what_is_not_finite(make_kernel: MakeKernel) -> None:
+    torch.manual_seed(1)  # one draw in a hundred has two rows so close that float32 cannot tell which is the nearer
     q, k, v = torch.randn(70, 2, 32), torch.randn(1, 70, 32), torch.randn(1, 70, 32)
     kernel = make_kernel()
     far = attend_many(kernel, q * 1e4, [(k, v)], 1.0)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.hardware import probe
-from engine.kernels.memory import HUGE, PAGE, Arena, huge, keep_heap_small
+from engine.kernels.memory import HUGE, PAGE, Arena, code_of, forget_code, huge, keep_heap_small
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -100,3 +100,32 @@ def test_freed_blocks_leave_no_holes_in_the_heap() -> None:
         del blocks
     assert probe.rss() - before < 12 << 20
     assert len(kept) == 40
+
+
+SMAPS = """\
+00400000-00500000 r-xp 00001000 fe:00 12 /usr/lib/a b.so
+Rss:                  64 kB
+Anonymous:             0 kB
+00500000-00600000 r-xp 00001000 fe:00 12 /usr/lib/written.so
+Anonymous:             4 kB
+00600000-00700000 r--p 00001000 fe:00 12 /usr/lib/relocated.so
+Anonymous:             0 kB
+00700000-00800000 r-xp 00000000 00:00 0
+Anonymous:             0 kB
+7f00000000-7f00001000 r-xp 00000000 fe:00 13 /bin/c
+AnonHugePages:         0 kB
+Anonymous:             0 kB
+"""
+
+
+def test_only_code_as_it_lies_on_the_disk_is_let_go_of() -> None:
+    assert code_of(SMAPS) == [(0x400000, 0x500000), (0x7F00000000, 0x7F00001000)]
+
+
+@linux
+def test_code_that_was_needed_once_takes_no_memory_and_still_runs() -> None:
+    x = torch.randn(40, 40)
+    expected, before = torch.linalg.svd(x).S, probe.rss()
+    forget_code()
+    assert before - probe.rss() > 10 << 20
+    assert torch.equal(torch.linalg.svd(x).S, expected)

@@ -1,0 +1,164 @@
+/* Experts on their way from disk: how each is read, what is under way, and what becomes of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "shelf_item.h"
+
+int uh_shelf_planned(uh_shelf *shelf, int32_t expert, int32_t parts, const int64_t *crcs, const uh_read_run *runs,
+                     int32_t n_runs, const uh_read_chunk *chunks, int32_t n_chunks) {
+    const size_t run_bytes = (size_t)n_runs * sizeof *runs, chunk_bytes = (size_t)n_chunks * sizeof *chunks;
+    uh_plan *made = malloc(sizeof *made + run_bytes + chunk_bytes);
+    if (!made) return -1;
+    made->runs = (uh_read_run *)(made + 1);
+    made->chunks = (uh_read_chunk *)(made->runs + n_runs);
+    memcpy(made->runs, runs, run_bytes);
+    memcpy(made->chunks, chunks, chunk_bytes);
+    memcpy(made->crcs, crcs, sizeof made->crcs);
+    made->parts = parts;
+    made->n_runs = n_runs;
+    made->n_chunks = n_chunks;
+    made->next = shelf->items[expert].plans;
+    shelf->items[expert].plans = made;
+    return 0;
+}
+
+static const uh_plan *find(const uh_item *e) {
+    const uh_plan *found = e->plans;
+    while (found && found->parts != e->bringing) found = found->next;
+    return found;
+}
+
+/* Begins to read what has been reserved. UH_ASKED, UH_OUT_OF_MEMORY, UH_STOPPED. */
+static int begin(uh_shelf *shelf, int32_t expert, int32_t urgency) {
+    uh_item *e = shelf->items + expert;
+    const uh_plan *how = find(e);
+    if (!how) {
+        shelf->plan(expert, e->bringing);
+        how = find(e);
+    }
+    if (!how) return UH_OUT_OF_MEMORY;
+    uh_read_part parts[UH_PARTS];
+    int32_t n = 0;
+    e->read_bytes = 0;
+    for (int32_t i = 0; i < UH_PARTS; i++) {
+        if (!(e->bringing >> i & 1)) continue;
+        const uh_stretch *to = shelf->room.stretch + e->coming[i];
+        parts[n++] = (uh_read_part){to->at, to->nbytes, how->crcs[i]};
+        e->read_bytes += to->nbytes;
+    }
+    e->read = uh_reads_submit(shelf->reads, urgency, parts, n, how->runs, how->n_runs, how->chunks, how->n_chunks);
+    e->urgency = urgency;
+    return e->read > 0 ? UH_ASKED : e->read ? UH_OUT_OF_MEMORY : UH_STOPPED;
+}
+
+int uh_shelf_fetch(uh_shelf *shelf, int32_t expert, int32_t planes, int32_t urgency) {
+    int found = uh_shelf_reserve(shelf, expert, planes);
+    if (found) return found;
+    found = begin(shelf, expert, urgency);
+    if (found) {
+        shelf->items[expert].read = 0;
+        uh_shelf_abandon(shelf, expert);
+    } else {
+        shelf->under_way[shelf->n_under_way++] = expert;
+    }
+    return found;
+}
+
+int uh_shelf_expect(uh_shelf *shelf, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
+                    int64_t *nbytes) {
+    memset(nbytes, 0, (size_t)n * sizeof *nbytes);
+    for (int32_t i = 0; i < n; i++) {
+        const uh_item *e = shelf->items + experts[i];
+        if (!planes[i] || e->read) continue;
+        if (room <= 0) return UH_NO_ROOM;
+        const int found = uh_shelf_fetch(shelf, experts[i], planes[i], UH_PREFETCH);
+        if (found == UH_THERE) continue;
+        if (found) return found;
+        room -= nbytes[i] = e->read_bytes;
+    }
+    return UH_ASKED;
+}
+
+int uh_shelf_take_over(uh_shelf *shelf, int32_t expert) {
+    uh_item *e = shelf->items + expert;
+    if (!e->read) return 0;
+    if (e->urgency != UH_DEMAND) uh_reads_demand(shelf->reads, e->read);
+    e->urgency = UH_DEMAND;
+    return 1;
+}
+
+int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k) {
+    int32_t asked = 0, at = 0, found = UH_ASKED;
+    /* First those that leave nobody without: whoever is there stays, whoever is under way is taken over. */
+    for (int32_t i = 0; i < k; i++)
+        if (!needed[i]) shelf->items[first + ids[i]].pins++;
+    for (int32_t i = 0; i < k; i++)
+        if (needed[i] > 0) asked += uh_shelf_take_over(shelf, first + (int32_t)ids[i]);
+    for (; at < k && !found; at++) {
+        const int32_t expert = first + (int32_t)ids[at];
+        if (needed[at] <= 0 || shelf->items[expert].read) continue;
+        found = uh_shelf_fetch(shelf, expert, needed[at], UH_DEMAND);
+        asked += !found;
+    }
+    if (!found || found == UH_NO_ROOM) return asked;
+    for (int32_t i = 0; i < k; i++) {
+        const int32_t expert = first + (int32_t)ids[i];
+        if (!needed[i]) uh_shelf_unpin(shelf, &expert, 1);
+    }
+    return found;
+}
+
+int32_t uh_shelf_coming(const uh_shelf *shelf, int32_t expert) {
+    const uh_item *e = shelf->items + expert;
+    return e->read ? e->aims : 0;
+}
+
+int64_t uh_shelf_size(const uh_shelf *shelf, int32_t expert) { return shelf->items[expert].read_bytes; }
+
+int64_t uh_shelf_left(const uh_shelf *shelf, int32_t expert) {
+    return uh_reads_left(shelf->reads, shelf->items[expert].read);
+}
+
+int64_t uh_shelf_request(const uh_shelf *shelf, int32_t expert) { return shelf->items[expert].read; }
+
+int uh_shelf_cancel(uh_shelf *shelf, int32_t expert) {
+    return uh_reads_cancel(shelf->reads, shelf->items[expert].read);
+}
+
+int32_t uh_shelf_under_way(const uh_shelf *shelf, int32_t *experts, int32_t most) {
+    const int32_t n = shelf->n_under_way < most ? shelf->n_under_way : most;
+    if (n) memcpy(experts, shelf->under_way, (size_t)n * sizeof *experts);
+    return shelf->n_under_way;
+}
+
+/* Whose read this is; it is under way no more. */
+static int32_t ended(uh_shelf *shelf, int64_t read) {
+    for (int32_t i = 0; i < shelf->n_under_way; i++) {
+        const int32_t expert = shelf->under_way[i];
+        if (shelf->items[expert].read != read) continue;
+        memmove(shelf->under_way + i, shelf->under_way + i + 1,
+                (size_t)(--shelf->n_under_way - i) * sizeof *shelf->under_way);
+        shelf->items[expert].read = 0;
+        return expert;
+    }
+    return UH_NONE;
+}
+
+void uh_shelf_arrive(uh_shelf *shelf, const uh_read_end *ends, int32_t n, const int32_t *awaited, int32_t n_awaited,
+                     uh_arrived *arrived) {
+    for (int32_t i = 0; i < n; i++) {
+        const uh_read_end *end = ends + i;
+        const int32_t expert = ended(shelf, end->id);
+        if (expert == UH_NONE) {
+            arrived[i] = (uh_arrived){.expert = UH_NONE};
+            continue;
+        }
+        const uh_item *e = shelf->items + expert;
+        int32_t wanted = 0;
+        for (int32_t j = 0; j < n_awaited; j++) wanted |= awaited[j] == expert;
+        arrived[i] = (uh_arrived){expert, end->status, e->aims, end->error, end->part, e->urgency, wanted, e->bringing,
+                                  e->read_bytes, end->ns};
+        if (end->status == UH_READ_WHOLE) uh_shelf_place(shelf, expert, wanted);
+        else uh_shelf_abandon(shelf, expert);
+    }
+}

@@ -1,0 +1,118 @@
+/* The experts of one memory by number: what is held of each, who may not leave, and what is on its way from disk.
+ *
+ * One table for the cache, its memory and the reads under way, so that a layer's misses are asked for in one call, and what has
+ * come takes its place in one. The twin of engine/experts/cache.py and arrivals.py, which say what each step means; who
+ * leaves is the policy's to say. Not for several threads at once. */
+#ifndef UH_SHELF_H
+#define UH_SHELF_H
+
+#include "reads.h"
+#include "room.h"
+#include "underhill_kernels.h"
+
+enum { UH_PARTS = 6, UH_PLANES = 3 }; /* of a record */
+
+/* How one was asked for went. */
+enum { UH_ASKED, UH_NO_ROOM = -1, UH_OUT_OF_MEMORY = -2, UH_THERE = -3, UH_STOPPED = -4 };
+
+/* The parts of a record: those that each number of planes, 1 to 3, needs (bits), where its codes are, and its parameters. */
+typedef struct {
+    int64_t nbytes[UH_PARTS];
+    int32_t needed[UH_PLANES + 1];
+    int32_t codes[UH_PLANES];
+    int32_t params[UH_PLANES + 1]; /* -1: none */
+    int32_t most;                  /* planes */
+} uh_record;
+
+/* For the policy: numbers to be added to scores, which a policy of its own keeps (engine/experts/policies/scored.py); all NULL:
+ * `told` is called instead. */
+typedef struct {
+    double *bars, *order;
+    const uint8_t *protect; /* who leaves last */
+    int32_t *state;         /* whether `order` is up to date, and how many are in `next` */
+    const int32_t *next;    /* who leave first, as long as that is so */
+} uh_leaving;
+
+typedef int32_t (*uh_shelf_victim)(int32_t incoming);             /* whose turn it is to leave; UH_NONE: nobody's */
+typedef void (*uh_shelf_told)(int32_t expert, int32_t there);      /* it is resident now, or about not to be any more */
+typedef void (*uh_shelf_plan)(int32_t expert, int32_t parts);      /* how these are read is needed: uh_shelf_planned */
+
+typedef struct uh_shelf uh_shelf;
+
+/* How a read ended. status: of reads.h. awaited: it is pinned for whoever asked, as precisely as `planes` says. */
+typedef struct {
+    int32_t expert, status, planes, error, part, urgency, awaited, parts;
+    int64_t nbytes, ns;
+} uh_arrived;
+
+/* NULL: no memory. reads may be NULL where nothing is fetched; it has to outlive the shelf's use. */
+UH_API uh_shelf *uh_shelf_open(int32_t experts, int64_t capacity, uh_room_allocate allocate, uh_room_release release,
+                               uh_shelf_victim victim, uh_shelf_told told, uh_shelf_plan plan);
+UH_API void uh_shelf_close(uh_shelf *shelf);
+/* capacity, bytes in use, bytes held, blocks ever had: read and, the first of them, written in place. */
+UH_API int64_t *uh_shelf_totals(uh_shelf *shelf);
+UH_API void uh_shelf_reads(uh_shelf *shelf, uh_reads *reads);
+UH_API void uh_shelf_policy(uh_shelf *shelf, const uh_leaving *leaving);
+/* record: kept by the caller. */
+UH_API void uh_shelf_expert(uh_shelf *shelf, int32_t expert, const uh_record *record);
+/* Where its addresses are shown to the kernels, and how many planes of it run at most; NULL: nowhere. */
+UH_API void uh_shelf_show(uh_shelf *shelf, int32_t expert, uh_expert *shown, int32_t most);
+
+/* Planes held, at most `most` (0: any); 0: it is not there. */
+UH_API int32_t uh_shelf_planes(const uh_shelf *shelf, int32_t expert, int32_t most);
+UH_API int32_t uh_shelf_pins(const uh_shelf *shelf, int32_t expert);
+UH_API int64_t uh_shelf_lacking(const uh_shelf *shelf, int32_t expert, int32_t planes);
+/* What is held, or arriving: block, address and length of each part [UH_PARTS][3], block -1 where it is not; returns the parts
+ * as bits. */
+UH_API int32_t uh_shelf_parts(const uh_shelf *shelf, int32_t expert, int arriving, int64_t *parts);
+/* A number that is another one whenever what is held has changed. */
+UH_API int64_t uh_shelf_version(const uh_shelf *shelf, int32_t expert);
+/* Of every expert, the planes held and the number of its latest block (-1: none). Either may be NULL. */
+UH_API void uh_shelf_look(const uh_shelf *shelf, uint8_t *planes, int64_t *latest);
+
+UH_API void uh_shelf_pin(uh_shelf *shelf, const int32_t *experts, int32_t n);
+UH_API void uh_shelf_unpin(uh_shelf *shelf, const int32_t *experts, int32_t n);
+
+/* Room for what an expert lacks, others leaving for it. UH_ASKED: it is arriving, and pinned; UH_NO_ROOM, UH_OUT_OF_MEMORY;
+ * UH_THERE: nothing is lacking, or it is arriving. */
+UH_API int uh_shelf_reserve(uh_shelf *shelf, int32_t expert, int32_t planes);
+/* It has come. pin: for whoever uses it now. */
+UH_API void uh_shelf_place(uh_shelf *shelf, int32_t expert, int pin);
+/* It has not. */
+UH_API void uh_shelf_abandon(uh_shelf *shelf, int32_t expert);
+/* Lets it go, whoever has it pinned. */
+UH_API void uh_shelf_forget(uh_shelf *shelf, int32_t expert);
+/* Lets go until so much can be had, or until the rest is pinned. */
+UH_API void uh_shelf_make_free(uh_shelf *shelf, int64_t nbytes);
+/* Comes down to the capacity as far as that goes. shrink_only: what waits goes back to the system, and nobody leaves. */
+UH_API void uh_shelf_settle(uh_shelf *shelf, int shrink_only);
+
+/* How these parts (bits) of an expert are read; copied. -1: no memory. */
+UH_API int uh_shelf_planned(uh_shelf *shelf, int32_t expert, int32_t parts, const int64_t *crcs, const uh_read_run *runs,
+                            int32_t n_runs, const uh_read_chunk *chunks, int32_t n_chunks);
+/* Reserves and begins to read. As uh_shelf_reserve; UH_STOPPED: the readers were stopped. */
+UH_API int uh_shelf_fetch(uh_shelf *shelf, int32_t expert, int32_t planes, int32_t urgency);
+/* Fetches the first of n experts, as precisely as `planes` says of each, that is not on its way nor skipped (0 planes), and so on
+ * while `room` bytes are not used up. nbytes [n]: what each takes, 0: it was not begun. Returns UH_ASKED or why it ended. */
+UH_API int uh_shelf_expect(uh_shelf *shelf, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
+                           int64_t *nbytes);
+/* A token's experts first + ids[rank], with the `needed` of uh_moe_resident: whoever is there is pinned, and what is needed is
+ * demanded, in the order of the ranks. Returns how many were asked for or are under way before there was no room, or why it
+ * went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then nobody is pinned and all that was asked for is on its way. */
+UH_API int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k);
+/* Somebody waits for what is under way; 0: it is not. */
+UH_API int uh_shelf_take_over(uh_shelf *shelf, int32_t expert);
+/* Planes that it is on its way to; 0: it is not. */
+UH_API int32_t uh_shelf_coming(const uh_shelf *shelf, int32_t expert);
+/* Bytes under way, and those that no reader has taken yet. */
+UH_API int64_t uh_shelf_size(const uh_shelf *shelf, int32_t expert);
+UH_API int64_t uh_shelf_left(const uh_shelf *shelf, int32_t expert);
+UH_API int64_t uh_shelf_request(const uh_shelf *shelf, int32_t expert);
+UH_API int uh_shelf_cancel(uh_shelf *shelf, int32_t expert);
+/* Reads under way, whose numbers are written down; at most `most`. */
+UH_API int32_t uh_shelf_under_way(const uh_shelf *shelf, int32_t *experts, int32_t most);
+/* Reads that have ended take their place, or give their room back; those awaited are pinned for who awaits them. */
+UH_API void uh_shelf_arrive(uh_shelf *shelf, const uh_read_end *ends, int32_t n, const int32_t *awaited, int32_t n_awaited,
+                            uh_arrived *arrived);
+
+#endif

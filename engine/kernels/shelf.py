@@ -1,0 +1,289 @@
+"""The native table of a memory's experts: what is held of each, who may not leave, and what is on its way from disk."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import weakref
+from array import array
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from engine.kernels.build import SOURCES, library_name
+from engine.kernels.native import load_library
+from engine.kernels.reads import CHUNK, RUN, Reads
+from engine.store.layout import ExpertSpec
+
+PARTS, PLANES = 6, 3  # UH_PARTS, UH_PLANES
+ASKED, NO_ROOM, OUT_OF_MEMORY, THERE, STOPPED = range(0, -5, -1)  # as in the C enum
+NOBODY = -1
+AT_ONCE = 64  # reads whose ends are taken in one call
+
+
+class _Record(ctypes.Structure):
+    _fields_ = (
+        ("nbytes", ctypes.c_int64 * PARTS),
+        ("needed", ctypes.c_int32 * (PLANES + 1)),
+        ("codes", ctypes.c_int32 * PLANES),
+        ("params", ctypes.c_int32 * (PLANES + 1)),
+        ("most", ctypes.c_int32),
+    )
+
+
+class Leaving(ctypes.Structure):
+    """uh_leaving: addresses of a policy's numbers."""
+
+    _fields_ = (
+        ("bars", ctypes.c_void_p),
+        ("order", ctypes.c_void_p),
+        ("protect", ctypes.c_void_p),
+        ("state", ctypes.c_void_p),
+        ("next", ctypes.c_void_p),
+    )
+
+
+class _End(ctypes.Structure):
+    _fields_ = (
+        ("id", ctypes.c_int64),
+        ("ns", ctypes.c_int64),
+        *((name, ctypes.c_int32) for name in ("status", "error", "part", "unused")),
+    )
+
+
+_NAMES = ("expert", "status", "planes", "error", "part", "urgency", "awaited", "parts")
+
+
+class _Arrived(ctypes.Structure):
+    _fields_ = (*((name, ctypes.c_int32) for name in _NAMES), ("nbytes", ctypes.c_int64), ("ns", ctypes.c_int64))
+
+
+class Arrived(NamedTuple):
+    """How a read ended: uh_arrived in shelf.h. parts: bits."""
+
+    expert: int
+    status: int
+    planes: int
+    error: int
+    part: int
+    urgency: int
+    awaited: int
+    parts: int
+    nbytes: int
+    ns: int
+
+
+class Piece(NamedTuple):
+    """A part of an expert where it lies. start: in the memory of its block."""
+
+    part: int
+    block: Tensor
+    start: int
+    nbytes: int
+
+
+_Allocate = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+_Release = ctypes.CFUNCTYPE(None, ctypes.c_int64)
+_Victim = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
+_Told = ctypes.CFUNCTYPE(None, ctypes.c_int32, ctypes.c_int32)
+
+
+@lru_cache(maxsize=256)
+def _record(spec: ExpertSpec) -> _Record:
+    layout, tiers = spec.layout, spec.tiers
+    made = _Record(most=len(tiers))
+    made.nbytes[: len(layout.parts)] = [part.nbytes for part in layout.parts]
+    made.codes[: len(layout.codes_for(spec.top))] = [part.index for part in layout.codes_for(spec.top)]
+    made.params[:] = (-1,) * (PLANES + 1)
+    for planes, tier in enumerate(tiers, 1):
+        made.needed[planes] = sum(1 << part for part in layout.parts_for(tier))
+        if not spec.raw:
+            made.params[planes] = layout.params_for(tier).index
+    return made
+
+
+@lru_cache(maxsize=1)
+def _native() -> ctypes.PyDLL:
+    """Called without letting go of Python's lock, which so guards the table, too. Raises NativeMissing."""
+    load_library()
+    library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
+    pointer, i32, i64, plain = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int
+    library.uh_shelf_open.argtypes = (i32, i64, _Allocate, _Release, _Victim, _Told, _Told)
+    library.uh_shelf_open.restype = pointer
+    library.uh_shelf_totals.argtypes, library.uh_shelf_totals.restype = (pointer,), pointer
+    for name, arguments, result in (
+        ("close", (), None), ("reads", (pointer,), None), ("policy", (pointer,), None),
+        ("expert", (i32, pointer), None),
+        ("show", (i32, pointer, i32), None), ("planes", (i32, i32), i32), ("pins", (i32,), i32),
+        ("lacking", (i32, i32), i64), ("parts", (i32, plain, pointer), i32), ("version", (i32,), i64),
+        ("look", (pointer, pointer), None), ("pin", (pointer, i32), None), ("unpin", (pointer, i32), None),
+        ("reserve", (i32, i32), plain), ("place", (i32, plain), None), ("abandon", (i32,), None),
+        ("forget", (i32,), None), ("make_free", (i64,), None), ("settle", (plain,), None),
+        ("planned", (i32, i32, pointer, pointer, i32, pointer, i32), plain), ("fetch", (i32, i32, i32), plain),
+        ("expect", (i32, pointer, pointer, i64, pointer), plain), ("demand", (i32, pointer, pointer, i32), i32),
+        ("take_over", (i32,), plain), ("coming", (i32,), i32), ("size", (i32,), i64), ("left", (i32,), i64),
+        ("request", (i32,), i64), ("cancel", (i32,), plain), ("under_way", (pointer, i32), i32),
+        ("arrive", (pointer, i32, pointer, i32, pointer), None),
+    ):  # fmt: skip
+        function = getattr(library, f"uh_shelf_{name}")
+        function.argtypes, function.restype = (pointer, *arguments), result
+    return library
+
+
+class Blocks:
+    """The memory of a shelf, by number of the block. Readers write to it as long as it lives."""
+
+    def __init__(self, allocate: Callable[[int], Tensor]) -> None:
+        self.tensors: dict[int, Tensor] = {}
+        self.pictures: dict[int, Any] = {}  # that others made of them, and would keep them alive
+        self.problem: BaseException | None = None  # that kept the last one from being had
+        self._allocate = allocate
+
+    def allocate(self, nbytes: int, block: int) -> int | None:
+        """Its address."""
+        try:
+            tensor = self.tensors[block] = self._allocate(nbytes)
+        except BaseException as problem:  # nothing can be raised through native code
+            self.problem = problem
+            return None
+        return tensor.data_ptr()
+
+    def release(self, block: int) -> None:
+        """Give it back to the system."""
+        self.pictures.clear()
+        del self.tensors[block]
+
+
+class Shelf:
+    """See shelf.h, whose functions these are. Experts by number, those that there are not having no spec.
+
+    allocate: uint8 [n], OSError or MemoryError where there is none. victim, told, plan: as in shelf.h; what they raise
+    is kept, and raised by `check`. Nothing is checked here. Raises NativeMissing, MemoryError.
+    """
+
+    def __init__(
+        self,
+        specs: Sequence[ExpertSpec | None],
+        capacity: int,
+        allocate: Callable[[int], Tensor],
+        victim: Callable[[int], int],
+        told: Callable[[int, int], None],
+        plan: Callable[[int, int], None],
+    ) -> None:
+        self.library = _native()
+        self.blocks = Blocks(allocate)
+        self._failures: list[BaseException] = []
+        self._callbacks = (
+            _Allocate(self.blocks.allocate),
+            _Release(self.blocks.release),
+            _Victim(self._guarded(victim, NOBODY)),
+            _Told(self._guarded(told, None)),
+            _Told(self._guarded(plan, None)),
+        )
+        opened: int | None = self.library.uh_shelf_open(len(specs), capacity, *self._callbacks)
+        if opened is None:
+            raise MemoryError("no memory for a table of experts")
+        self.address = opened
+        self.totals = (ctypes.c_int64 * 4).from_address(self.library.uh_shelf_totals(opened))
+        self._records = [None if spec is None else _record(spec) for spec in specs]  # kept alive
+        for expert, record in enumerate(self._records):
+            if record is not None:
+                self.library.uh_shelf_expert(opened, expert, ctypes.addressof(record))
+        self._parts = (ctypes.c_int64 * (3 * PARTS))()
+        self._ends, self._arrived = (_End * AT_ONCE)(), (_Arrived * AT_ONCE)()
+        self._awaited = array("i", [0] * AT_ONCE)
+        self._reads: Reads | None = None
+        weakref.finalize(self, self.library.uh_shelf_close, opened)
+
+    def _guarded(self, call: Callable[..., int | None], otherwise: int | None) -> Callable[..., int | None]:
+        failures = self._failures
+
+        def guarded(*arguments: int) -> int | None:
+            try:
+                return call(*arguments)
+            except BaseException as failure:
+                failures.append(failure)
+                return otherwise
+
+        return guarded
+
+    def check(self) -> None:
+        """Raise what was raised meanwhile where it could not be."""
+        if self._failures:
+            failure = self._failures[0]
+            self._failures.clear()
+            raise failure
+
+    def follow(self, leaving: Leaving) -> None:
+        """Who leaves, where a policy keeps numbers; they have to stay where they are."""
+        self.library.uh_shelf_policy(self.address, ctypes.byref(leaving))
+
+    def read_with(self, reads: Reads) -> None:
+        """Who brings experts; stopped before memory that they write to is let go."""
+        self._reads = reads
+        self.library.uh_shelf_reads(self.address, reads.address)
+        weakref.finalize(self.blocks, reads.stop)
+
+    def planned(self, expert: int, parts: Sequence[int], crcs: Sequence[int], runs: bytes, chunks: bytes) -> None:
+        """How these parts of an expert are read. Raises MemoryError."""
+        by_part = (ctypes.c_int64 * PARTS)()
+        for part, crc in zip(parts, crcs, strict=True):
+            by_part[part] = crc
+        if self.library.uh_shelf_planned(
+            self.address, expert, sum(1 << part for part in parts), by_part, runs, len(runs) // RUN.size, chunks,
+            len(chunks) // CHUNK.size,
+        ):  # fmt: skip
+            raise MemoryError("no memory for how an expert is read")
+
+    def pieces(self, expert: int, *, arriving: bool = False) -> list[Piece]:
+        """What is held of an expert, or is to be filled."""
+        parts, tensors = self._parts, self.blocks.tensors
+        self.library.uh_shelf_parts(self.address, expert, arriving, parts)
+        found = []
+        for part in range(PARTS):
+            block, address, nbytes = parts[3 * part : 3 * part + 3]
+            if block >= 0:
+                memory = tensors[block]
+                found.append(Piece(part, memory, address - memory.data_ptr(), nbytes))
+        return found
+
+    def look(self) -> tuple[bytes, NDArray[np.int64]]:
+        """Of every expert the planes held and the number of its latest block, -1: none."""
+        n = len(self._records)
+        planes, latest = ctypes.create_string_buffer(n), np.empty(n, np.int64)
+        self.library.uh_shelf_look(self.address, planes, latest.ctypes.data)
+        return planes.raw, latest
+
+    def under_way(self) -> list[int]:
+        """Experts that are on their way from disk, in the order in which they were asked for."""
+        room = array("i", [0] * len(self._records))
+        n: int = self.library.uh_shelf_under_way(self.address, room.buffer_info()[0], len(room))
+        return room[:n].tolist()
+
+    def ended(self, wait: bool) -> int:
+        """How many reads have ended, at most AT_ONCE, for `arrive`. wait: for one, Python's lock being free."""
+        assert self._reads is not None
+        return self._reads.take_into(ctypes.addressof(self._ends), AT_ONCE, wait)
+
+    @property
+    def first_ended(self) -> int:
+        """The request that has `ended` first."""
+        number: int = self._ends[0].id
+        return number
+
+    def arrive(self, n: int, awaited: Sequence[int]) -> list[Arrived]:
+        """Put what has `ended` in its place, or take its room back; those awaited are pinned."""
+        if len(awaited) > len(self._awaited):
+            self._awaited = array("i", [0] * len(awaited))
+        for at, expert in enumerate(awaited):
+            self._awaited[at] = expert
+        arrived = self._arrived
+        self.library.uh_shelf_arrive(
+            self.address, self._ends, n, self._awaited.buffer_info()[0], len(awaited), arrived
+        )  # fmt: skip
+        return [Arrived(a.expert, a.status, a.planes, a.error, a.part, a.urgency, a.awaited, a.parts, a.nbytes, a.ns)
+                for a in arrived[:n]]  # fmt: skip

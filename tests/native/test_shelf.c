@@ -1,0 +1,248 @@
+/* A table of experts: memory within its ceiling and nobody's twice, who leaves, and reads from a disk that plays one. */
+#include "shelf.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "crc32.h"
+#include "selftest.h"
+
+enum { EXPERTS = 12, PAGE = 4096, BLOCKS = 4096, STEPS = 6000, CAPACITY = 40 * PAGE };
+
+static const uh_record RECORD = {
+    .nbytes = {PAGE, 3 * PAGE, 2 * PAGE, PAGE},
+    .needed = {0, 3, 14, 0}, /* parts 0 and 1; 1 to 3 */
+    .codes = {1, 2, 0},
+    .params = {-1, 0, 3, -1},
+    .most = 2,
+};
+
+static struct {
+    uint8_t *block[BLOCKS];
+    int64_t nbytes[BLOCKS], held;
+    int refuse, comings[EXPERTS];
+    double bars[EXPERTS], order[EXPERTS];
+    uint8_t protect[EXPERTS];
+    int32_t state[2], next[EXPERTS];
+    uh_shelf *shelf;
+} at;
+
+static void *allocate(int64_t nbytes, int64_t block) {
+    if (at.refuse || block >= BLOCKS) return NULL;
+    at.block[block] = malloc((size_t)nbytes);
+    at.nbytes[block] = nbytes;
+    at.held += nbytes;
+    return at.block[block];
+}
+
+static void let_go(int64_t block) {
+    at.held -= at.nbytes[block];
+    free(at.block[block]);
+    at.block[block] = NULL;
+}
+
+/* The first that nobody uses. */
+static int32_t victim(int32_t incoming) {
+    for (int32_t i = 0; i < EXPERTS; i++)
+        if (i != incoming && uh_shelf_planes(at.shelf, i, 0) && !uh_shelf_pins(at.shelf, i)) return i;
+    return UH_NONE;
+}
+
+static void told(int32_t expert, int32_t there) { at.comings[expert] += there ? 1 : -1; }
+
+static int64_t byte_of(int32_t expert, int32_t part) { return 16 * expert + part + 1; }
+
+static int64_t from_nowhere(int64_t file, int64_t offset, const uh_slice *slices, int32_t n, int32_t *error) {
+    int64_t done = 0;
+    (void)error;
+    for (int32_t i = 0; i < n; i++) {
+        memset(slices[i].to, (int)(file + offset / (16 * PAGE)), (size_t)slices[i].nbytes);
+        done += slices[i].nbytes;
+    }
+    return done;
+}
+
+/* Each part is a run of its own, whose file says what its bytes are. */
+static void planned(int32_t expert, int32_t parts) {
+    static uint8_t page[3 * PAGE];
+    int64_t crcs[UH_PARTS] = {0};
+    uh_read_run runs[UH_PARTS];
+    uh_read_chunk chunks[UH_PARTS];
+    int32_t n = 0;
+    for (int32_t i = 0; i < UH_PARTS; i++) {
+        if (!(parts >> i & 1)) continue;
+        memset(page, (int)byte_of(expert, i), (size_t)RECORD.nbytes[i]);
+        crcs[i] = uh_crc32(-1, 0, page, RECORD.nbytes[i]);
+        runs[n] = (uh_read_run){byte_of(expert, i), 0, 0};
+        chunks[n] = (uh_read_chunk){0, RECORD.nbytes[i], 0, n, n};
+        n++;
+    }
+    check(!uh_shelf_planned(at.shelf, expert, parts, crcs, runs, n, chunks, n), "a plan of expert %d", expert);
+}
+
+static void fill(int32_t expert) {
+    int64_t parts[3 * UH_PARTS];
+    const int32_t found = uh_shelf_parts(at.shelf, expert, 1, parts);
+    for (int32_t i = 0; i < UH_PARTS; i++)
+        if (found >> i & 1) memset((void *)(intptr_t)parts[3 * i + 1], (int)byte_of(expert, i), (size_t)parts[3 * i + 2]);
+}
+
+/* Whether what is held is what was written, and no more than there may be. */
+static void consistent(int64_t ceiling) {
+    const int64_t *totals = uh_shelf_totals(at.shelf);
+    int64_t used = 0, parts[3 * UH_PARTS];
+    for (int32_t e = 0; e < EXPERTS; e++) {
+        for (int arriving = 0; arriving < 2; arriving++) {
+            const int32_t found = uh_shelf_parts(at.shelf, e, arriving, parts);
+            for (int32_t i = 0; i < UH_PARTS; i++) {
+                if (!(found >> i & 1)) continue;
+                const uint8_t *bytes = (const uint8_t *)(intptr_t)parts[3 * i + 1];
+                used += parts[3 * i + 2];
+                check(parts[3 * i + 2] == RECORD.nbytes[i], "length of part %d", (int)i);
+                if (!arriving)
+                    check(bytes[0] == byte_of(e, i) && bytes[parts[3 * i + 2] - 1] == byte_of(e, i), "bytes of %d", (int)e);
+            }
+        }
+    }
+    check(used == totals[1] && used <= totals[2] && totals[2] == at.held, "what is in use, and what is held");
+    check(totals[2] <= ceiling, "%lld bytes are held", (long long)totals[2]);
+}
+
+static void begin(uh_reads *reads) {
+    memset(&at, 0, sizeof at);
+    at.shelf = uh_shelf_open(EXPERTS, CAPACITY, allocate, let_go, victim, told, planned);
+    check(at.shelf != NULL, "opened");
+    for (int32_t e = 0; e < EXPERTS; e++) uh_shelf_expert(at.shelf, e, &RECORD);
+    if (reads) uh_shelf_reads(at.shelf, reads);
+}
+
+static void finish(void) {
+    uh_shelf_close(at.shelf);
+    for (int i = 0; i < BLOCKS; i++) free(at.block[i]);
+}
+
+static void anything(void) {
+    group("experts that come and go");
+    reseed(31);
+    begin(NULL);
+    int arriving[EXPERTS] = {0}, pinned[EXPERTS] = {0};
+    int64_t before = 0;
+    uh_expert *shown = exactly(EXPERTS * sizeof *shown, 0);
+    for (int32_t e = 0; e < EXPERTS; e++) uh_shelf_show(at.shelf, e, shown + e, 2);
+    for (int step = 0; step < STEPS; step++) {
+        const int32_t e = between(0, EXPERTS - 1);
+        switch (between(0, 6)) {
+        case 0:
+        case 1:
+            if (!arriving[e] && !uh_shelf_reserve(at.shelf, e, between(1, 2))) arriving[e] = 1, fill(e);
+            break;
+        case 2:
+        case 3:
+            if (!arriving[e]) break;
+            arriving[e] = 0;
+            if (between(0, 3)) uh_shelf_place(at.shelf, e, 0);
+            else uh_shelf_abandon(at.shelf, e);
+            break;
+        case 4:
+            if (pinned[e]) pinned[e] = 0, uh_shelf_unpin(at.shelf, &e, 1);
+            else if (uh_shelf_planes(at.shelf, e, 0)) pinned[e] = 1, uh_shelf_pin(at.shelf, &e, 1);
+            break;
+        case 5:
+            if (between(0, 9)) break;
+            uh_shelf_totals(at.shelf)[0] = between(10, 60) * PAGE;
+            uh_shelf_settle(at.shelf, 0);
+            break;
+        default: uh_shelf_make_free(at.shelf, between(0, 12) * PAGE);
+        }
+        const int64_t *totals = uh_shelf_totals(at.shelf);
+        consistent(before > totals[0] ? before : totals[0]); /* what is pinned may stay above a lowered ceiling */
+        before = totals[2];
+        for (int32_t i = 0; i < EXPERTS; i++) {
+            check(shown[i].planes == uh_shelf_planes(at.shelf, i, 2), "what is shown of %d", (int)i);
+            check(!shown[i].planes || shown[i].codes[0][5] == byte_of(i, 1), "where the codes of %d are", (int)i);
+            check(!pinned[i] || uh_shelf_planes(at.shelf, i, 0), "who is pinned stays");
+        }
+    }
+    finish();
+    release_all();
+}
+
+static void refused(void) {
+    group("no memory for an expert");
+    begin(NULL);
+    at.refuse = 1;
+    check(uh_shelf_reserve(at.shelf, 0, 1) == UH_OUT_OF_MEMORY, "it is said");
+    check(!uh_shelf_pins(at.shelf, 0) && !uh_shelf_totals(at.shelf)[1], "and nothing is held for it");
+    at.refuse = 0;
+    check(uh_shelf_reserve(at.shelf, 0, 1) == UH_ASKED, "later there is some");
+    check(uh_shelf_reserve(at.shelf, 0, 2) == UH_THERE, "it is arriving");
+    finish();
+}
+
+static void leaving(void) {
+    group("a policy's numbers");
+    begin(NULL);
+    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next};
+    uh_shelf_policy(at.shelf, &numbers);
+    for (int32_t e = 0; e < 6; e++) { /* six of seven pages: no room for a seventh */
+        at.protect[e] = e == 1;
+        check(!uh_shelf_reserve(at.shelf, e, 2), "room for %d", (int)e);
+        fill(e);
+        uh_shelf_place(at.shelf, e, 0);
+        check((at.bars[e] >= 1e15) == (e == 1) && !at.state[0], "it may leave, but for who is expected");
+    }
+    const int32_t order[] = {3, 2, 4, 1};
+    memcpy(at.next, order, sizeof order);
+    at.state[0] = 1;
+    at.state[1] = 4;
+    const int32_t kept = 3;
+    uh_shelf_pin(at.shelf, &kept, 1);
+    check(!uh_shelf_reserve(at.shelf, 8, 2), "room for one more");
+    check(uh_shelf_planes(at.shelf, 3, 0) && !uh_shelf_planes(at.shelf, 2, 0), "the first that nobody uses leaves");
+    check(isinf(at.bars[2]) && isinf(at.order[2]) && !at.comings[2], "the policy's numbers say so");
+    finish();
+}
+
+static void reading(void) {
+    group("a token's experts from disk");
+    uh_reads *reads = uh_reads_open(2, from_nowhere);
+    check(reads != NULL, "readers");
+    begin(reads);
+    const int64_t ids[] = {4, 7, 2, 9};
+    const int32_t needed[] = {2, 1, UH_SKIPPED, 2};
+    int64_t nbytes[2];
+    const int32_t hoped[] = {7, 0}, planes[] = {1, 2};
+    check(uh_shelf_expect(at.shelf, 2, hoped, planes, 1, nbytes) == UH_NO_ROOM, "expected");
+    check(nbytes[0] == 4 * PAGE && !nbytes[1], "no more than there is room for");
+    check(uh_shelf_demand(at.shelf, 0, ids, needed, 4) == 3, "three are on their way");
+    check(uh_shelf_coming(at.shelf, 7) == 1 && uh_shelf_coming(at.shelf, 4) == 2 && !uh_shelf_coming(at.shelf, 2), "which");
+    const int32_t awaited[] = {4, 7, 9};
+    int left = 3;
+    while (left) {
+        uh_read_end ends[8];
+        uh_arrived arrived[8];
+        const int32_t n = uh_reads_take(reads, ends, 8, 1);
+        uh_shelf_arrive(at.shelf, ends, n, awaited, 3, arrived);
+        for (int32_t i = 0; i < n; i++) {
+            check(arrived[i].status == UH_READ_WHOLE && arrived[i].awaited, "read and awaited");
+            check(uh_shelf_planes(at.shelf, arrived[i].expert, 0) == arrived[i].planes, "as it was asked for");
+            check(uh_shelf_pins(at.shelf, arrived[i].expert) == 1, "pinned");
+        }
+        left -= n;
+    }
+    consistent(CAPACITY);
+    uh_shelf_unpin(at.shelf, awaited, 3);
+    uh_reads_stop(reads);
+    check(uh_shelf_fetch(at.shelf, 0, 1, UH_DEMAND) == UH_STOPPED && !uh_shelf_pins(at.shelf, 0), "stopped");
+    uh_reads_close(reads);
+    finish();
+}
+
+void test_shelf(void) {
+    anything();
+    refused();
+    leaving();
+    reading();
+}
