@@ -27,14 +27,7 @@ class Coming(NamedTuple):
 
 
 class Arrivals:
-    """At most one read per expert, from the reservation of its room to its place in the cache.
-
-    For the thread that runs the model: nothing becomes of a read that has ended before somebody asks (`take`,
-    `settle`).
-
-    turn: held by whoever has to find things as it left them, as a layer does until all it has demanded has come.
-    Another thread that takes memory away waits for it: else what the layer waits for would be cancelled unknown to it.
-    """
+    """See UnderWay."""
 
     def __init__(self, cache: TieredCache, loader: Loader, telemetry: Telemetry) -> None:
         self._cache = cache
@@ -46,52 +39,54 @@ class Arrivals:
         self.observer: Observer | None = None
 
     def coming(self, key: ExpertKey) -> int:
-        """The tier at which an expert is on its way; 0: it is not."""
+        """See UnderWay."""
         found = self._open.get(key)
         return 0 if found is None else found.tier
 
     @property
     def under_way(self) -> bool:
-        """Whether anything is, or has come and nobody has asked yet."""
+        """See UnderWay."""
         return bool(self._open)
 
     def take_over(self, key: ExpertKey) -> bool:
-        """Somebody waits for this expert, if it is on its way; False: it is not.
-
-        It may be on its way to less than is wanted: then it has to be demanded again once it has come.
-        """
+        """See UnderWay."""
         coming = self._open.get(key)
         if coming is not None:
             self._loader.demand(coming.request)
         return coming is not None
 
     def demand(self, key: ExpertKey, tier: int) -> bool:
-        """Somebody waits for this expert, which is not there at this tier nor on its way; False: there is no room."""
+        """See UnderWay."""
         return self._start(key, tier, Urgency.DEMAND)
 
     def expect(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:
-        """Somebody may need this expert, which is not there at this tier; False: it is on its way, or there is no room.
-
-        Room is made as for what is demanded, by letting others go. Whoever demands it later takes the read over, and a
-        read that fails is forgotten: it fails again for whoever needs it.
-        """
+        """See UnderWay."""
         with self.turn:
             return key not in self._open and self._start(key, tier, urgency)
 
-    def size(self, key: ExpertKey) -> int:
-        """Bytes to be read for an expert under way."""
-        return self._open[key].request.nbytes
+    def expect_all(self, wanted: Sequence[tuple[ExpertKey, int]], room: int) -> list[tuple[ExpertKey, int]]:
+        """See UnderWay."""
+        begun = []
+        for key, tier in wanted:
+            if key in self._open:
+                continue
+            try:
+                if room <= 0 or not self.expect(key, tier):
+                    break
+            except UnderhillError:  # no memory: whoever really needs it will say so
+                break
+            nbytes = self._open[key].request.nbytes
+            begun.append((key, nbytes))
+            room -= nbytes
+        return begun
 
     def brought(self, key: ExpertKey) -> int:
-        """Bytes of an expert under way that have been read or are being read."""
+        """See UnderWay."""
         request = self._open[key].request
         return request.nbytes - self._loader.left(request)
 
     def cancel(self, key: ExpertKey) -> int:
-        """Nobody expects this expert any more, which is under way: read no more of it; returns what `brought` did.
-
-        It is under way until what readers have in hand has come; whoever demands it before that reads it again.
-        """
+        """See UnderWay."""
         with self.turn:
             brought = self.brought(key)
             self._loader.cancel(self._open[key].request)
@@ -107,7 +102,7 @@ class Arrivals:
         return True
 
     def make_way(self) -> bool:
-        """Cancel all that is on its way, for whoever waits has no room; False: there is nothing."""
+        """See UnderWay."""
         with self.turn:
             if not self._open:
                 return False
@@ -115,25 +110,25 @@ class Arrivals:
             return True
 
     def take(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
-        """Wait until one of these has ended, and take all of them that have; what else has ended is settled.
-
-        None instead of a lease: the read was cancelled. Raises the UnderhillError of one that failed, and OUT_OF_MEMORY
-        where none of them is on its way.
-        """
+        """See UnderWay."""
         while any(key in self._open for key in awaited):
             taken = self._end(self._wait(), awaited)
             if taken:
                 return taken
         raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
 
+    def come(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
+        """See UnderWay."""
+        return self._end(self._loader.ended(), awaited)
+
     def settle(self) -> None:
-        """Put what has ended in its place, without waiting."""
+        """See UnderWay."""
         if self._open:
             with self.turn:
                 self._end(self._loader.ended(), ())
 
     def abandon(self, keys: Iterable[ExpertKey]) -> None:
-        """Nobody needs these any more: cancel them; what a reader had in hand comes in all the same."""
+        """See UnderWay."""
         with self.turn:
             left = [self._open[key] for key in keys if key in self._open]
             for coming in left:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.buffers import Allocate, Buffer, BufferPool
 from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import Hobbit, Policy, Visit, Weights
+from engine.experts.policed import Policed
+from engine.experts.policies import Policy
 from engine.store.layout import ExpertSpec
 
 SpecOf = Callable[[ExpertKey], ExpertSpec]
 NOBODY = ExpertKey(-1, -1)  # for whom room is made
 
 
-class ExpertCache:
+class ExpertCache(Policed):
     """Experts in the memory of one device. Thread-safe.
 
     capacity: bytes, buffers waiting for reuse included. least: bytes of the largest expert, below which no capacity
@@ -28,14 +28,13 @@ class ExpertCache:
     def __init__(
         self, capacity: int, policy: Policy, spec_of: SpecOf, least: int, allocate: Allocate | None = None
     ) -> None:
-        _check(capacity, least)
+        super().__init__(policy)
+        check_capacity(capacity, least)
         self.least = least
         self.level = 0
         self.evicted: Callable[[Entry], None] | None = None
         self.changed: Callable[[Entry, bool], None] | None = None
-        self.lock = threading.RLock()
         self._pool = BufferPool(capacity, allocate)
-        self._policy = policy
         self._spec_of = spec_of
         self._entries: dict[ExpertKey, Entry] = {}
 
@@ -73,27 +72,6 @@ class ExpertCache:
     def entry(self, key: ExpertKey) -> Entry | None:
         """What is held of an expert, to be used under the lock only."""
         return self._entries.get(key)
-
-    def routed(self, visit: Visit) -> None:
-        """The layer that runs now, and what it uses: see Policy.routed."""
-        with self.lock:
-            self._policy.routed(visit)
-
-    def begin_sequence(self) -> None:
-        """A new sequence begins."""
-        with self.lock:
-            self._policy.begin_sequence()
-
-    def protect(self, keys: Iterable[ExpertKey]) -> None:
-        """These are expected to be used soon and leave last, until the next call: see Policy.protect."""
-        with self.lock:
-            self._policy.protect(keys)
-
-    def reweigh(self, weights: Weights) -> None:
-        """Other weights for the policy, where it is the one that has some."""
-        with self.lock:
-            if isinstance(self._policy, Hobbit):
-                self._policy.reweigh(weights)
 
     def lookup(self, key: ExpertKey, tier: int, most: int | None = None) -> Lease | None:
         """A lease if the expert is held at `tier` or finer, but no finer than `most`: of these the finest.
@@ -197,7 +175,7 @@ class ExpertCache:
         """
         with self.lock:
             least = self.least if least is None else least
-            _check(capacity, least)
+            check_capacity(capacity, least)
             self.least, self._pool.capacity = least, capacity
             self._settle()
 
@@ -345,7 +323,8 @@ def _newest(entry: Entry) -> int:
     return max(buffer.block.number for buffer in entry.held.values())
 
 
-def _check(capacity: int, least: int) -> None:
+def check_capacity(capacity: int, least: int) -> None:
+    """Raises UnderhillError(BAD_REQUEST) where not even one expert, of at most `least` bytes, would fit."""
     if capacity < least:
         raise UnderhillError(
             Kind.BAD_REQUEST,

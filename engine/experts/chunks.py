@@ -28,12 +28,12 @@ def cut(extents: Sequence[Extent], views: Sequence[memoryview], target: int = CH
     Their lengths are multiples of what the file reads best, but for the last one of a run. A file that cannot spread
     one read over several buffers gets no chunk that reaches into two. Raises ValueError for views of other lengths.
     """
-    return _cut(_shapes(extents, views), target)
+    return _cut(_shapes(extents, [view.nbytes for view in views]), target)
 
 
-def packed(extents: Sequence[Extent], views: Sequence[memoryview], target: int = CHUNK) -> bytes:
-    """The same as native readers take them: a run for every extent, a part for every view."""
-    return _packed(_shapes(extents, views), target)
+def packed(extents: Sequence[Extent], sizes: Sequence[int], target: int = CHUNK) -> bytes:
+    """The same as native readers take them: a run for every extent, a part for every view. sizes: of the views."""
+    return _packed(_shapes(extents, sizes), target)
 
 
 def read(chunk: Chunk, extents: Sequence[Extent], views: Sequence[memoryview]) -> int:
@@ -46,17 +46,17 @@ def read(chunk: Chunk, extents: Sequence[Extent], views: Sequence[memoryview]) -
 Shapes = tuple[tuple[tuple[int, ...], int, bool], ...]
 
 
-def _shapes(extents: Sequence[Extent], views: Sequence[memoryview]) -> Shapes:
+def _shapes(extents: Sequence[Extent], of_views: Sequence[int]) -> Shapes:
     at = 0
     shapes = []
     for file, _, nbytes, parts in extents:
-        sizes = tuple([view.nbytes for view in views[at : at + len(parts)]])
+        sizes = tuple(of_views[at : at + len(parts)])
         at += len(parts)
         if sum(sizes) != nbytes:
             raise ValueError(f"views of {list(sizes)} bytes for {nbytes} of parts {parts}")
         shapes.append((sizes, file.stride, file.scatters))
-    if at != len(views):
-        raise ValueError(f"{len(views)} views for {at} parts")
+    if at != len(of_views):
+        raise ValueError(f"{len(of_views)} views for {at} parts")
     return tuple(shapes)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from engine.experts.arrivals import Arrivals
 from engine.experts.entry import Lease
 from engine.experts.keys import ExpertKey
+from engine.experts.under_way import UnderWay
 
 
 class Demands:
@@ -19,7 +19,7 @@ class Demands:
 
     def __init__(
         self,
-        arrivals: Arrivals,
+        arrivals: UnderWay,
         tiers: Mapping[ExpertKey, int],
         window: int,
         has_room: Callable[[ExpertKey, int], bool] | None = None,
@@ -57,8 +57,15 @@ class Demands:
     def take(self) -> list[Lease]:
         """Wait for one and take all that have come. Raises the UnderhillError of a read that failed."""
         self.start()
+        return self._held(self._arrivals.take(self._awaited))
+
+    def come(self) -> list[Lease]:
+        """Those that have come by now; raises as `take` does."""
+        return self._held(self._arrivals.come(self._awaited)) if self._awaited else []
+
+    def _held(self, taken: Sequence[tuple[ExpertKey, Lease | None]]) -> list[Lease]:
         leases: list[Lease] = []
-        for key, lease in self._arrivals.take(self._awaited):
+        for key, lease in taken:
             del self._awaited[key]
             if lease is not None and lease.tier >= self._tiers[key]:
                 leases.append(lease)

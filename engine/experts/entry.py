@@ -54,7 +54,7 @@ class Entry:
     def clear(self) -> list[Buffer]:
         """Give up everything; nobody must run it any more."""
         self._by_tier.clear()  # nothing may keep alive what the budget does not count
-        taken = list(self.held.values())
+        taken = [self.held[index] for index in sorted(self.held)]
         self.held.clear()
         self.tier = 0
         return taken

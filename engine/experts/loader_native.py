@@ -6,7 +6,7 @@ import ctypes
 import os
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from engine.errors import Kind, UnderhillError
@@ -21,7 +21,7 @@ from engine.store.reader import Extent
 
 
 class Plan(NamedTuple):
-    """How some parts of an expert are read, the same every time. chunks: see Reads.submit.
+    """How some parts of an expert are read, the same every time. runs, chunks: see Reads.submit.
 
     sizes: bytes by part.
     """
@@ -29,6 +29,7 @@ class Plan(NamedTuple):
     extents: Sequence[Extent]
     sizes: list[int]
     checksums: Sequence[int]
+    runs: bytes
     chunks: bytes
 
 
@@ -70,28 +71,40 @@ class NativeLoader:
         """See Loader. Raises ValueError for views of other lengths, TypeError for some that cannot be written to, where
         no addresses are given.
         """
-        plan = self._plans.get((key, parts := tuple(parts))) or self._planned(key, parts, views)
+        given = [view.nbytes for view in views]
+        plan = self._plans.get((key, parts := tuple(parts)))
+        if plan is None:
+            plan = self._plans[key, parts] = self.plan(key, parts, given)
         sizes = plan.sizes
-        if (given := [view.nbytes for view in views]) != sizes:
+        if given != sizes:
             raise ValueError(f"views of {given} bytes for {sizes} of parts {parts}")
         at = addresses or [ctypes.addressof(ctypes.c_char.from_buffer(view)) for view in views]
         memory = b"".join([PART.pack(*part) for part in zip(at, sizes, plan.checksums, strict=True)])
-        runs = b"".join([RUN.pack(file.handle, offset, file.direct) for file, offset, _, _ in plan.extents])
         request = Request(key, parts, views, plan.extents, urgency)
         with self._lock:
-            request.number = self._reads.submit(urgency, memory, runs, plan.chunks)
+            request.number = self._reads.submit(urgency, memory, plan.runs, plan.chunks)
             self._requests[request.number] = request
         return request
 
-    def _planned(self, key: ExpertKey, parts: tuple[int, ...], views: Sequence[memoryview]) -> Plan:
+    def plan(self, key: ExpertKey, parts: tuple[int, ...], sizes: list[int]) -> Plan:
+        """How these parts are read. sizes: bytes that there is room for. Raises ValueError."""
         if len(parts) > MOST_PARTS:
             raise ValueError(f"{len(parts)} parts; {MOST_PARTS} are the most")
         extents = self._source.extents(key.layer, key.expert, parts)
-        chunks = packed(extents, views, self._chunk)
-        sizes = [view.nbytes for view in views]
-        plan = Plan(extents, sizes, self._source.checksums(key.layer, key.expert, parts), chunks)
-        self._plans[key, parts] = plan
-        return plan
+        runs = b"".join([RUN.pack(file.handle, offset, file.direct) for file, offset, _, _ in extents])
+        checksums = self._source.checksums(key.layer, key.expert, parts)
+        return Plan(extents, sizes, checksums, runs, packed(extents, sizes, self._chunk))
+
+    @property
+    def reads(self) -> Reads:
+        """The readers, for whoever keeps requests of his own in a native table."""
+        return self._reads
+
+    def tell(self, requests: Mapping[int, Request]) -> None:
+        """Tell the listener of chunks of requests that are not the loader's own. requests: by number."""
+        if self._listener is not None:  # what belongs to these was written down before they ended
+            for number, nbytes, began, done, reader, urgency in self._reads.events():
+                self._listener(reader, requests[number], Urgency(urgency), nbytes, began, done)
 
     def cancel(self, request: Request) -> bool:
         """See Loader."""
@@ -138,24 +151,23 @@ class NativeLoader:
         if not ends:
             return []
         with self._lock:
-            if self._listener is not None:  # what belongs to these was written down before they ended
-                for number, nbytes, began, done, reader, urgency in self._reads.events():
-                    self._listener(reader, self._requests[number], Urgency(urgency), nbytes, began, done)
+            self.tell(self._requests)
             requests = [self._requests.pop(end.number) for end in ends]
         for request, end in zip(requests, ends):
             request.seconds = end.seconds
             if end.status:
-                request.error = self._problem(request, end)
+                request.error = self.problem(request.key, request.parts, end)
         return requests
 
-    def _problem(self, request: Request, end: End) -> UnderhillError:
-        layer, expert = request.key
+    def problem(self, key: ExpertKey, parts: Sequence[int], end: End) -> UnderhillError:
+        """Why a read of these parts did not end well."""
+        layer, expert = key
         if end.status == CANCELLED:
             return UnderhillError(Kind.CANCELLED, "The read was cancelled.")
         if end.status == SHORT:
             return shortened(layer, expert)
         if end.status == DAMAGED:
-            part = request.parts[end.part]
+            part = parts[end.part]
             return altered(layer, expert, self._source.spec(layer, expert).layout.parts[part].name)
         assert end.status == REFUSED, f"no such end: {end}"
         cause = _os_error(end.error)

@@ -10,9 +10,11 @@ import torch
 from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
+from engine.experts.level import Level
 from engine.experts.loader import Loader
 from engine.experts.loader_native import NativeLoader
 from engine.experts.loader_threads import ThreadLoader
+from engine.experts.native_cache import NativeCache
 from engine.experts.policies import DEFAULT, Policy, Shape, WeightsByShare, make_policy
 from engine.experts.precision import EXACT, Thresholds
 from engine.experts.runtime import ExpertRuntime
@@ -67,16 +69,19 @@ def open_runtime(
     def policy_for(capacity: int) -> Policy:
         return make_policy(policy, shape, capacity / whole, weights)
 
-    levels = [ExpertCache(capacity, policy_for(capacity), spec_of, least)]
+    loader = open_loader(source, readers)
+    levels: list[Level] = []
+    if device is None and isinstance(loader, NativeLoader):
+        levels.append(NativeCache(capacity, policy_for(capacity), specs, shape, least))
+    else:
+        levels.append(ExpertCache(capacity, policy_for(capacity), spec_of, least))
     if device is not None:
         above, allocate = device.capacity, allocate_on(device.device)
         levels.insert(0, ExpertCache(above, policy_for(above), spec_of, least, allocate))
     kernels: list[Kernel] = [choose(kernel, threads, exact=exact)]
     if device is not None:
         kernels.insert(0, TorchKernel())
-    return ExpertRuntime(
-        source, activation, TieredCache(levels), open_loader(source, readers), kernels, thresholds, tier
-    )
+    return ExpertRuntime(source, activation, TieredCache(levels), loader, kernels, thresholds, tier)
 
 
 def open_loader(source: ExpertSource, readers: int) -> Loader:

@@ -6,15 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.errors import UnderhillError
-from engine.experts.arrivals import Arrivals
 from engine.experts.foresight import Foresight
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.experts.predictors.predictor import Floats, Predictor, Sight
 from engine.experts.two_level import TieredCache
+from engine.experts.under_way import UnderWay
 from engine.experts.worth import Worth
 
-QUIET = 4  # tokens without a miss after which nothing is predicted any more, until the next one
+QUIET = 4  # tokens that needed nothing from the disk, after which nothing is predicted any more, until the next one
 ROOM = 8  # reads ahead under way may take this part of the cache
 
 # (layer, scores, width, most): the `most` experts with the greatest scores, best first; and of the first `width` the
@@ -32,7 +31,7 @@ class Prefetch:
         self,
         source: ExpertSource,
         predictor: Predictor,
-        arrivals: Arrivals,
+        arrivals: UnderWay,
         cache: TieredCache,
         foresee: Foresee,
         rate: Callable[[], float],
@@ -55,7 +54,7 @@ class Prefetch:
         self._bets: list[dict[int, int]] = [{} for _ in source.layers]  # by row: experts read ahead and their bytes
         self._said: list[dict[int, list[int]]] = [{} for _ in range(depth)]  # by distance - 1: row to the k expected
         self._worth = Worth()
-        self._misses = 0
+        self._needed = 0  # experts so far that had to be read, before they were asked for or then
         self._quiet = QUIET
         self._in_step = False  # whether every row of this token so far was told
 
@@ -73,8 +72,9 @@ class Prefetch:
 
     def begin(self, tokens: Sequence[int], position: int, misses: int) -> None:
         """These tokens are about to run. misses: of the runtime so far, from which it knows whether there is a need."""
-        self._quiet = 0 if misses > self._misses else self._quiet + 1
-        self._misses = misses
+        needed = misses + self.foresight.used
+        self._quiet = 0 if needed > self._needed else self._quiet + 1
+        self._needed = needed
         self._worth.rested(len(self._keys))
         awake = len(tokens) == 1 and self._quiet < QUIET and not self._worth.resting
         if not awake and not self.awake:
@@ -148,18 +148,11 @@ class Prefetch:
     def _read(self, row: int, missing: Sequence[tuple[ExpertKey, int]]) -> None:
         """Begin to read these, as far as there is room."""
         bets, arrivals = self._bets[row], self._arrivals
-        room = self._cache.capacity // ROOM - self._under_way() if missing else 0
-        for key, tier in missing:
-            if arrivals.coming(key):
-                continue
-            try:
-                if room <= 0 or not arrivals.expect(key, tier):
-                    return
-            except UnderhillError:  # no memory: whoever really needs it will say so
-                return
-            bets[key.expert] = nbytes = arrivals.size(key)
-            room -= nbytes
-            self.foresight.started += 1
+        if missing:
+            room = self._cache.capacity // ROOM - self._under_way()
+            for key, nbytes in arrivals.expect_all(missing, room):
+                bets[key.expert] = nbytes
+                self.foresight.started += 1
 
     def _under_way(self) -> int:
         """Bytes. Nothing is bet on rows that have been routed, nor on those farther ahead than it looks."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.experts.arrivals import Arrivals
-from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey
+from engine.experts.level import Level
 from engine.experts.loader import Loader
 from engine.experts.request import Urgency
 from engine.experts.telemetry import Telemetry
+from engine.experts.under_way import UnderWay
 
 MOST = 64  # experts remembered, those that ran last
 AGAIN = 2  # uses in the current answer that make another one likely
@@ -21,7 +21,7 @@ class Repairs:
     A demanded read overtakes it between two chunks, and cancels it when there is no room for both.
     """
 
-    def __init__(self, cache: ExpertCache, arrivals: Arrivals, loader: Loader, telemetry: Telemetry) -> None:
+    def __init__(self, cache: Level, arrivals: UnderWay, loader: Loader, telemetry: Telemetry) -> None:
         self._cache, self._arrivals, self._loader, self._telemetry = cache, arrivals, loader, telemetry
         self._misses = 0  # so far
         self._missing = 0.0  # smoothed share of layers that missed something

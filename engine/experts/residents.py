@@ -16,6 +16,8 @@ from engine.experts.buffers import Buffer
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
+from engine.experts.level import Level
+from engine.experts.native_cache import NativeCache
 from engine.experts.policies import Visit
 from engine.experts.precision import Demand, Thresholds, at_high
 from engine.experts.predictors.predictor import Floats
@@ -75,10 +77,6 @@ class ResidentExperts:
             for tier in spec.tiers
         }
 
-    def all_there(self, chosen: Sequence[int]) -> bool:
-        """Whether each can be run at some tier, as far as can be seen without the cache's lock."""
-        return all(map(self._planes.__getitem__, chosen))
-
     def address_of(self, scores: Floats) -> int:
         """Where the scores of its experts lie, mostly in the same memory; float32 [experts]. Raises ValueError."""
         if scores is not self._scores:
@@ -109,7 +107,7 @@ class Residents:
 
     def __init__(
         self,
-        cache: ExpertCache,
+        cache: Level,
         kernel: NativeKernel,
         specs: Mapping[int, Sequence[ExpertSpec]],
         activation: Activation,
@@ -128,7 +126,8 @@ class Residents:
             for layer, own in specs.items()
             if all(replace(spec, top=finest(own).top) == finest(own) for spec in {*own})
         }
-        cache.changed = self._changed
+        if isinstance(cache, ExpertCache):
+            cache.changed = self._changed
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
@@ -144,6 +143,9 @@ class Residents:
                 _, low, layer.full = tiers[index][layer.whole]
                 layer.native.low = layer.spec.tiers.index(low) + 1
                 layer.native.high = layer.spec.tiers.index(tiers[index][layer.whole][Demand.HIGH]) + 1
+                if isinstance(self._cache, NativeCache):
+                    self._cache.show(layer.keys, layer.table, layer.spec.tiers.index(layer.full) + 1)
+                    continue
                 for key in layer.keys:
                     entry = self._cache.entry(key)
                     if entry is not None and entry.held:
@@ -173,6 +175,11 @@ class Residents:
         )  # fmt: skip
         tiers = (0, *experts.tiers)
         return expected[:found].tolist(), [tiers[n] for n in lacks[: min(found, len(asked))]]
+
+    def lacking(self, experts: ResidentExperts, step: Step) -> int:
+        """How many of a step's experts have to be fetched, as far as is seen without the lock; or UNDECIDED."""
+        _, ids, weights, _ = step.addresses
+        return self._kernel.lacking(experts.address, ids, step.k, weights, self.needed.buffer_info()[0])
 
     def run(self, experts: ResidentExperts, step: Step) -> int:
         """Fill step.y if all are there, and return how many ran; MISSING or UNDECIDED: nothing was computed."""

@@ -12,8 +12,12 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.experts.arrivals import Arrivals
 from engine.experts.backend import Step
+from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loader import Loader
+from engine.experts.loader_native import NativeLoader
+from engine.experts.native_arrivals import NativeArrivals
+from engine.experts.native_cache import NativeCache
 from engine.experts.observer import UNSEEN, Observer, seen
 from engine.experts.policies import Visit, WeightsByShare
 from engine.experts.precision import EXACT, Demand, Thresholds, tiers_of
@@ -23,10 +27,12 @@ from engine.experts.ranks import Ranks
 from engine.experts.repairs import Repairs
 from engine.experts.residents import Residents
 from engine.experts.several import Call, Several
-from engine.experts.single import Single
+from engine.experts.single import CachedSingle, Single
+from engine.experts.single_native import NativeSingle
 from engine.experts.sweep import Sweeps
 from engine.experts.telemetry import Snapshot, Telemetry
 from engine.experts.two_level import TieredCache
+from engine.experts.under_way import UnderWay
 from engine.experts.wants import Want, wants_as_missing, wants_of
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
@@ -82,7 +88,14 @@ class ExpertRuntime:
         self._tier = tier
         self._pretended: tuple[ExpertKey, ...] = ()
         self._tiers: dict[int, list[tuple[int, int, int]]] = {}  # by layer, expert and Demand
-        self.arrivals = Arrivals(cache, loader, self.telemetry)
+        level = cache.levels[0]
+        self.arrivals: UnderWay
+        if isinstance(level, NativeCache):
+            if not isinstance(loader, NativeLoader):
+                raise ValueError("a cache whose table is native takes native readers")
+            self.arrivals = NativeArrivals(level, cache.counts[0], loader, self.telemetry)
+        else:
+            self.arrivals = Arrivals(cache, loader, self.telemetry)
         sweeps = None
         if len(cache.levels) == 1:
             sweeps = Sweeps(cache.levels[0], self.arrivals, self.telemetry, self._specs, self._tiers)
@@ -97,13 +110,19 @@ class ExpertRuntime:
             else None
         )
         self._repairs = Repairs(cache.levels[0], self.arrivals, loader, self.telemetry)
-        self._single = None
+        self._single: Single | None = None
         if self._residents is not None:
-            self._single = Single(self._residents, cache, self.arrivals, self.telemetry, self._repairs)
+            self._single = self._shortest(self._residents, cache)
         self.prefetch: Prefetch | None = None
         self._ranks = Ranks(source.layers)
         self.set_thresholds(thresholds)
         self.set_tier(tier)
+
+    def _shortest(self, residents: Residents, cache: TieredCache) -> Single | None:
+        level, counts, rest = cache.levels[0], cache.counts[0], (self.telemetry, self._repairs)
+        if isinstance(level, NativeCache) and isinstance(self.arrivals, NativeArrivals):
+            return NativeSingle(residents, level, counts, self.arrivals, *rest)
+        return CachedSingle(residents, level, counts, self.arrivals, *rest) if isinstance(level, ExpertCache) else None
 
     def moe(self, layer: int, x: Tensor, ids: Tensor, weights: Tensor) -> Tensor:
         """See ExpertBackend.moe. Raises UnderhillError when an expert cannot be read; the runtime stays usable.

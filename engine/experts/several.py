@@ -10,18 +10,23 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from engine.experts.arrivals import Arrivals
 from engine.experts.demands import Demands
 from engine.experts.entry import Lease
 from engine.experts.observer import Observer
 from engine.experts.prefetch import Prefetch
-from engine.experts.sweep import BATCH, Sweeps
+from engine.experts.sweep import Sweeps
 from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import TieredCache
+from engine.experts.under_way import UnderWay
 from engine.experts.wants import Want
 from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel, Work
 from engine.store.layout import ExpertSpec
+
+# Products computed at a time while others are read: some 4 ms on two cores, long enough for the kernels to be called
+# for, and short enough for what has come meanwhile to be followed by more before the disk runs out of work.
+BATCH = 1 << 31
+OWN = 8  # tokens whose products take as long as an expert's weights take to come from memory (docs/benchmarks.md)
 
 
 class Call(NamedTuple):
@@ -42,7 +47,7 @@ class Several:
     def __init__(
         self,
         cache: TieredCache,
-        arrivals: Arrivals,
+        arrivals: UnderWay,
         kernels: Sequence[Kernel],
         activation: Activation,
         telemetry: Telemetry,
@@ -62,38 +67,43 @@ class Several:
         """
         self._arrivals.settle()
         leases = self._cache.lookup((want.key, want.tier, want.full) for want in wants)
-        ready = deque((want, leases[want.key]) for want in wants if want.key in leases)
+        there = deque((want, leases[want.key]) for want in wants if want.key in leases)
+        came: deque[tuple[Want, Lease]] = deque()
         missing = {want.key: want for want in wants if want.tier and want.key not in leases}
         sweep = None
         if self._sweeps is not None and wants and len(call.x) > 1:
             sweep = self._sweeps.begin(wants[0].key.layer, wants)
+        if sweep is not None:
+            there = deque(sorted(there, key=sweep.keeps))  # those first whose room is free then
         window = self._window if len(call.x) > 1 else len(missing)  # one token's experts are soon all there
         has_room = None if sweep is None else sweep.has_room
         demands = Demands(self._arrivals, {key: want.tier for key, want in missing.items()}, window, has_room)
         try:
-            demands.start(len(ready))
+            demands.start(len(there))
             if len(call.x) == 1 and self.ahead is not None and self.ahead.awake:
                 x = call.x[0].to("cpu", torch.float32).numpy()
                 self.ahead.routed(wants[0].key.layer, [want.key.expert for want in wants], x)
-            self._telemetry.hit(len(ready))
+            self._telemetry.hit(len(there))
             self._telemetry.misses += len(missing)
             skipped = [slot for want in wants if not want.tier and want.key not in leases for slot in want.slots]
             self._telemetry.precision[0] += len(skipped)
-            while ready or demands:
-                if not ready:
-                    ready.extend((missing[lease.key], lease) for lease in demands.take())
-                size = len(ready) if sweep is None else min(BATCH, len(ready))
-                batch = [ready.popleft() for _ in range(size)]
+            while there or came or demands:
+                came.extend((missing[lease.key], lease) for lease in demands.come())
+                demands.start(len(there) + len(came))
+                if sweep is not None and not demands.waiting:
+                    sweep.read_ahead()
+                if not there and not came:
+                    came.extend((missing[lease.key], lease) for lease in demands.take())
+                # Those that came first: their room is what the next ones are read into. What was there can wait, and
+                # is something to compute whenever nobody has come.
+                batch = _batch(came or there, None if sweep is None and not demands else BATCH)
                 self._run(call, batch)
                 if sweep is not None:
                     for want, _ in batch:
                         sweep.done(want.key)
-                    demands.start(len(ready))
-                    if not demands.waiting:
-                        sweep.read_ahead()
             return skipped
         finally:
-            for _, lease in ready:
+            for _, lease in (*there, *came):
                 lease.release()
             demands.abandon()
 
@@ -115,3 +125,14 @@ class Several:
         finally:
             for _, lease in found:
                 lease.release()
+
+
+def _batch(waiting: deque[tuple[Want, Lease]], most: int | None) -> list[tuple[Want, Lease]]:
+    """The first of these, as many as `most` products allow, and one at least; None: all."""
+    taken: list[tuple[Want, Lease]] = []
+    products = 0
+    while waiting and (most is None or not taken or products < most):
+        want, lease = waiting.popleft()
+        taken.append((want, lease))
+        products += want.spec.parameters * (len(want.slots) + OWN)
+    return taken

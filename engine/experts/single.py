@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 
-from engine.experts.arrivals import Arrivals
 from engine.experts.backend import Step
+from engine.experts.cache import ExpertCache
 from engine.experts.demands import Demands
 from engine.experts.entry import Entry
 from engine.experts.keys import ExpertKey
@@ -15,21 +16,22 @@ from engine.experts.prefetch import Prefetch
 from engine.experts.repairs import Repairs
 from engine.experts.residents import ResidentExperts, Residents
 from engine.experts.telemetry import Telemetry
-from engine.experts.two_level import TieredCache
+from engine.experts.two_level import LevelCounts
+from engine.experts.under_way import UnderWay
 from engine.kernels.native import SKIPPED, UNDECIDED
 
 
-class Single:
+class Single(ABC):
     """The short way: one native call where all are there, else one for those that are and one for whoever comes.
 
     For one level of memory, that of `residents`.
     """
 
     def __init__(
-        self, residents: Residents, cache: TieredCache, arrivals: Arrivals, telemetry: Telemetry, repairs: Repairs
+        self, residents: Residents, counts: LevelCounts, arrivals: UnderWay, telemetry: Telemetry, repairs: Repairs
     ) -> None:
         self._residents, self._arrivals, self._telemetry, self._repairs = residents, arrivals, telemetry, repairs
-        self._level, self._counts = cache.levels[0], cache.counts[0]
+        self._counts = counts
         self.observer: Observer | None = None
         self.ahead: Prefetch | None = None
 
@@ -44,9 +46,49 @@ class Single:
         self._arrivals.settle()
         chosen: list[int] = step.chosen.tolist()
         ahead = self.ahead if self.ahead is not None and self.ahead.awake else None
-        if ahead is not None and experts.all_there(chosen):
+        if ahead is not None and not self._residents.lacking(experts, step):
             ahead.routed(layer, chosen, step.given)
             ahead = None
+        return self._served(experts, step, chosen, ahead)
+
+    @abstractmethod
+    def _served(self, experts: ResidentExperts, step: Step, chosen: Sequence[int], ahead: Prefetch | None) -> bool:
+        """See play. ahead: to be told of the layer once all is asked for; None: it knows, or nobody does."""
+
+    def _run(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
+        """Compute these, all of them leased."""
+        if not ranks:
+            return
+        start = 0.0 if self.observer is None else time.perf_counter()
+        self._residents.run_some(experts, step, ranks)
+        if self.observer is not None:
+            self.observer.computed(experts.layer, len(ranks), start, time.perf_counter())
+
+    def _run_as_they_come(
+        self, experts: ResidentExperts, step: Step, demands: Demands, ranks: Mapping[ExpertKey, int]
+    ) -> None:
+        """Compute whoever was asked for, each as soon as it is there."""
+        while demands:
+            leases = demands.take()
+            try:
+                self._run(experts, step, [ranks[lease.key] for lease in leases])
+            finally:
+                for lease in leases:
+                    lease.release()
+
+
+class CachedSingle(Single):
+    """See Single; over a cache whose table is Python's."""
+
+    def __init__(
+        self, residents: Residents, cache: ExpertCache, counts: LevelCounts, arrivals: UnderWay, telemetry: Telemetry,
+        repairs: Repairs,
+    ) -> None:  # fmt: skip
+        super().__init__(residents, counts, arrivals, telemetry, repairs)
+        self._level = cache
+
+    def _served(self, experts: ResidentExperts, step: Step, chosen: Sequence[int], ahead: Prefetch | None) -> bool:
+        """See Single."""
         demands: Demands | None = None
         hits: list[Entry] = []
         try:
@@ -65,17 +107,11 @@ class Single:
             self._counts.hits += len(there)
             self._telemetry.misses += len(tiers)
             if ahead is not None:
-                ahead.routed(layer, chosen, step.given)
+                ahead.routed(experts.layer, chosen, step.given)
             self._run(experts, step, there)
             self._level.unpin(hits)
             hits = []
-            while demands:
-                leases = demands.take()
-                try:
-                    self._run(experts, step, [ranks[lease.key] for lease in leases])
-                finally:
-                    for lease in leases:
-                        lease.release()
+            self._run_as_they_come(experts, step, demands, ranks)
             self._residents.combine(step)
             return True
         finally:
@@ -101,12 +137,3 @@ class Single:
             elif planes != SKIPPED:
                 there.append(rank)
         return there, ranks, tiers
-
-    def _run(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
-        """Compute these, all of them leased."""
-        if not ranks:
-            return
-        start = 0.0 if self.observer is None else time.perf_counter()
-        self._residents.run_some(experts, step, ranks)
-        if self.observer is not None:
-            self.observer.computed(experts.layer, len(ranks), start, time.perf_counter())

@@ -6,18 +6,17 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from engine.experts.arrivals import Arrivals
-from engine.experts.cache import ExpertCache
+from engine.experts.entry import Lease
 from engine.experts.keys import ExpertKey
+from engine.experts.level import Level
 from engine.experts.telemetry import Telemetry
+from engine.experts.under_way import UnderWay
 from engine.experts.wants import Want
+from engine.hardware.speed import WINDOW, WINDOW_SHARE
 from engine.store.layout import ExpertSpec
 
-WINDOW = 64 << 20  # bytes on their way through the cache: a few reads of any model, and little of what decoding needs
-SHARE = 4  # of the cache that the window takes at most: one part in so many
+LEAST = 3  # experts that it holds all the same, where there is room for them: one computed, one read, one in between
 COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too
-# Experts computed at a time: long enough for the kernels, and what is read meanwhile is soon followed by more.
-BATCH = 4
 
 
 class Sweep:
@@ -30,8 +29,8 @@ class Sweep:
 
     def __init__(
         self,
-        cache: ExpertCache,
-        arrivals: Arrivals,
+        cache: Level,
+        arrivals: UnderWay,
         window: int,
         keep: frozenset[int],
         ahead: Sequence[tuple[ExpertKey, int]],
@@ -43,6 +42,10 @@ class Sweep:
     def has_room(self, key: ExpertKey, tier: int) -> bool:
         """Whether it can be asked for without anybody having to leave."""
         return self._cache.lacking(key, tier) <= self._cache.free
+
+    def keeps(self, found: tuple[Want, Lease]) -> bool:
+        """Whether this expert stays."""
+        return found[0].key.expert in self._keep
 
     def done(self, key: ExpertKey) -> None:
         """It was computed: its room is for the next one, unless it may stay."""
@@ -66,8 +69,8 @@ class Sweeps:
 
     def __init__(
         self,
-        cache: ExpertCache,
-        arrivals: Arrivals,
+        cache: Level,
+        arrivals: UnderWay,
         telemetry: Telemetry,
         specs: Mapping[int, Sequence[ExpertSpec]],
         tiers: Mapping[int, Sequence[tuple[int, int, int]]],
@@ -76,6 +79,7 @@ class Sweeps:
         self._specs, self._tiers = specs, tiers
         layers = tuple(specs)
         self._everything = sum(map(len, specs.values()))
+        self._row = {layer: row for row, layer in enumerate(layers)}
         self._next = dict(pairwise(layers))
         self._last: Sweep | None = None
 
@@ -83,8 +87,9 @@ class Sweeps:
         """One for these experts of a layer, those that are there being leased; None where all of them may stay."""
         last, self._last = self._last, None
         capacity, largest = self._cache.capacity, max(want.spec.layout.bytes_for(want.full) for want in wants)
-        window = min(WINDOW, capacity // SHARE)
-        stay = max(1, (capacity - window) // largest // len(self._specs))
+        window = max(min(WINDOW, capacity // WINDOW_SHARE), min(LEAST * largest, capacity))
+        all_layers, over = divmod((capacity - window) // largest, len(self._specs))
+        stay = all_layers + (self._row[layer] < over)
         if len(wants) <= stay or capacity >= self._everything * largest:
             return None
         chosen = self._telemetry.chosen(layer)

@@ -14,6 +14,7 @@ from engine.experts.buffers import Buffer
 from engine.experts.cache import ExpertCache
 from engine.experts.entry import Entry, Lease, Reservation
 from engine.experts.keys import ExpertKey
+from engine.experts.level import Level
 from engine.experts.policies import Visit
 
 
@@ -21,7 +22,8 @@ from engine.experts.policies import Visit
 class LevelCounts:
     """What happened at one level. hits: leases found there; arrivals: experts that came there from disk.
 
-    promotions: moved up from here; demotions: moved down from here; dropped: evicted to nowhere.
+    promotions: moved up from here; demotions: moved down from here; dropped: evicted to nowhere (a native table
+    does not count them).
     """
 
     hits: int = 0
@@ -50,14 +52,20 @@ class Arrival(NamedTuple):
 
 
 class TieredCache:
-    """One or two levels, fastest first; the last is ordinary memory, which the disk reads into."""
+    """One or two levels, fastest first; the last is ordinary memory, which the disk reads into.
 
-    def __init__(self, levels: Sequence[ExpertCache]) -> None:
+    A level whose table is native is alone, and has its own ways in from disk (NativeArrivals).
+    """
+
+    def __init__(self, levels: Sequence[Level]) -> None:
         if not 1 <= len(levels) <= 2:
             raise ValueError(f"{len(levels)} levels of memory; there are one or two")
-        self.levels = tuple(levels)
+        self._pools = tuple(level for level in levels if isinstance(level, ExpertCache))
+        if len(levels) == 2 and len(self._pools) < 2:
+            raise ValueError("a level whose table is native has to be the only one")
+        self.levels: tuple[Level, ...] = tuple(levels)
         self.counts = tuple(LevelCounts() for _ in levels)
-        for index, level in enumerate(levels):
+        for index, level in enumerate(self._pools):
             level.level = index
             level.evicted = self._demote if index + 1 < len(levels) else self._count_dropped
 
@@ -140,29 +148,29 @@ class TieredCache:
 
     def reserve(self, key: ExpertKey, tier: int) -> Arrival | None:
         """Room for an expert that is to be read from disk; None when leases leave too little."""
-        host = len(self.levels) - 1
+        host = len(self._pools) - 1
         if host:
-            partial = self.levels[host].lookup(key, 0)
+            partial = self._pools[host].lookup(key, 0)
             if partial is not None:
                 (self._promoted(partial) or partial).release()
-            reservation = self.levels[0].reserve(key, tier)
+            reservation = self._pools[0].reserve(key, tier)
             if reservation is not None:
-                staging = self.levels[host].borrow(tuple(b.nbytes for b in reservation.buffers), key)
+                staging = self._pools[host].borrow(tuple(b.nbytes for b in reservation.buffers), key)
                 if staging is not None:
                     return Arrival(0, reservation, tuple(staging))
-                self.levels[0].abandon(reservation)
-        reservation = self.levels[host].reserve(key, tier)
+                self._pools[0].abandon(reservation)
+        reservation = self._pools[host].reserve(key, tier)
         return None if reservation is None else Arrival(host, reservation, ())
 
     def commit(self, arrival: Arrival) -> Lease:
         """The views are filled: the expert is resident and leased."""
         self._came(arrival)
-        return self.levels[arrival.level].commit(arrival.reservation)
+        return self._pools[arrival.level].commit(arrival.reservation)
 
     def place(self, arrival: Arrival) -> None:
         """The views are filled: the expert is resident, and nobody waits for it."""
         self._came(arrival)
-        self.levels[arrival.level].place(arrival.reservation)
+        self._pools[arrival.level].place(arrival.reservation)
 
     def _came(self, arrival: Arrival) -> None:
         if arrival.staging:
@@ -177,15 +185,15 @@ class TieredCache:
     def abandon(self, arrival: Arrival) -> None:
         """The views were not filled, and nobody writes to them any more."""
         self._return(arrival)
-        self.levels[arrival.level].abandon(arrival.reservation)
+        self._pools[arrival.level].abandon(arrival.reservation)
 
     def _return(self, arrival: Arrival) -> None:
         if arrival.staging:
-            self.levels[-1].give_back(arrival.staging)
+            self._pools[-1].give_back(arrival.staging)
 
     def _promoted(self, lease: Lease) -> Lease | None:
         """The same expert one level up, the lease below released; None when there is no room."""
-        upper, lower = self.levels[lease.level - 1], self.levels[lease.level]
+        upper, lower = self._pools[lease.level - 1], self._pools[lease.level]
         if upper.tier(lease.key) >= lease.tier:
             return None
         reservation = upper.reserve(lease.key, lease.tier)
@@ -203,7 +211,7 @@ class TieredCache:
         return raised
 
     def _demote(self, entry: Entry) -> None:
-        lower = self.levels[1]
+        lower = self._pools[1]
         reservation = None if lower.tier(entry.key) >= entry.tier else lower.reserve(entry.key, entry.tier)
         if reservation is None:
             self.counts[0].dropped += 1

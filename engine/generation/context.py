@@ -21,8 +21,11 @@ class State(Protocol):
     def length(self) -> int: ...
     @property
     def nbytes(self) -> int: ...
+    @property
+    def cuts_anywhere(self) -> bool: ...
     def rollback(self, length: int) -> int: ...
     def snapshot(self) -> None: ...
+    def rows_with(self, tokens: int) -> int | None: ...
 
 
 class Model(Protocol):
@@ -68,6 +71,10 @@ class Context:
         """Bytes that the state takes."""
         return self._state.nbytes
 
+    def rows_with(self, tokens: int) -> int | None:
+        """Bytes that rows of tokens take once so many more are here; None where the model does not say."""
+        return self._state.rows_with(tokens)
+
     def reuse(self, ids: Sequence[int]) -> int:
         """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.
 
@@ -96,7 +103,8 @@ class Context:
         """Read a prompt and return the logits [V] after its last token; None if cancelled, between chunks or in one.
 
         marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
-        snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it).
+        snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it). What
+        can be cut anywhere is read without pausing there: every pass may read all that is missing from disk once more.
         """
         reused = self.reuse(ids)
         self._due = len(ids)
@@ -113,7 +121,8 @@ class Context:
         progress: Callable[[int, int], None],
         cancelled: Callable[[], bool],
     ) -> Tensor | None:
-        stops = sorted({m for m in (*marks, len(ids) - 1, len(ids)) if reused < m <= len(ids)})
+        pauses = () if self._state.cuts_anywhere else (*marks, len(ids) - 1)
+        stops = sorted({m for m in (*pauses, len(ids)) if reused < m <= len(ids)})
         logits: Tensor | None = None
         for stop in stops:
             while len(self.tokens) < stop:

@@ -9,10 +9,15 @@ from engine.kernels.attend import attend_many
 from engine.models.attend import attend_one, attend_span
 from engine.models.holding import Holding
 from engine.models.norms import rms, rms_scale
+from engine.models.rope import RopeTable
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec
 from engine.models.state import RecurrentState, RowsState
 from engine.models.weights import Linear, Weights, fetch, load_linear
+
+# Bytes of queries and keys that are normed and turned at a time: what is made on the way stays in the nearest caches
+# and is not had anew from the system, cleared page by page, which took longer than all of the arithmetic (measured).
+AT_ONCE = 1 << 19
 
 
 class Attention:
@@ -45,22 +50,36 @@ class Attention:
         both = spec.heads + spec.kv_heads
         qk = rows[:, :both]
         v = rows[:, spec.heads : both] if spec.v is None else rows[:, both : both + spec.kv_heads]
-        qk, v = self._prepared(qk, v, span)
+        qk, v = self._prepared_in_parts(qk, v, span)
         q, k = qk[:, : spec.heads], qk[:, spec.heads :].transpose(0, 1)
         out = self._attended(q, (k, v.transpose(0, 1)), span, state)
         if spec.gated:
             out = out * rows[:, -spec.heads :].reshape(span.length, -1).sigmoid()
         return self.out(out)
 
-    def _prepared(self, qk: Tensor, v: Tensor, span: Span) -> tuple[Tensor, Tensor]:
+    def _prepared_in_parts(self, qk: Tensor, v: Tensor, span: Span) -> tuple[Tensor, Tensor]:
+        """As `_prepared`, in the place of what is given."""
+        spec, step = self.spec, max(1, AT_ONCE // (qk[0].numel() * qk.itemsize))
+        rope = None if spec.rope is None else span.rope(spec.rope)
+        if spec.v is None or span.length <= step:  # keys that are values as well have to stay as they are
+            return self._prepared(qk, v, rope)
+        for start in range(0, span.length, step):
+            part = slice(start, start + step)
+            given = v[part]
+            qk[part], values = self._prepared(qk[part], given, None if rope is None else rope.of(part))
+            if values is not given:
+                given.copy_(values)
+        return qk, v
+
+    def _prepared(self, qk: Tensor, v: Tensor, rope: RopeTable | None) -> tuple[Tensor, Tensor]:
         """Norms, clipping and rope, in the order of the family."""
         spec = self.spec
         if spec.qk_norm is not None and not spec.qk_norm_after_rope:
             qk = self._normed(qk)
         if spec.clip_qkv is not None:
             qk, v = qk.clamp(-spec.clip_qkv, spec.clip_qkv), v.clamp(-spec.clip_qkv, spec.clip_qkv)
-        if spec.rope is not None:
-            qk = span.rope(spec.rope).apply(qk)
+        if rope is not None:
+            qk = rope.apply(qk)
         if spec.qk_norm is not None and spec.qk_norm_after_rope:
             qk = self._normed(qk)
         if spec.v_norm:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import torch
@@ -21,14 +21,12 @@ from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import SequenceState
 from engine.models.tape.player import NotRecorded, Player, record
-from engine.models.weights import Linear, Weights, fetch
+from engine.models.weights import Linear, Weights, fetch, looked_up
 
 
 class Decoder:
     """A causal language model. The residual stream is float32 whatever the weights are held as.
 
-    passed: told of every layer with experts that is through: its own index and the residual stream [T, H] behind it,
-    which is neither to be changed nor kept.
     most_tokens: that a new sequence makes room for ahead of need (see ChunkedRows.most).
     """
 
@@ -40,18 +38,17 @@ class Decoder:
         dense: Holding = F32,
         kv_dtype: torch.dtype = torch.float32,
     ) -> None:
-        """dense: how linear layers, the head and looked-up rows are held, and who multiplies with them.
+        """dense: how linear layers, the head and small tables are held, and who multiplies with them.
         kv_dtype: float32 or bfloat16.
 
         Raises UnderhillError: BROKEN_FILE for weights of other shapes than the spec's, and what `fetch` raises.
         """
         self.spec = spec
-        self.passed: Callable[[int, Tensor], None] | None = None
         self.kv_dtype = kv_dtype
         self.most_tokens = sys.maxsize
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
-        table = None if shared else Linear(fetch(weights, f"{spec.embedding}.weight"), None, dense.for_table)
+        table = None if shared else looked_up(weights, f"{spec.embedding}.weight", dense)
         head = fetch(weights, f"{spec.head or spec.embedding}.weight")
         self._head = Linear(head, _head_bias(spec, weights), dense.for_head)
         self._embedding = table or self._head
@@ -125,13 +122,11 @@ class Decoder:
         make = self._per_layer_inputs
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         if self._player is not None and span.length == 1:
-            return self._player.forward(x, inputs, state, span.horizon, want != "none", self.passed)
+            return self._player.forward(x, inputs, state, span.horizon, want != "none")
         state.begin()
         try:
             for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
                 x = layer.forward(x, span, layer_state, own)
-                if self.passed is not None and layer.feed_forward.router is not None:
-                    self.passed(layer.index, x)
         except BaseException:
             state.rollback(span.start)
             raise

@@ -64,7 +64,7 @@ class MoeBlock:
     def __init__(
         self, spec: MoeSpec, weights: Weights, hidden: int, dense: Holding, layer: int, experts: ExpertBackend
     ) -> None:
-        self.router: Router | None = Router(spec.router, weights, hidden)
+        self.router: Router | None = Router(spec.router, weights, hidden, native=dense.kernel is not None)
         self._route = self.router
         self.layer = layer
         self._experts = experts

@@ -20,6 +20,9 @@ from engine.models.spec import (
     MoeSpec,
 )
 from engine.store.layout import ROWS_PER_TILE
+from engine.store.table import stays
+
+CHECKSUM = 4  # bytes for each row that stays on the disk
 
 # exact: always float32. by_head: one of MLA's two, head below head; bf16 where no tiles are whole for every head.
 Role = Literal["linear", "head", "table", "exact", "by_head"]
@@ -27,22 +30,31 @@ Role = Literal["linear", "head", "table", "exact", "by_head"]
 
 @dataclass(frozen=True)
 class Matrix:
-    """One matrix [rows, cols] as it is held: stacked where several tensors of the checkpoint are, or many heads."""
+    """One matrix [rows, cols] as it is held: stacked where several tensors of the checkpoint are, or many heads.
+
+    name: of a table's one tensor, where that can be looked up on the disk.
+    """
 
     role: Role
     rows: int
     cols: int
     head_rows: int = 0
+    name: str = ""
+
+    @property
+    def stays(self) -> bool:
+        """Whether it stays on the disk, and rows are read when they are asked for (store/table.py)."""
+        return bool(self.name) and stays((self.rows, self.cols))
 
 
 def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
     """Every matrix of a decoder but those of the routed experts. own_vocab: rows of the table of per-layer inputs."""
     if spec.head is not None:
-        yield Matrix("table", spec.vocab, spec.hidden)
+        yield Matrix("table", spec.vocab, spec.hidden, name=f"{spec.embedding}.weight")
     yield Matrix("head", spec.vocab, spec.hidden)
     if spec.per_layer_inputs is not None:
         width = len(spec.layers) * spec.per_layer_inputs.dim
-        yield Matrix("table", own_vocab, width)
+        yield Matrix("table", own_vocab, width, name=f"{spec.per_layer_inputs.embedding}.weight")
         yield Matrix("linear", width, spec.hidden)
         for _ in (layer for layer in spec.layers if layer.per_layer is not None):
             yield Matrix("linear", spec.per_layer_inputs.dim, spec.hidden)
@@ -53,6 +65,8 @@ def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
 
 def nbytes(matrix: Matrix, dense: Holding, native: bool) -> int:
     """Bytes that it takes, held so, on native kernels or torch."""
+    if matrix.stays:
+        return CHECKSUM * matrix.rows
     rows, cols = matrix.rows, matrix.cols
     kind = _kind(matrix, dense, native)
     if kind in BITS and native:

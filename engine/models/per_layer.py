@@ -8,7 +8,7 @@ from engine.models.feed_forward import gated
 from engine.models.holding import Holding
 from engine.models.norms import build_norm
 from engine.models.spec import PerLayerGateSpec, PerLayerInputsSpec
-from engine.models.weights import Linear, Weights, fetch, load_linear
+from engine.models.weights import Weights, load_linear, looked_up
 
 
 class PerLayerInputs:
@@ -17,8 +17,7 @@ class PerLayerInputs:
     def __init__(self, spec: PerLayerInputsSpec, weights: Weights, hidden: int, dense: Holding) -> None:
         self._dim, self._scale = spec.dim, hidden**-0.5
         # rows that are only looked up; one scale for the shares of all layers, as torch's int8 has, would be too coarse
-        table = fetch(weights, f"{spec.embedding}.weight")
-        self._table = Linear(table, None, dense.for_table)
+        self._table = looked_up(weights, f"{spec.embedding}.weight", dense)
         self._projection = load_linear(weights, spec.projection, dense=dense)
         self._norm = build_norm(spec.norm, weights, spec.dim)
 

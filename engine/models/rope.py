@@ -20,6 +20,10 @@ class RopeTable:
     dim: int
     interleaved: bool
 
+    def of(self, tokens: slice) -> RopeTable:
+        """The table of some of the tokens."""
+        return RopeTable(self.cos[tokens], self.sin[tokens], self.dim, self.interleaved)
+
     def apply(self, x: Tensor) -> Tensor:
         """Rotate the first `dim` of x [T, heads, head_dim] float32; the rest is passed through."""
         if x.shape[-1] == self.dim:

@@ -12,11 +12,14 @@ from engine.models.weights import Weights, fetch, vector
 
 
 class Router:
-    """The router of one MoE block. weight: [E, H] float32, also what predictors of coming experts multiply with."""
+    """The router of one MoE block. held: [E, H] float32, or bf16 where that is what is stored and native code computes
+    single tokens.
+    """
 
-    def __init__(self, spec: RouterSpec, weights: Weights, hidden: int) -> None:
+    def __init__(self, spec: RouterSpec, weights: Weights, hidden: int, *, native: bool = False) -> None:
         self.spec = spec
-        self.weight = fetch(weights, f"{spec.weight}.weight").float()
+        stored = fetch(weights, f"{spec.weight}.weight")
+        self.held = stored if native and stored.dtype == torch.bfloat16 else stored.float()
         self.bias = vector(weights, f"{spec.weight}.bias") if spec.bias else None
         self.choice_bias = None if spec.choice_bias is None else vector(weights, spec.choice_bias)
         self.expert_scale = None if spec.expert_scale is None else vector(weights, spec.expert_scale)
@@ -24,6 +27,11 @@ class Router:
         self.input_scale = None
         if spec.input_scale is not None:
             self.input_scale = vector(weights, spec.input_scale) * hidden**-0.5
+
+    @property
+    def weight(self) -> Tensor:
+        """[E, H] float32, also what predictors of coming experts are made of."""
+        return self.held.float()
 
     def logits(self, x: Tensor) -> Tensor:
         """x: [T, H] float32, the router's input. Returns [T, E]."""

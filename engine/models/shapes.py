@@ -21,7 +21,7 @@ from engine.models.spec import (
     ParallelMlpSpec,
     ShortConvSpec,
 )
-from engine.models.weights import Weights
+from engine.models.weights import Table, Tables, Weights
 
 Shape = tuple[int, ...]
 Shapes = Iterator[tuple[str, Shape]]  # a tensor's name and its shape, without dimensions of 1
@@ -41,10 +41,21 @@ class CheckedWeights:
     def get(self, name: str) -> Tensor:
         """The tensor in its stored dtype. Whole numbers pass: they are a quantization, which `fetch` refuses."""
         tensor = self._weights.get(name)
-        found = tuple(n for n in tensor.shape if n != 1)
-        if tensor.dtype.is_floating_point and found != self._shapes.get(name, found):
-            raise disagreement(f"{name} is {list(found)} and should be {list(self._shapes[name])}")
+        if tensor.dtype.is_floating_point:
+            self._check(name, tensor.shape)
         return tensor
+
+    def table(self, name: str) -> Table | None:
+        """See Tables; None too where these weights know no such thing."""
+        found = self._weights.table(name) if isinstance(self._weights, Tables) else None
+        if found is not None:
+            self._check(name, found.shape)
+        return found
+
+    def _check(self, name: str, shape: Shape) -> None:
+        found = tuple(n for n in shape if n != 1)
+        if found != self._shapes.get(name, found):
+            raise disagreement(f"{name} is {list(found)} and should be {list(self._shapes[name])}")
 
 
 def disagreement(what: str) -> UnderhillError:

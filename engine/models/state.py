@@ -61,8 +61,17 @@ class ChunkedRows:
             self._table = RowsTable(self._chunks, self.dtype)
         return self._table.address
 
+    def bytes_with(self, count: int) -> int:
+        """Bytes that are allocated once so many more rows are here."""
+        missing = self.length + count - self.capacity
+        capacity = self.capacity + (self._step(missing) if missing > 0 else 0)
+        return self.heads * self.dim * self.dtype.itemsize * capacity
+
+    def _step(self, wanted: int) -> int:
+        return max(min(max(self.capacity, FIRST_CHUNK), LARGEST_CHUNK, self.most - self.capacity), wanted)
+
     def _grow(self, wanted: int) -> None:
-        size = max(min(max(self.capacity, FIRST_CHUNK), LARGEST_CHUNK, self.most - self.capacity), wanted)
+        size = self._step(wanted)
         self._chunks.append(torch.empty(self.heads, size, self.dim, dtype=self.dtype))
         self.capacity += size
         self._table = None
@@ -212,6 +221,11 @@ class SequenceState:
         """The lengths at which there are snapshots, ascending."""
         return tuple(snapshot.length for snapshot in self._snapshots)
 
+    @property
+    def cuts_anywhere(self) -> bool:
+        """Whether rollback reaches every length: no layer is recurrent."""
+        return not self._recurrent
+
     def begin(self) -> None:
         """A forward pass starts: the layers will run ahead of `length` one by one."""
         self._partial = True
@@ -221,6 +235,10 @@ class SequenceState:
         self.length += tokens
         self.horizon = max(self.horizon, horizon)
         self._partial = False
+
+    def rows_with(self, tokens: int) -> int:
+        """Bytes that rows take once so many more tokens are here: what does not grow with them is not counted."""
+        return sum(buffer.bytes_with(tokens) for rows in self._rows for buffer in rows.buffers)
 
     def prepared(self) -> list[int]:
         """STATES addresses per layer, for native code that takes the sequence one token further."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
@@ -23,6 +23,28 @@ class Weights(Protocol):
 
     def has(self, name: str) -> bool:
         """Whether there is such a tensor."""
+
+
+class Rows(Protocol):
+    """A matrix of which rows are looked up."""
+
+    def rows(self, ids: Tensor) -> Tensor:
+        """float32 [N, cols]. ids: [N]."""
+
+
+class Table(Rows, Protocol):
+    """The same, where it lies elsewhere than in memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+
+@runtime_checkable
+class Tables(Protocol):
+    """Weights of which some matrices can be looked up where they lie."""
+
+    def table(self, name: str) -> Table | None:
+        """The rows of a matrix, as they are stored; None where it must be held."""
 
 
 def fetch(weights: Weights, name: str) -> Tensor:
@@ -49,6 +71,12 @@ def _dequantized(tensor: Tensor, scales: Tensor) -> Tensor:
     rows, cols = tensor.shape
     wide = scales.repeat_interleave(FP8_BLOCK, 0)[:rows].repeat_interleave(FP8_BLOCK, 1)[:, :cols]
     return (tensor.float() * wide).bfloat16()
+
+
+def looked_up(weights: Weights, name: str, dense: Holding) -> Rows:
+    """A matrix of which rows are looked up and nothing else: left on the disk where it is large, or held."""
+    table = weights.table(name) if isinstance(weights, Tables) else None
+    return Linear(fetch(weights, name), None, dense.for_table) if table is None else table
 
 
 def load_linear(weights: Weights, *names: str, dense: Holding, bias: bool = False) -> Linear:

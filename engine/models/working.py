@@ -53,7 +53,7 @@ def opening_bytes(spec: DecoderSpec, dense: Holding, native: bool, item: int, ow
             return source + nbytes(matrix, dense, native)
         return source if matrix.role in ("head", "table") else 2 * source
 
-    return PIECE + max(taken(matrix) for matrix in matrices(spec, own_vocab))
+    return PIECE + max(taken(matrix) for matrix in matrices(spec, own_vocab) if not matrix.stays)
 
 
 def _mixer(spec: MixerSpec) -> int:

@@ -12,9 +12,10 @@ from engine.errors import Kind, UnderhillError
 from engine.kernels.crc32 import crc32
 from engine.kernels.memory import huge
 from engine.store import dtypes
-from engine.store.disk import PosixFile, open_file
+from engine.store.disk import DataFile, PosixFile, open_file
 from engine.store.manifest import DenseTensor, Manifest
 from engine.store.problems import broken, unreadable
+from engine.store.table import Table, stays
 
 CHUNK = 8 << 20  # bytes per read, so that checksums are taken while the bytes are still in the cache
 AHEAD = 16 << 20  # more than systems read ahead
@@ -25,16 +26,18 @@ OWN_MAPPING = 1 << 18
 
 
 class DenseWeights:
-    """Tensors by name, as they were in the checkpoint. Thread-safe."""
+    """Tensors by name, as they were in the checkpoint. Thread-safe.
+
+    copies: whether the system may keep some of what tables read from now on, for the next time.
+    """
 
     def __init__(self, path: Path, manifest: Manifest) -> None:
         """Raises UnderhillError(MISSING_FILE, DISK_ERROR or BROKEN_FILE)."""
         self._tensors = {t.name: t for t in manifest.dense}
         self._path = path / manifest.dense_file
-        try:
-            self._file = open_file(self._path, direct=False)
-        except OSError as cause:
-            raise unreadable(self._path, cause) from cause
+        self._file = self._opened()
+        self._scattered: DataFile | None = None  # the same once more, for tables
+        self.copies = True
         if any(t.offset + t.nbytes > self._file.size for t in manifest.dense):
             self.close()
             raise broken(f"{self._path.name} is cut short")
@@ -70,6 +73,28 @@ class DenseWeights:
             self._fill(entry, memoryview(tensor.reshape(-1).view(torch.uint8).numpy().data))
         return tensor
 
+    def table(self, name: str) -> Table | None:
+        """A matrix whose rows stay on the disk until they are asked for, looked through once; valid until `close`.
+
+        None where it is small, or not stored as plain numbers.
+
+        Raises UnderhillError as `get` does.
+        """
+        entry = self._tensors.get(name)
+        if entry is None or entry.dtype not in dtypes.FLOATS or not stays(entry.shape):
+            return None
+        if self._scattered is None:
+            self._scattered = self._opened()
+            if isinstance(self._scattered, PosixFile):
+                self._scattered.scattered()
+        return Table(self._scattered, self._path, entry, kept=self.copies)
+
+    def _opened(self) -> DataFile:
+        try:
+            return open_file(self._path, direct=False)
+        except OSError as cause:
+            raise unreadable(self._path, cause) from cause
+
     def _fill(self, entry: DenseTensor, view: memoryview) -> None:
         crc = 0
         for at in range(0, entry.nbytes, CHUNK):
@@ -89,4 +114,6 @@ class DenseWeights:
 
     def close(self) -> None:
         """Release the file."""
-        self._file.close()
+        for file in (self._file, self._scattered):
+            if file is not None:
+                file.close()

@@ -89,6 +89,16 @@ class PosixFile:
         if not self.direct and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self._fd, offset, nbytes, os.POSIX_FADV_DONTNEED)
 
+    def scattered(self) -> None:
+        """From now on it is read here and there, so that nothing is read ahead."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._fd, 0, 0, os.POSIX_FADV_RANDOM)
+
+    def expect(self, offset: int, nbytes: int) -> None:
+        """It is read there soon: the system may begin, without anybody waiting."""
+        if not self.direct and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._fd, offset, nbytes, os.POSIX_FADV_WILLNEED)
+
     def close(self) -> None:
         if self._fd >= 0:
             os.close(self._fd)

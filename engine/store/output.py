@@ -69,5 +69,5 @@ def disk_full(path: Path, missing: int | None = None) -> UnderhillError:
     return UnderhillError(
         Kind.DISK_FULL,
         f"There is no space left on the disk of {path.parent}.",
-        f"{room} there and import again: it continues where it stopped.",
+        f"{room} there and try again: it continues where it stopped.",
     )

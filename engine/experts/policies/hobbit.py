@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from engine.experts.policies.policy import Shape, Visit
@@ -75,6 +77,9 @@ class Hobbit(Scored):
         if self._ordered is None:
             return super()._rank()
         return self._ordered(self._row, self._token)  # the same numbers, to the last bit
+
+    def _found(self) -> array[int] | None:
+        return None if self._ordered is None else self._ordered.found
 
     def _forget(self) -> None:
         self._score[:] = 0.0

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from array import array
 from collections.abc import Iterable
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,20 @@ def values(array: Array) -> memoryview[float]:
     return cast("memoryview[float]", array.reshape(-1).data)
 
 
+class Leaving(NamedTuple):
+    """Where a policy keeps who leaves, for native code that lets them go itself; none of it ever moves.
+
+    bars, order, protect, next: addresses of what `Scored` says of them, protect being bytes. state: two int32, whether
+    the order is up to date, and how many are in next.
+    """
+
+    bars: int
+    order: int
+    protect: int
+    state: int
+    next: int
+
+
 class Scored(ABC):
     """A policy by scores. Experts are numbered row by row: row * experts + expert, rows being MoE layers as they run.
 
@@ -39,13 +54,34 @@ class Scored(ABC):
         self._bars = values(self._barred)
         self._order: Array = np.empty(len(self._keys))  # scores and bars, as long as nothing happens: `weighed`
         self._orders = values(self._order)
-        self._weighed = False
+        self._state = array("i", [0, 0])  # weighed, and how many of those who leave first are known natively
         self._first_out = least_where_native(self._order)
         self._next: list[int] = []  # who leave first, as long as nothing happens but that they do
+        self._protect = np.zeros(len(self._keys), np.uint8)
+        self._protects = self._protect.data
         self._protected: set[int] = set()
         self._pending: list[Visit] = []
         self._row = len(shape.layers)  # that runs now; before the first visit, as if one round were over
         self._token = 0  # in this sequence, 1 for the first
+
+    @property
+    def _weighed(self) -> bool:
+        return bool(self._state[0])
+
+    @_weighed.setter
+    def _weighed(self, value: bool) -> None:
+        self._state[0] = value
+
+    def leaving(self) -> Leaving | None:
+        """None: it has to be told of everybody who comes and goes, and asked for everybody who leaves."""
+        own = type(self)
+        if own.inserted is not Scored.inserted or own.removed is not Scored.removed or own.victim is not Scored.victim:
+            return None
+        found = self._found()
+        if found is None:
+            return None
+        bars, order, protect = (own.ctypes.data for own in (self._barred, self._order, self._protect))
+        return Leaving(bars, order, protect, self._state.buffer_info()[0], found.buffer_info()[0])
 
     @property
     def table(self) -> tuple[int, int]:
@@ -73,7 +109,7 @@ class Scored(ABC):
         """See Policy.inserted."""
         at = self._at(key)
         self._weighed = False
-        self._bars[at] = PROTECTED if at in self._protected else 0.0
+        self._bars[at] = PROTECTED if self._protects[at] else 0.0
 
     def removed(self, key: ExpertKey) -> None:
         """See Policy.removed."""
@@ -83,13 +119,15 @@ class Scored(ABC):
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """See Policy.protect."""
         rows, experts = self._rows, self._shape.experts
-        bars, before = self._bars, self._protected
+        bars, protects, before = self._bars, self._protects, self._protected
         self._protected = {rows[layer] * experts + expert for layer, expert in keys}
         self._weighed = False
         for at in before - self._protected:
+            protects[at] = 0
             if bars[at] == PROTECTED:
                 bars[at] = 0.0
         for at in self._protected - before:
+            protects[at] = 1
             if bars[at] == 0.0:
                 bars[at] = PROTECTED
 
@@ -136,13 +174,17 @@ class Scored(ABC):
             return
         self._digest()
         self._next = self._rank()
-        self._weighed = True
+        self._state[0], self._state[1] = 1, len(self._next)
 
     def _rank(self) -> list[int]:
         """Scores and bars; the first to leave."""
         self._weigh(self._order)
         self._order += self._barred
         return [int(self._order.argmin())] if self._first_out is None else self._first_out()
+
+    def _found(self) -> array[int] | None:
+        """Where native code writes `_next`."""
+        return None if self._first_out is None else self._first_out.found
 
     def _least(self, evictable: Evictable, first: int, end: int, below: float = float("inf")) -> ExpertKey | None:
         """Of the experts from number `first` to before `end` the evictable one that leaves first, its score `below`."""

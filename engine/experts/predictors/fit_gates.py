@@ -1,13 +1,13 @@
 """Gates that were taught what lies between: attention and experts of the rows in between move the hidden state.
 
 The folded gate of a coming row answers as if nothing lay between. Ridge regression adds to it what, over a recorded
-run, the true router's scores had beyond that: the same product on the same input, nothing more to do while decoding.
+run, the true router's scores had beyond that, from the same input and from what the coming row's experts were given for
+the token before: that is known long since, and attention brings much of it over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import numpy as np
 
@@ -18,22 +18,19 @@ from engine.experts.predictors.predictor import Floats
 RIDGE = 100.0  # tokens' worth of the belief that nothing lies between; from 30 to 300 little changes
 
 
-def fitted(
-    run: Observed, gates: Sequence[Gate], depth: int, on: Literal["gating", "after"] = "gating"
-) -> list[list[Linear]]:
-    """By row, maps to the scores of up to `depth` rows after it. run: with gating inputs, and `after` where on is."""
-    return [fitted_row(run, gates, row, depth, on) for row in range(len(gates))]
+def fitted(run: Observed, gates: Sequence[Gate], depth: int) -> list[list[Linear]]:
+    """By row, maps to the scores of up to `depth` rows after it. run: with gating inputs."""
+    return [fitted_row(run, gates, row, depth) for row in range(len(gates))]
 
 
-def fitted_row(
-    run: Observed, gates: Sequence[Gate], row: int, depth: int, on: Literal["gating", "after"] = "gating"
-) -> list[Linear]:
+def fitted_row(run: Observed, gates: Sequence[Gate], row: int, depth: int) -> list[Linear]:
     """`fitted` for one row."""
-    targets = range(row + 1, min(row + depth, len(gates) - 1) + 1)
-    source = gates[row] if on == "gating" else None
-    priors = [folded(source, gates[target]) for target in targets]
-    wanted = [own_scores(run, gates[target], target) for target in targets]
-    return _fitted(_inputs(run, gates, row, on), wanted, priors) if priors else []
+    assert run.gating is not None, "only a run with gating inputs can be fitted to"
+    found = []
+    for target in range(row + 1, min(row + depth, len(gates) - 1) + 1):
+        x = np.concatenate([run.gating[row].astype(np.float32), _before(run, target)], 1)
+        found.append(_fitted(x, own_scores(run, gates[target], target), folded(gates[row], gates[target])))
+    return found
 
 
 def own_scores(run: Observed, gate: Gate, row: int) -> Floats:
@@ -43,21 +40,24 @@ def own_scores(run: Observed, gate: Gate, row: int) -> Floats:
     return run.gating[row].astype(np.float32) @ own.weight.T + own.bias
 
 
-def _inputs(run: Observed, gates: Sequence[Gate], row: int, on: Literal["gating", "after"]) -> Floats:
-    recorded = run.gating if on == "gating" else run.after
-    assert recorded is not None, f"the run was recorded without {on}"
-    x = recorded[row].astype(np.float32)
-    if on == "after":
-        x /= np.sqrt(np.square(x).mean(1, keepdims=True) + 1e-6)
-    return x
+def _before(run: Observed, row: int) -> Floats:
+    """[N, H]: what the experts of a row were given for the token before; 0 where a sequence begins."""
+    assert run.gating is not None, "only a run with gating inputs can be fitted to"
+    found = np.roll(run.gating[row].astype(np.float32), 1, axis=0)
+    found[sorted(run.starts)] = 0
+    return found
 
 
-def _fitted(x: Floats, wanted: Sequence[Floats], priors: Sequence[Linear]) -> list[Linear]:
-    """Of each: argmin |x W + b - wanted|^2 + RIDGE |S (W - prior)|^2, S being the size of each channel of x."""
+def _fitted(x: Floats, wanted: Floats, prior: Linear) -> Linear:
+    """argmin |x W + b - wanted|^2 + RIDGE |S (W - prior)|^2, S being the size of each channel of x.
+
+    prior: for the first channels of x; of the others nothing is believed.
+    """
     size = np.sqrt(np.square(x).mean(0)) + np.float32(1e-6)
     size = np.maximum(size, size.max() * np.float32(1e-4))
     scaled = np.concatenate([x / size, np.ones((len(x), 1), np.float32)], 1)
-    rest = np.concatenate([w - (x @ p.weight.T + p.bias) for w, p in zip(wanted, priors)], 1)
+    believed = prior.weight.shape[1]
+    rest = wanted - (x[:, :believed] @ prior.weight.T + prior.bias)
     if len(x) < scaled.shape[1]:  # the same solution from the smaller of the two matrices
         gram = (scaled @ scaled.T).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE
@@ -66,5 +66,6 @@ def _fitted(x: Floats, wanted: Sequence[Floats], priors: Sequence[Linear]) -> li
         gram = (scaled.T @ scaled).astype(np.float64)
         gram[np.diag_indices_from(gram)] += RIDGE
         found = np.linalg.solve(gram, scaled.T @ rest).astype(np.float32)
-    more = np.split(found, len(priors), 1)
-    return [Linear(p.weight + (m[:-1] / size[:, None]).T, p.bias + m[-1]) for m, p in zip(more, priors)]
+    weight = np.ascontiguousarray((found[:-1] / size[:, None]).T)
+    weight[:, :believed] += prior.weight
+    return Linear(weight, prior.bias + found[-1])

@@ -6,13 +6,12 @@ first.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from engine.experts.predictors.predictor import Floats, Sight
 from engine.kernels.dense import Packed, set_bias
@@ -44,29 +43,30 @@ class Gate:
 
     def ranking(self, scores: Floats) -> Floats:
         """By what the best are taken. scores: [..., E], the router's own."""
-        if self.choice is None:
-            return scores
-        return np.asarray(1 / (1 + np.exp(-scores)) + self.choice, np.float32)
+        return _ranking(scores, self.choice)
+
+
+def _ranking(scores: Floats, choice: Floats | None) -> Floats:
+    return scores if choice is None else np.asarray(1 / (1 + np.exp(-scores)) + choice, np.float32)
 
 
 @dataclass(frozen=True, eq=False)
 class Linear:
-    """scores [E] = weight [E, H] x + bias [E]."""
+    """scores [E] = weight x + bias [E]. weight: [E, H], float16 where it lies in a file so; or [E, 2 H], of two inputs,
+    the second being what the experts of the row that it speaks for were given for the token before.
+    """
 
-    weight: Floats
+    weight: NDArray[np.floating]
     bias: Floats
 
 
-def folded(source: Gate | None, target: Gate) -> Linear:
-    """The target's router on what the source's experts are given, as if only the norms' weights lay between.
-
-    source None: on a residual stream divided by its root mean square.
-    """
+def folded(source: Gate, target: Gate) -> Linear:
+    """The target's router on what the source's experts are given, as if only the norms' weights lay between."""
     bias = np.zeros(len(target.weight), np.float32) if target.bias is None else target.bias
     weight = target.weight if target.scale is None else target.weight * target.scale
     if target.shift is not None:
         bias = bias + target.weight @ target.shift
-    if source is None or source.given_scale is None:
+    if source.given_scale is None:
         return Linear(weight, bias)
     size = np.abs(source.given_scale)
     heard = size > LEAST_SCALE * size.max()
@@ -76,44 +76,54 @@ def folded(source: Gate | None, target: Gate) -> Linear:
     return Linear(weight, bias)
 
 
-def stacked(gates: Sequence[Gate], depth: int, on: Literal["gating", "after"] = "gating") -> list[list[Linear]]:
+def stacked(gates: Sequence[Gate], depth: int) -> list[list[Linear]]:
     """By row, the routers of up to `depth` rows after it, folded."""
     rows = range(len(gates))
-    return [[folded(gates[r] if on == "gating" else None, gates[t]) for t in rows[r + 1 : r + 1 + depth]] for r in rows]
+    return [[folded(gates[row], gates[t]) for t in rows[row + 1 : row + 1 + depth]] for row in rows]
 
 
 class StackedGates:
-    """The next routers on this row's gating input, or on the hidden state behind its experts (on='after')."""
+    """The next routers on this row's gating input, and, where they were taught to, on what they saw one token ago."""
 
     def __init__(
         self,
         gates: Sequence[Gate],
         maps: Sequence[Sequence[Linear]],
-        on: Literal["gating", "after"] = "gating",
         kernel: NativeKernel | None = None,
-        name: str | None = None,
+        name: str = "gates",
     ) -> None:
         """maps: by row, one per row after it that it speaks for. kernel: multiplies, with BITS a weight; else numpy."""
-        self.name = name or ("gates" if on == "gating" else "after")
-        self._gates, self._on = gates, on
+        self.name = name
+        self._choices = [gate.choice for gate in gates]  # of the gates themselves nothing is kept
+        hidden = gates[0].weight.shape[1]
+        self._wide = [[one.weight.shape[1] > hidden for one in own] for own in maps]
+        self._remembers = any(map(any, self._wide))
+        self._before = np.zeros((len(gates) if self._remembers else 0, hidden), np.float32)
+        self._both = np.zeros(2 * hidden, np.float32)
+        self._now, self._then = self._both[:hidden], self._both[hidden:]
         arena = _Pages()
         self._products = [[_product(one, kernel, arena) for one in own] for own in maps]
 
     def begin_sequence(self) -> None:
-        """Nothing is kept."""
+        """There is no token before."""
+        self._before[:] = 0
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """See Predictor.scores."""
-        x = sight.gating if self._on == "gating" else sight.after
+        x = sight.gating
         ahead = row - sight.row
         if x is None or sight.row < 0 or ahead > len(self._products[sight.row]):
             return None
-        if self._on == "after":
-            x = x * np.float32(1 / math.sqrt(float(np.dot(x, x)) / len(x) + 1e-6))
-        return self._gates[row].ranking(self._products[sight.row][ahead - 1](x))
+        if self._wide[sight.row][ahead - 1]:
+            self._now[:] = x
+            self._then[:] = self._before[row]
+            x = self._both
+        return _ranking(self._products[sight.row][ahead - 1](x), self._choices[row])
 
     def learn(self, sight: Sight) -> None:
-        """Nothing to learn."""
+        """What this row is given is what was given before, for the next token."""
+        if self._remembers and sight.gating is not None:
+            self._before[sight.row] = sight.gating
 
 
 def _product(own: Linear, kernel: NativeKernel | None, arena: Arena) -> Product:

@@ -15,8 +15,8 @@ from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight
 class Observed:
     """What the routers of a run chose and what they saw.
 
-    tokens: [N] ids. starts: where sequences begin. ids: [rows, N, K], best first. gating, after: [rows, N, H] of any
-    float type, see Sight; None where they were not recorded. experts: of the row that has most.
+    tokens: [N] ids. starts: where sequences begin. ids: [rows, N, K], best first. gating: [rows, N, H] of any float
+    type, see Sight; None where it was not recorded. experts: of the row that has most.
     """
 
     tokens: NDArray[np.integer]
@@ -24,7 +24,6 @@ class Observed:
     ids: NDArray[np.integer]
     experts: int
     gating: NDArray[np.floating] | None = None
-    after: NDArray[np.floating] | None = None
 
     @property
     def shape(self) -> Shape:
@@ -40,7 +39,6 @@ class Observed:
             self.ids[:, first:end],
             self.experts,
             None if self.gating is None else self.gating[:, first:end],
-            None if self.after is None else self.after[:, first:end],
         )
 
 
@@ -60,7 +58,6 @@ def walk(run: Observed, predictors: Sequence[Predictor], learn: bool = True) -> 
         chosen = run.ids[:, at].tolist()
         for row in range(rows):
             sight.routed(chosen[row], _vector(run.gating, row, at))
-            sight.after = _vector(run.after, row, at)
             if learn:
                 for predictor in predictors:
                     predictor.learn(sight)

@@ -29,20 +29,19 @@ class Sight:
     """What is known of the token under way: one object for a whole run, written over.
 
     token: its id. row: of the MoE layer routed last, -1 before the first. chosen: of every row routed so far, the
-    experts, best first. gating: [H] float32, what the experts of that row are given; None where nobody tells.
-    after: [H] float32, the residual stream behind that row's layer; None until it is there. stamp: changes with these.
+    experts, best first. gating: [H] float32, what the experts of that row are given; None where nobody tells. stamp:
+    changes with these.
     """
 
     token: int = UNKNOWN
     row: int = -1
     chosen: list[Sequence[int]] = field(default_factory=list)
     gating: Floats | None = None
-    after: Floats | None = None
     stamp: int = 0
 
     def begin(self, token: int) -> None:
         """The next token."""
-        self.token, self.row, self.gating, self.after = token, -1, None, None
+        self.token, self.row, self.gating = token, -1, None
         self.chosen.clear()
         self.stamp += 1
 
@@ -50,12 +49,7 @@ class Sight:
         """The next row's router has spoken."""
         self.row += 1
         self.chosen.append(chosen)
-        self.gating, self.after = gating, None
-        self.stamp += 1
-
-    def passed(self, after: Floats) -> None:
-        """The layer of the row routed last is through."""
-        self.after = after
+        self.gating = gating
         self.stamp += 1
 
 

@@ -66,10 +66,18 @@ class CompatState:
         """Bytes held, snapshots included."""
         return _nbytes(self.cache) + sum(snapshot.nbytes for snapshot in self._snapshots)
 
+    def rows_with(self, tokens: int) -> None:
+        """Bytes that rows take once so many more tokens are here: transformers' caches do not say."""
+
     @property
     def snapshot_lengths(self) -> tuple[int, ...]:
         """The lengths at which there are snapshots, ascending."""
         return tuple(snapshot.length for snapshot in self._snapshots)
+
+    @property
+    def cuts_anywhere(self) -> bool:
+        """Whether rollback is known to reach every length; a cache that the modules make themselves cannot be cut."""
+        return not self._own and bool(self.cache.layers) and not self._uncuttable()
 
     def begin(self) -> None:
         """A forward pass starts: the layers will run ahead of `length` one by one."""

@@ -68,7 +68,7 @@ def _route(to: Recorder, router: Router, h: Tensor) -> tuple[Tensor, Tensor]:
     spec = router.spec
     if spec.input_norm_eps is not None:
         h = to.norm(Norm("rms", to.hidden, spec.input_norm_eps, router.input_scale), to.x, "routed")
-    logits = to.product(to.exact_view(router.weight, router.bias), h, "router")
+    logits = to.product(to.exact_view(router.held, router.bias), h, "router")
     routing = tape.Routing(
         spec.experts, spec.top_k, spec.score, spec.groups, spec.top_groups, spec.group_score == "top2",
         spec.masked_score, spec.normalize, spec.normalize_eps, spec.normalize_min, spec.scale, spec.jitter,

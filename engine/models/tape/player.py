@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
@@ -32,7 +32,6 @@ def record(
     inputs = None if own is None else to.floats("inputs", len(layers) * own.dim).view(len(layers), own.dim)
     for at, layer in enumerate(layers):
         _record_layer(to, layer, at, None if inputs is None else inputs[at])
-        to.end_layer()
     to.end_layers()
     logits = to.linear(head, to.norm(norm, to.x, "h"), "logits")
     if spec.logit_multiplier != 1.0:
@@ -71,7 +70,6 @@ class Player:
         self._turnings = tuple(recorded.turnings.values())
         self._angles = tape.Tape([tape.rope(t.frequencies, t.cosines, t.sines) for t in self._turnings])
         self._head = head
-        self._x = recorded.x[None]
         self._inputs, self._logits = inputs, logits
         self._step: TapeStep | None = None
 
@@ -82,11 +80,8 @@ class Player:
         state: SequenceState,
         horizon: int,
         wanted: bool,
-        passed: Callable[[int, Tensor], None] | None = None,
     ) -> Tensor | None:
         """x: [1, H], the embedded token. inputs: of every layer [1, dim]. Returns logits [1, V] if wanted.
-
-        passed: see Decoder.
 
         What is raised leaves `state` as Decoder.forward says.
         """
@@ -103,12 +98,7 @@ class Player:
             step.set(start, state.prepared())
             play(self._angles, step)
             for segment in self._segments:
-                if passed is None or segment.ending is None or segment.going_on is None:
-                    play(segment.tape, step)
-                else:
-                    play(segment.ending, step)
-                    passed(segment.ended, self._x)
-                    play(segment.going_on, step)
+                play(segment.tape, step)
                 if segment.step is not None:
                     ask(segment.layer, segment.step)
         except BaseException:

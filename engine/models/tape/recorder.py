@@ -26,18 +26,11 @@ class NotRecorded(Exception):
 
 @dataclass(frozen=True)
 class Segment:
-    """Ops played in one call, and what the experts are then asked: the model's own layer index and where.
-
-    ending, going_on: the same ops in two, for who wants to look between them: up to the end of the layer whose experts
-    were asked before, `ended`, and on from there.
-    """
+    """Ops played in one call, and what the experts are then asked: the model's own layer index and where."""
 
     tape: Tape
     layer: int = -1
     step: Step | None = None
-    ended: int = -1
-    ending: Tape | None = None
-    going_on: Tape | None = None
 
 
 class Turning:
@@ -67,8 +60,6 @@ class Recorder:
         self.segments: list[Segment] = []
         self.turnings: dict[RopeSpec, Turning] = {}
         self._ops: list[Op] = []
-        self._asked = -1  # the layer whose experts were asked last
-        self._ends = -1  # how many ops of those collected belong to it
         self._memory: dict[tuple[str, int], Tensor] = {}
         self._kept: list[Linear] = []
         self._held: list[Tensor] = []
@@ -116,9 +107,10 @@ class Recorder:
         return out
 
     def exact_view(self, weight: Tensor, bias: Tensor | None) -> View:
-        """A float32 matrix as it is, or as bf16 where that holds the same values, which is half to read."""
+        """A float32 or bf16 matrix as it is, or as bf16 where that holds the same values, which is half to read."""
         half = weight.bfloat16()
-        held = half if torch.equal(half.float(), weight) else weight.contiguous()
+        held = half if torch.equal(half.float(), weight.float()) else weight
+        held = held.contiguous()
         self._held.append(held)
         return raw_view(held, bias)
 
@@ -135,13 +127,7 @@ class Recorder:
 
     def ask_experts(self, layer: int, step: Step) -> None:
         """Here the experts of a layer are asked; what follows finds their answer in step.y."""
-        self._close(layer, step)
-        self._asked = layer
-
-    def end_layer(self) -> None:
-        """Here a layer ends."""
-        if self._asked >= 0 and self._ends < 0:
-            self._ends = len(self._ops)
+        self.segments.append(Segment(self.end(), layer, step))
 
     def end(self) -> Tape:
         """The ops since the last experts, or since the last call."""
@@ -150,12 +136,4 @@ class Recorder:
 
     def end_layers(self) -> None:
         """Here the last layer has ended: what was not yet in a segment makes one without experts."""
-        self._close(-1, None)
-
-    def _close(self, layer: int, step: Step | None) -> None:
-        cut, ops, whole = self._ends, self._ops, self.end()
-        if cut < 0:
-            self.segments.append(Segment(whole, layer, step))
-        else:
-            self.segments.append(Segment(whole, layer, step, self._asked, Tape(ops[:cut]), Tape(ops[cut:])))
-        self._ends = self._asked = -1
+        self.segments.append(Segment(self.end()))

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import zlib
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
 from engine.kernels.call import Parts
+from engine.kernels.reads import Instead
 from engine.store.layout import ALIGN, ExpertSpec
 from engine.store.reader import Extent
 from tests.engine.kernels.records import random_parts
@@ -21,9 +24,9 @@ class _File:
     direct = True
     stride = ALIGN
     scatters = True
-    handle = None
 
-    def __init__(self, source: MemorySource, key: ExpertKey, parts: tuple[int, ...]) -> None:
+    def __init__(self, source: MemorySource, key: ExpertKey, parts: tuple[int, ...], handle: int | None) -> None:
+        self.handle = handle
         self.size = sum(source.spec_.layout.parts[index].nbytes for index in parts)
         self.read = partial(source.read, key, parts)
 
@@ -32,7 +35,10 @@ class _File:
 
 
 class MemorySource:
-    """Random experts. failing: keys whose reads fail; gate: reads wait for it; reads: (key, parts)."""
+    """Random experts. failing: keys whose reads fail; gate: reads wait for it; reads: (key, parts).
+
+    as_files: from then on its files have handles, by which `instead` reads them for native readers.
+    """
 
     def __init__(self, spec: ExpertSpec, layers: Sequence[int] = (0, 2), experts: int = 6) -> None:
         self.spec_ = spec
@@ -50,6 +56,16 @@ class MemorySource:
         self.started = threading.Semaphore(0)
         self.reads: list[tuple[ExpertKey, tuple[int, ...]]] = []
         self._lock = threading.Lock()
+        self.instead: Any = None
+        self._files: list[_File] = []
+
+    def as_files(self) -> None:
+        def instead(file: int, offset: int, slices: Any, n: int, error: Any) -> int:
+            arrays = [(ctypes.c_uint8 * slices[i].nbytes).from_address(slices[i].to) for i in range(n)]
+            return self._files[file].read(offset, [memoryview(array).cast("B") for array in arrays])
+
+        if self.instead is None:
+            self.instead = Instead(instead)
 
     def experts(self, layer: int) -> int:
         return self._experts
@@ -65,7 +81,9 @@ class MemorySource:
     def extents(self, layer: int, expert: int, parts: Sequence[int]) -> list[Extent]:
         """As if they all lay in a row, in a file of their own."""
         nbytes = sum(self.spec_.layout.parts[index].nbytes for index in parts)
-        return [Extent(_File(self, ExpertKey(layer, expert), tuple(parts)), 0, nbytes, tuple(parts))]
+        file = _File(self, ExpertKey(layer, expert), tuple(parts), None if self.instead is None else len(self._files))
+        self._files.append(file)
+        return [Extent(file, 0, nbytes, tuple(parts))]
 
     def checksums(self, layer: int, expert: int, parts: Sequence[int]) -> list[int]:
         return [self.crcs[ExpertKey(layer, expert)][index] for index in parts]

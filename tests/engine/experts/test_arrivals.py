@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -12,8 +13,11 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.experts import opening
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
+from engine.experts.loader_native import NativeLoader
+from engine.experts.native_arrivals import NativeArrivals
 from engine.experts.opening import open_runtime
 from engine.experts.request import Urgency
 from engine.experts.runtime import ExpertRuntime
@@ -24,21 +28,29 @@ from tests.engine.experts.sources import MemorySource
 
 SPEC = ExpertSpec(48, 40, 8, 16)
 Open = Callable[..., ExpertRuntime]
-KERNELS = [
-    "torch",
-    pytest.param("native", marks=pytest.mark.skipif(not available().native, reason="no native library")),
-]
+REFUSED = re.compile("said no|damaged|not what|checksum")  # native readers check what came themselves
+NATIVE = pytest.mark.skipif(not available().native, reason="no native library")
+# torch and native code over a cache and readers in Python; native code over a native table and readers
+KERNELS = ["torch", pytest.param("native", marks=NATIVE), pytest.param("table", marks=NATIVE)]
 
 
 @pytest.fixture
-def opened() -> Iterator[Open]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Opens runtimes whose capacity is given in whole experts."""
     made: list[tuple[ExpertRuntime, MemorySource]] = []
 
     def make(source: MemorySource, experts: float, kernel: str = "torch", readers: int = 1) -> ExpertRuntime:
         capacity = int(experts * source.expert_bytes)
-        made.append((open_runtime(source, Activation(), capacity, kernel=kernel, readers=readers), source))
-        return made[-1][0]
+        if kernel == "table":
+            source.as_files()
+            monkeypatch.setattr(opening, "open_loader", lambda of, n: NativeLoader(of, n, instead=of.instead))
+        runtime = open_runtime(
+            source, Activation(), capacity, kernel="native" if kernel == "table" else kernel, readers=readers
+        )
+        monkeypatch.undo()
+        assert isinstance(runtime.arrivals, NativeArrivals) == (kernel == "table")
+        made.append((runtime, source))
+        return runtime
 
     yield make
     for runtime, source in made:
@@ -131,7 +143,7 @@ def test_a_hope_that_fails_is_silent_and_its_room_comes_back(opened: Open, kerne
     source.failing[ExpertKey(0, 1)] = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
     runtime.arrivals.expect(ExpertKey(0, 1), 8, Urgency.REPAIR)
     assert torch.equal(stepped(runtime, 2, *routing), expected)
-    with pytest.raises(UnderhillError, match="said no"):
+    with pytest.raises(UnderhillError, match=REFUSED):
         stepped(runtime, 0, routing[0], torch.tensor([[1, 2, 3]]), routing[2])
     source.failing.clear()
     assert stepped(runtime, 0, routing[0], torch.tensor([[1, 2, 3]]), routing[2]).isfinite().all()
@@ -148,13 +160,14 @@ def test_a_failed_one_that_was_taken_over_fails_the_answer(opened: Open, kernel:
     source.gate.clear()
     runtime.arrivals.expect(key, 8)
     later(source)
-    with pytest.raises(UnderhillError, match="said no"):
+    with pytest.raises(UnderhillError, match=REFUSED):
         stepped(runtime, 0, *routing)
     source.failing.clear()
     assert torch.equal(stepped(runtime, 0, *routing), stepped(opened(source, 12, kernel), 0, *routing))
 
 
-def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(opened: Open) -> None:
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(opened: Open, kernel: str) -> None:
     """A context of gigabytes, say: an error that was raised remembers its callers, whoever remembers the error."""
 
     class Context:
@@ -162,7 +175,7 @@ def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(o
 
     source = MemorySource(SPEC)
     source.gate.clear()
-    runtime = opened(source, 4)
+    runtime = opened(source, 4, kernel)
     seen: list[weakref.ref[Context]] = []
 
     def cancel() -> None:

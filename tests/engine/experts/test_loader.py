@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.loader import Loader
 from engine.experts.request import Request, Urgency
 from tests.engine.experts import loaders
 from tests.engine.experts.loaders import KINDS, PAGE, Opened
@@ -341,6 +342,15 @@ def test_a_reader_killed_by_whoever_listens_is_replaced(disk: SlowDisk, threads:
 # ---- the end --------------------------------------------------------------------------------------------------------
 
 
+def close_meanwhile(loader: Loader) -> threading.Thread:
+    """Closes it, and is back once what was queued is cancelled: what is under way has still to end."""
+    closing = threading.Thread(target=loader.close)
+    closing.start()
+    while any(loader.queued(urgency) for urgency in Urgency):
+        time.sleep(0.001)
+    return closing
+
+
 def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk, kind: loaders.Kind) -> None:
     before = psutil.Process().num_threads()
     asked = Opened(kind(disk, 2), disk)
@@ -350,9 +360,7 @@ def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk, 
     asked.begun(1)
     requests = [asked.ask(e, Urgency(e % 3)) for e in range(1, 7)]
     asked.begun(1)
-    closing = threading.Thread(target=loader.close)
-    closing.start()
-    time.sleep(0.02)
+    closing = close_meanwhile(loader)
     disk.file.gate.set()
     closing.join(20)
     assert not closing.is_alive()
@@ -378,8 +386,7 @@ def test_whoever_waits_hears_of_the_end(disk: SlowDisk, opened: Open) -> None:
     waiting = threading.Thread(target=asked.until, args=requests)
     waiting.start()
     asked.begun(1)
-    closing = threading.Thread(target=asked.loader.close)
-    closing.start()
+    closing = close_meanwhile(asked.loader)
     disk.file.gate.set()
     for thread in (waiting, closing):
         thread.join(20)

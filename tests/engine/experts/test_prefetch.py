@@ -166,6 +166,23 @@ def test_where_all_is_in_memory_nobody_is_asked(opened: Open) -> None:
     assert said.asked > before
 
 
+def test_as_long_as_what_it_reads_is_used_it_stays_awake(opened: Open) -> None:
+    """Though nothing is missing any more when it is asked for."""
+    source = model()
+    runtime = opened(source, 10)
+    runtime.read_ahead(Said(source, truth), K)
+    for token in range(QUIET + 10):
+        runtime.begin_pass([token], token)
+        for row, layer in enumerate(LAYERS):
+            while runtime.arrivals.under_way:
+                runtime.arrivals.settle()
+            x, ids, weights = source.routing(1, K, 100 * token + row)
+            runtime.moe_step(layer, Step(x, ids, weights, torch.empty_like(x)))
+        assert runtime.prefetch is not None
+        assert runtime.prefetch.awake or not token
+    assert runtime.telemetry.misses < runtime.prefetch.foresight.used / 2
+
+
 def test_several_tokens_at_once_are_none_of_its_business(opened: Open) -> None:
     source = model()
     runtime = opened(source, 10)
@@ -336,3 +353,15 @@ def test_what_is_read_ahead_is_wanted_so(opened: Open, kernel: str) -> None:
     wanted = {(layer, e) for t in range(1, 12) for row, layer in enumerate(LAYERS) for e in chosen(source, t, row)[:2]}
     assert {tuple(key) for key, _ in read} <= wanted
     assert runtime.snapshot().precision["skipped"] > 0
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_a_layer_that_lacks_only_what_it_skips_is_told_of(opened: Open, kernel: str) -> None:
+    """Else reading ahead would have lost count of the layers, and have nothing to say until the next token."""
+    source = model()
+    runtime = opened(source, 2 * K, kernel=kernel, thresholds=Thresholds(0.6, 0.7))
+    runtime.read_ahead(Said(source, truth), K)
+    run(runtime, source, range(16), torch.tensor([[0.5, 0.3, 0.2]]))  # the third is skipped
+    ahead = runtime.snapshot().foresight
+    assert ahead is not None
+    assert ahead.said[0] == 15 * (len(LAYERS) - 1) * K  # all tokens but the first, which it sleeps through

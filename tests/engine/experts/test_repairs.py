@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -17,6 +16,7 @@ from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(not available().native, reason="no native library")
 SPEC = ExpertSpec(48, 40, 8, 16)
@@ -58,9 +58,7 @@ def step(runtime: ExpertRuntime, first: int, second: int = COARSE.expert) -> Non
 
 def settled(runtime: ExpertRuntime) -> None:
     """Whatever was begun has come."""
-    end = time.monotonic() + 10
-    while not runtime._loader.idle and time.monotonic() < end:
-        time.sleep(0.001)
+    until(lambda: runtime._loader.idle)
     runtime.arrivals.settle()
 
 

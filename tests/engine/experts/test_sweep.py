@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
+from engine.experts import several, sweep
+from engine.experts.entry import Lease
 from engine.experts.keys import ExpertKey
 from engine.experts.opening import open_runtime
 from engine.experts.request import Urgency
 from engine.experts.runtime import ExpertRuntime
+from engine.experts.several import Call
+from engine.experts.wants import Want
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
@@ -104,6 +109,55 @@ def test_few_tokens_read_nothing_for_the_next_layer(source: MemorySource, opened
         x, _, weights = source.routing(4, K, layer)
         runtime.moe(layer, x, torch.tensor([[0, 1], [2, 3], [4, 5], [6, 7]]), weights)
     assert runtime.snapshot().reads == 3 * 8
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_what_comes_is_computed_before_what_was_there_so_that_reads_go_on(
+    source: MemorySource, opened: Open, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runtime = opened(24, kernel=kernel, readers=1)
+    routed = prompt(source, 60)
+    for layer in LAYERS:
+        runtime.moe(layer, *routed[layer])
+    there = {key.expert for key in runtime.cache.residency() if key.layer == 0}
+    assert 0 < len(there) < EXPERTS
+    order: list[int] = []
+    run = runtime._several._run
+
+    def then_wait(call: Call, found: Sequence[tuple[Want, Lease]]) -> None:
+        run(call, found)
+        order.extend(want.key.expert for want, _ in found)
+        while not runtime._loader.idle:
+            time.sleep(0.001)
+
+    monkeypatch.setattr(several, "BATCH", 1)
+    monkeypatch.setattr(runtime._several, "_run", then_wait)
+    runtime.moe(0, *routed[0])
+    assert sorted(order) == list(range(EXPERTS))
+    assert order[-1] in there
+    assert [expert for expert in order if expert not in there] == sorted(set(range(EXPERTS)) - there)
+
+
+def test_experts_as_large_as_the_window_are_read_while_others_are_computed(
+    source: MemorySource, opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep, "WINDOW", source.expert_bytes // 2)
+    monkeypatch.setattr(several, "BATCH", 1)
+    runtime = opened(10)
+    routed = prompt(source, 60)
+    most = 0
+    run = runtime._several._run
+
+    def watched(call: Call, found: Sequence[tuple[Want, Lease]]) -> None:
+        nonlocal most
+        most = max(most, sum(map(bool, map(runtime.arrivals.coming, source.records))))
+        run(call, found)
+
+    monkeypatch.setattr(runtime._several, "_run", watched)
+    for layer in LAYERS:
+        runtime.moe(layer, *routed[layer])
+    assert most >= 1
+    assert runtime.cache.nbytes <= runtime.cache.capacity
 
 
 @pytest.mark.parametrize("policy", ["lru", "lru_layer", "hobbit"])

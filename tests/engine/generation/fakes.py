@@ -27,6 +27,13 @@ class FakeState:
     def nbytes(self) -> int:
         return 8 * len(self.seen)
 
+    @property
+    def cuts_anywhere(self) -> bool:
+        return not self.recurrent
+
+    def rows_with(self, tokens: int) -> int:
+        return 8 * (len(self.seen) + tokens)
+
     def snapshot(self) -> None:
         self.snapshots.add(self.length)
 

@@ -69,6 +69,13 @@ def test_a_recurrent_model_goes_back_to_the_mark_at_the_end_of_the_history() -> 
     assert [t for p in model.passes for t in p] == [8, 8, 8]
 
 
+@pytest.mark.parametrize(("recurrent", "passes"), [(False, [5]), (True, [3, 1, 1])])
+def test_only_a_recurrent_model_pauses_where_a_later_chat_may_part(recurrent: bool, passes: list[int]) -> None:
+    model = FakeModel(recurrent)
+    Context(model, 100, 16).read([1, 2, 3, 7, 7], marks=(3,))
+    assert list(map(len, model.passes)) == passes
+
+
 def test_chunks_are_no_longer_than_asked_and_logits_only_come_from_the_last() -> None:
     model = FakeModel()
     seen = []
@@ -155,7 +162,7 @@ def test_every_pass_is_told_before_it_runs() -> None:
     context.read([1, 2, 3, 4, 5, 6])
     context.step(7)
     context.read([1, 2, 9])
-    assert told == [([1, 2, 3, 4], 0, 0), ([5], 4, 1), ([6], 5, 2), ([7], 6, 3), ([9], 2, 4)]
+    assert told == [([1, 2, 3, 4], 0, 0), ([5, 6], 4, 1), ([7], 6, 2), ([9], 2, 3)]
     told.clear()
     context.score([1, 2, 3, 4, 5], one_by_one=False)
     assert [(ids, position) for ids, position, _ in told] == [([1, 2, 3, 4], 0), ([5], 4)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from transformers.generation.logits_process import (
@@ -13,7 +14,7 @@ from transformers.generation.logits_process import (
     TopPLogitsWarper,
 )
 
-from engine.generation.sampling import Sampler, Sampling
+from engine.generation.sampling import Sampler, Sampling, _nucleus
 
 
 def support(sampling: Sampling, logits: torch.Tensor, draws: int = 3000) -> dict[int, float]:
@@ -53,11 +54,21 @@ def test_draws_follow_the_distribution_of_the_transformers_warpers(sampling: Sam
 
 
 def test_top_p_over_a_flat_vocabulary_keeps_the_share_asked_for() -> None:
-    from engine.generation.sampling import _nucleus
+    order = _nucleus(np.zeros(50_000, np.float32), 0.9)
+    assert order.size == pytest.approx(45_000, abs=50)
+    assert np.unique(order).size == order.size
 
-    kept, order = _nucleus(torch.zeros(50_000), 0.9)
-    assert kept.numel() == pytest.approx(45_000, abs=50)
-    assert order.unique().numel() == order.numel()
+
+@pytest.mark.parametrize("width", [0.1, 1.0, 3.0, 8.0])
+@pytest.mark.parametrize("top_p", [0.05, 0.5, 0.95, 0.999])
+def test_top_p_keeps_the_fewest_that_reach_it_however_the_mass_lies(width: float, top_p: float) -> None:
+    logits = (torch.randn(3000, generator=torch.Generator().manual_seed(3)) * width).double()
+    logits -= logits.max()
+    order = _nucleus(logits.float().numpy(), top_p)
+    by_mass = torch.softmax(logits, 0).sort(descending=True)
+    fewest = int(torch.searchsorted(by_mass.values.cumsum(0), top_p)) + 1
+    assert abs(order.size - fewest) <= 1
+    assert set(order[: fewest - 1].tolist()) == set(by_mass.indices[: min(order.size, fewest - 1)].tolist())
 
 
 def test_top_p_zero_leaves_the_likeliest() -> None:
@@ -81,7 +92,7 @@ def test_repetition_penalty_matches_transformers_and_counts_new_tokens() -> None
     logits = torch.tensor([2.0, -1.0, 0.5, 1.9])
     sampler = Sampler(Sampling(temperature=0, repetition_penalty=1.5), context=[0, 1])
     expected = RepetitionPenaltyLogitsProcessor(1.5)(torch.tensor([[0, 1]]), logits[None].clone())[0]
-    assert torch.allclose(sampler._penalized(logits), expected)
+    assert sampler._penalized(logits.numpy()) == pytest.approx(expected.numpy())
     assert sampler.next(logits) == 3
     assert sampler.next(logits) == 0  # 3 has been said now: 1.9 / 1.5 < 2 / 1.5
 

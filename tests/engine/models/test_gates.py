@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from torch import Tensor
 from transformers import AutoConfig
 
@@ -15,7 +14,6 @@ from engine.experts.predictors.gates import folded
 from engine.kernels.native import NativeKernel
 from engine.models.decoder import Decoder
 from engine.models.gates import gates_of
-from engine.models.holding import Holding
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.families.tiny import FAMILIES, tiny
 from tests.engine.models.parity import make_pair, native_kernel
@@ -66,30 +64,3 @@ def test_what_the_experts_are_given_tells_what_the_router_chose(name: str, tmp_p
         scores = gate.ranking(x.numpy() @ own.weight.T + own.bias)
         best = np.argsort(-scores, 1, kind="stable")[:, : ids.shape[1]]
         assert (np.sort(best) == np.sort(ids.numpy())).mean() > 0.95
-
-
-@pytest.mark.parametrize("name", ["qwen2_moe with windows", "gemma4_text", "glm4_moe", "lfm2_moe"])
-def test_the_stream_behind_each_layer_is_shown_the_same_on_both_ways_and_costs_no_bit(
-    name: str, tmp_path: Path, kernel: NativeKernel
-) -> None:
-    pair = make_pair(config(name), tmp_path)
-    native = Decoder(pair.ours.spec, pair.weights, ReferenceExperts(pair.model), Holding(kernel=kernel))
-    assert native.native_layers
-    silent = native.forward(IDS[:1], native.new_state())
-    shown: dict[str, list[tuple[int, Tensor]]] = {"torch": [], "native": []}
-    logits = {}
-    for kind, decoder in (("torch", pair.ours), ("native", native)):
-        decoder.passed = lambda layer, x, kind=kind: shown[kind].append((layer, x.clone()))  # type: ignore[misc]
-        logits[kind] = decoder.forward(IDS[:1], decoder.new_state())
-    assert [layer for layer, _ in shown["torch"]] == list(pair.ours.spec.moe_layers)
-    assert [layer for layer, _ in shown["native"]] == list(pair.ours.spec.moe_layers)
-    for (_, ours), (_, theirs) in zip(shown["native"], shown["torch"], strict=True):
-        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
-    assert silent is not None
-    assert logits["native"] is not None
-    assert torch.equal(silent, logits["native"])
-    native.passed = None
-    again = native.forward(IDS[:1], native.new_state())
-    assert again is not None
-    assert torch.equal(silent, again)
-    assert len(shown["native"]) == len(pair.ours.spec.moe_layers)

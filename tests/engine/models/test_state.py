@@ -20,6 +20,20 @@ def rows(count: int, heads: int = 2, dim: int = 3) -> torch.Tensor:
     return torch.randn(heads, count, dim)
 
 
+def test_rows_take_what_was_said_before_they_came() -> None:
+    state = SequenceState([RowsState([(2, 4), (2, 8)]), RowsState([(1, 4)])], most_tokens=700)
+    at = 0
+    for count in (1, 255, 1, 200, 100, 300, 1):
+        said = state.rows_with(count)
+        for layer in state._rows:
+            layer.append(*(torch.zeros(b.heads, count, b.dim) for b in layer.buffers))
+        at += count
+        state.commit(count, at)
+        assert state.rows_with(0) == said == state.nbytes
+    state.rollback(300)
+    assert state.rows_with(0) == state.nbytes
+
+
 def test_rows_come_back_as_they_went_in_whatever_the_pieces() -> None:
     data, buffer = rows(50), ChunkedRows(2, 3)
     at = 0

@@ -23,23 +23,26 @@ def random_gates(rows: int, seed: int = 0) -> list[Gate]:
     return gates
 
 
-def moving(gates: list[Gate], tokens: int, drift: float, seed: int = 1) -> Observed:
-    """A residual stream that every layer turns a little, always in the same way; the gates route by it."""
+def moving(gates: list[Gate], tokens: int, drift: float, seed: int = 1, carried: float = 0.0) -> Observed:
+    """A residual stream that every layer turns a little, always in the same way; the gates route by it.
+
+    carried: how much of its own stream every layer brings over from one token to the next, as attention does.
+    """
     random = np.random.default_rng(seed)
     turns = np.random.default_rng(2).standard_normal((len(gates), HIDDEN, HIDDEN)).astype(np.float32) * drift
     x = random.standard_normal((tokens, HIDDEN)).astype(np.float32)
-    gating, after, ids = [], [], []
+    gating, ids = [], []
     for gate, turn in zip(gates, turns):
         x = x + x @ turn
+        x[1:] += carried * x[:-1].copy()
         normed = x / np.sqrt(np.square(x).mean(1, keepdims=True))
         assert gate.scale is not None
         given = normed * gate.scale
         scores = gate.ranking(given @ gate.weight.T + (0 if gate.bias is None else gate.bias))
         gating.append(given)
-        after.append(x)
         ids.append(np.argsort(-scores, 1, kind="stable")[:, :K])
     names = random.integers(0, 5, tokens)
-    return Observed(names, frozenset({0}), np.stack(ids), EXPERTS, np.stack(gating), np.stack(after))
+    return Observed(names, frozenset({0}), np.stack(ids), EXPERTS, np.stack(gating))
 
 
 def by_rule(tokens: np.ndarray, rows: int, starts: frozenset[int] = frozenset({0})) -> Observed:

@@ -1,0 +1,252 @@
+"""Reads under way that are kept in a native table, with the room that they fill: the twin of Arrivals."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from array import array
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from engine.errors import Kind, UnderhillError
+from engine.experts.entry import Lease
+from engine.experts.keys import ExpertKey
+from engine.experts.loader_native import NativeLoader
+from engine.experts.native_cache import NativeCache, parts_of
+from engine.experts.observer import Observer
+from engine.experts.request import Request, Urgency
+from engine.experts.telemetry import Telemetry
+from engine.experts.two_level import LevelCounts
+from engine.kernels.reads import CANCELLED, WHOLE, End
+from engine.kernels.shelf import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, Arrived
+
+
+def _planner(cache: NativeCache, loader: NativeLoader) -> Callable[[ExpertKey, tuple[int, ...]], None]:
+    """Says how experts are read, without keeping the table alive, which keeps this.
+
+    For all like experts of a layer at once, when the first of them is asked for: one by one, between two layers, each
+    would take several times as long.
+    """
+    table = weakref.ref(cache)
+
+    def planned(asked: ExpertKey, parts: tuple[int, ...]) -> None:
+        found = table()
+        assert found is not None
+        spec = found.specs[found.number(asked)]
+        assert spec is not None
+        sizes = [spec.layout.parts[part].nbytes for part in parts]
+        first = found.first(asked.layer)
+        for number in range(first, first + found.width):
+            if found.specs[number] == spec:
+                plan = loader.plan(found.keys[number], parts, sizes)
+                found.shelf.planned(number, parts, plan.checksums, plan.runs, plan.chunks)
+
+    return planned
+
+
+class NativeArrivals:
+    """See UnderWay."""
+
+    def __init__(self, cache: NativeCache, counts: LevelCounts, loader: NativeLoader, telemetry: Telemetry) -> None:
+        self.failed = 0
+        self.turn = threading.RLock()
+        self.observer: Observer | None = None
+        self._cache, self._counts, self._loader, self._telemetry = cache, counts, loader, telemetry
+        self._shelf = cache.shelf
+        self._of, self._at = self._shelf.library, self._shelf.address
+        self._expected, self._planes = (array("i", [0] * AT_ONCE) for _ in range(2))
+        self._sizes = array("q", [0] * AT_ONCE)
+        self._shelf.read_with(loader.reads)
+        cache.plan(_planner(cache, loader))
+
+    # ---- one by one ----------------------------------------------------------------------------------------------
+
+    def coming(self, key: ExpertKey) -> int:
+        """See UnderWay."""
+        at = self._cache.number(key)
+        return self._cache.tiers[at][self._of.uh_shelf_coming(self._at, at)]
+
+    @property
+    def under_way(self) -> bool:
+        """See UnderWay."""
+        return self._of.uh_shelf_under_way(self._at, None, 0) > 0
+
+    def take_over(self, key: ExpertKey) -> bool:
+        """See UnderWay."""
+        return bool(self._of.uh_shelf_take_over(self._at, self._cache.number(key)))
+
+    def demand(self, key: ExpertKey, tier: int) -> bool:
+        """See UnderWay."""
+        return self._fetch(key, tier, Urgency.DEMAND)
+
+    def expect(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:
+        """See UnderWay."""
+        with self.turn:
+            return not self.coming(key) and self._fetch(key, tier, urgency)
+
+    def expect_all(self, wanted: Sequence[tuple[ExpertKey, int]], room: int) -> list[tuple[ExpertKey, int]]:
+        """See UnderWay."""
+        cache, n = self._cache, min(len(wanted), AT_ONCE)
+        for i, (key, tier) in enumerate(wanted[:n]):
+            self._expected[i] = at = cache.number(key)
+            self._planes[i] = cache.tiers[at].index(tier)
+        with self.turn, cache.lock:
+            self._of.uh_shelf_expect(
+                self._at, n, self._expected.buffer_info()[0], self._planes.buffer_info()[0], room,
+                self._sizes.buffer_info()[0],
+            )  # fmt: skip
+            self._shelf.check()
+        return [(key, nbytes) for (key, _), nbytes in zip(wanted, self._sizes[:n]) if nbytes]
+
+    def brought(self, key: ExpertKey) -> int:
+        """See UnderWay."""
+        of, at, number = self._of, self._at, self._cache.number(key)
+        found: int = of.uh_shelf_size(at, number) - of.uh_shelf_left(at, number)
+        return found
+
+    def cancel(self, key: ExpertKey) -> int:
+        """See UnderWay."""
+        with self.turn:
+            brought = self.brought(key)
+            self._of.uh_shelf_cancel(self._at, self._cache.number(key))
+            return brought
+
+    def _fetch(self, key: ExpertKey, tier: int, urgency: Urgency) -> bool:
+        at = self._cache.number(key)
+        with self._cache.lock:
+            found: int = self._of.uh_shelf_fetch(self._at, at, self._cache.planes(at, tier), urgency)
+            self._shelf.check()
+        if found == THERE:
+            raise RuntimeError(f"{key} at tier {tier} is already there or on its way")
+        self._raise(found)
+        return found == ASKED
+
+    def _raise(self, found: int) -> None:
+        if found == OUT_OF_MEMORY:
+            raise self._cache.refused()
+        if found == STOPPED:
+            raise RuntimeError("the loader is closed")
+
+    # ---- a token's experts of a layer at once --------------------------------------------------------------------
+
+    def demand_all(self, first: int, ids: int, needed: int, k: int) -> int:
+        """See uh_shelf_demand: returns how many were asked for or taken over. To be called under the cache's lock."""
+        found: int = self._of.uh_shelf_demand(self._at, first, ids, needed, k)
+        self._shelf.check()
+        if found < 0:
+            self._raise(found)
+        return found
+
+    def arrived(self, awaited: Sequence[int]) -> list[tuple[int, int]]:
+        """As `take`, by number and with the planes that it came with, pinned for whoever asks; 0: it was cancelled."""
+        while True:
+            taken = self._end(self._wait(), awaited)
+            if taken:
+                return taken
+
+    # ---- what has ended ------------------------------------------------------------------------------------------
+
+    def make_way(self) -> bool:
+        """See UnderWay."""
+        with self.turn:
+            found = self._shelf.under_way()
+            self._abandon(found)
+            return bool(found)
+
+    def take(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
+        """See UnderWay."""
+        while any(map(self.coming, awaited)):
+            taken = self._leased(self._wait(), awaited)
+            if taken:
+                return taken
+        raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
+
+    def come(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
+        """See UnderWay."""
+        n = self._shelf.ended(False)
+        return self._leased(n, awaited) if n else []
+
+    def _leased(self, n: int, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
+        cache = self._cache
+        taken = self._end(n, [cache.number(key) for key in awaited])
+        keys = [(cache.keys[at], cache.tiers[at][planes]) for at, planes in taken]
+        return [(key, cache.leased(key, tier) if tier else None) for key, tier in keys]
+
+    def settle(self) -> None:
+        """See UnderWay."""
+        if self.under_way:
+            with self.turn:
+                n = AT_ONCE
+                while n == AT_ONCE:
+                    n = self._shelf.ended(False)
+                    if n:
+                        self._end(n, ())
+
+    def abandon(self, keys: Iterable[ExpertKey]) -> None:
+        """See UnderWay."""
+        with self.turn:
+            self._abandon([self._cache.number(key) for key in keys if self.coming(key)])
+
+    def _abandon(self, numbers: Sequence[int]) -> None:
+        for number in numbers:
+            self._of.uh_shelf_cancel(self._at, number)
+        while any(self._of.uh_shelf_coming(self._at, number) for number in numbers):
+            self._end(self._wait(), ())
+
+    def _wait(self) -> int:
+        """Wait for one read to end; how many have."""
+        n = self._shelf.ended(False)
+        if not n:
+            start = time.perf_counter()
+            n = self._shelf.ended(True)
+            end = time.perf_counter()
+            if not n:
+                raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
+            self._telemetry.waited += end - start
+            if self.observer is not None:
+                self.observer.waited(self._layer_of_first(), start, end)
+        return n
+
+    def _layer_of_first(self) -> int:
+        """Of the reads that have just ended."""
+        request = self._shelf.first_ended
+        ended = [n for n in self._shelf.under_way() if self._of.uh_shelf_request(self._at, n) == request]
+        return self._cache.keys[ended[0]].layer
+
+    def _end(self, n: int, awaited: Sequence[int]) -> list[tuple[int, int]]:
+        """Each takes its place, or gives its room back. Returns those awaited; raises as `take` does."""
+        if self._loader.listener is not None:
+            self._loader.tell(self._requests())
+        with self._cache.lock:
+            ended = self._shelf.arrive(n, awaited)
+            self._shelf.check()
+        taken: list[tuple[int, int]] = []
+        failure: UnderhillError | None = None
+        for end in ended:
+            if end.status == WHOLE:
+                self._telemetry.read(end.nbytes, end.ns * 1e-9)
+                self._telemetry.repaired += end.urgency == Urgency.REPAIR  # unless it was taken over
+                self._counts.arrivals += 1
+            elif end.status != CANCELLED and end.awaited:
+                failure = failure or self._problem(end)
+            elif end.status != CANCELLED:
+                self.failed += 1
+            if end.awaited:
+                taken.append((end.expert, end.planes if end.status == WHOLE else 0))
+        if failure is not None:
+            self._cache.unpin([number for number, planes in taken if planes])
+            raise failure
+        return taken
+
+    def _problem(self, end: Arrived) -> UnderhillError:
+        how = End(0, 0.0, end.status, end.error, end.part)
+        return self._loader.problem(self._cache.keys[end.expert], parts_of(end.parts), how)
+
+    def _requests(self) -> dict[int, Request]:
+        """Those under way by number, for whoever listens to the loader."""
+        found = {}
+        for number in self._shelf.under_way():
+            parts = [piece.part for piece in self._shelf.pieces(number, arriving=True)]
+            request: int = self._of.uh_shelf_request(self._at, number)
+            found[request] = Request(self._cache.keys[number], parts, (), (), Urgency.DEMAND)
+        return found
