@@ -8,10 +8,11 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from engine.hardware.machine import DiskPoint
-from engine.kernels.memory import huge
+from engine.kernels.memory import all_huge
 from engine.store.disk import DataFile, PosixFile, open_file
 from engine.store.layout import ALIGN
 
@@ -23,13 +24,23 @@ POINT = 0.2  # seconds a point
 QUICK = ((5 << 19, 2), (5 << 19, 4))  # size and depth of the points of a quick look
 
 
-def quickly(file: Path, seconds: float = 0.3) -> float:
-    """Bytes per second at the best of few points, past the file cache where the disk can. GUESS where there is too
-    little to measure: a folder, or a file under LEAST. Raises OSError where the file cannot be read."""
+def quickly(file: Path, seconds: float = 0.3) -> DiskPoint | None:
+    """The best of few points, past the file cache where the disk can. None where there is too little to measure: a
+    folder, or a file under LEAST. Raises OSError where the file cannot be read."""
     if not file.is_file() or file.stat().st_size < LEAST:
-        return GUESS
+        return None
     direct = can_go_direct(file)
-    return max(measure([file], nbytes, depth, direct, seconds / len(QUICK)).rate for nbytes, depth in QUICK)
+    found = (measure([file], nbytes, depth, direct, seconds / len(QUICK)) for nbytes, depth in QUICK)
+    return max(found, key=lambda point: point.rate)
+
+
+def as_now(points: Sequence[DiskPoint], now: DiskPoint) -> tuple[DiskPoint, ...]:
+    """What was measured before, all of it as much faster or slower as the disk is now at the size of `now`.
+
+    As it was where nothing of that size was measured.
+    """
+    then = [p.rate for p in points if (p.nbytes, p.direct) == (now.nbytes, now.direct)]
+    return tuple(replace(p, rate=p.rate * now.rate / max(then)) for p in points) if then else tuple(points)
 
 
 def points(files: Sequence[Path], seconds: float = POINT) -> Iterator[DiskPoint]:
@@ -88,7 +99,7 @@ class _Readers:
 
     def run(self, depth: int) -> float:
         """Bytes per second of `depth` threads."""
-        buffers = [huge(self._nbytes).fill_(0) for _ in range(depth)]  # pages are there before the clock starts
+        buffers = [all_huge(self._nbytes).fill_(0) for _ in range(depth)]  # pages are there before the clock starts
         threads = [threading.Thread(target=self._go, args=(b.numpy().data,), daemon=True) for b in buffers]
         start = time.perf_counter()
         self._until = start + self._seconds
@@ -102,11 +113,13 @@ class _Readers:
 
     def _go(self, view: memoryview) -> None:
         try:
-            while time.perf_counter() < self._until and (piece := self._next()) is not None:
+            while (piece := self._next()) is not None:  # one at least: on a busy computer time may be up by now
                 file, offset = piece
                 got = file.read(offset, [view])
                 with self._lock:
                     self._read += got
+                if time.perf_counter() >= self._until:
+                    return
         except OSError as error:
             self._error = error
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 # Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md).
 NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
 
-TOKEN, WORD = 1e-4, 5e-9  # to choose a token, and for each word it is chosen from (measured: docs/planning.md)
+TOKEN, WORD = 1e-4, 1.3e-9  # to choose a token, and for each word it is chosen from (measured: docs/planning.md)
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,8 @@ class ModelFacts:
     """What a plan needs to know of a model. Bytes; expert_bytes: all experts, by tier; record_bytes: the largest one.
 
     dense_bytes: everything else, by those kinds of KINDS that can be had, as held. looked_up_bytes: of these, tables of
-    which a token reads one row. opening_bytes: most that is held beside them while they are read and packed.
+    which a token reads one row. head_bytes: of these, what gives the logits, which a prompt wants of its last token
+    alone. opening_bytes: most that is held beside them while they are read and packed.
     kv_bytes: per token of context in bf16, twice that where the rest is held as f32. state_bytes: of recurrent layers,
     snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
     working_bytes: what computing takes however many those are. native: native kernels compute. lean: the layers are the
@@ -46,6 +47,7 @@ class ModelFacts:
     context_length: int
     state_bytes: int = 0
     looked_up_bytes: Mapping[str, int] = field(default_factory=dict)
+    head_bytes: Mapping[str, int] = field(default_factory=dict)
     opening_bytes: Mapping[str, int] = field(default_factory=dict)
     token_bytes: int = 0
     working_bytes: int = 0

@@ -61,7 +61,10 @@ def fit(
     wanted = plan.ceiling - plan.spare - plan.cache_bytes + model.expert_bytes[plan.tier]
     numbers = plan.least, wanted, disk, plan.tier
     if missing > 0:
-        text = f"Too big for the disk: it takes {size(disk)}, and {size(machine.disk_free)} are free there."
+        text = (
+            f"Too big for the disk: it takes {size(disk)}, {size(DISK_MARGIN)} should stay free, "
+            f"and {size(machine.disk_free)} are free there."
+        )
         return Fit("too_big", text, None, *numbers)
     pill: Pill = "slow" if plan.speed[1] < SLOW else "fits"
     return Fit(pill, _sentence(plan, model, pill), plan.speed, *numbers)

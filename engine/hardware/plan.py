@@ -10,12 +10,15 @@ from engine.hardware.budget import BASE, cache_within, ceiling, held_by, size
 from engine.hardware.context_length import tokens_of_context
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
-from engine.hardware.speed import PACE, Expectation, decode_sentence, expected, prompt_sentence
+from engine.hardware.speed import PACE, Expectation, chunk_costs, decode_sentence, expected, prompt_sentence
 
 SMALLEST_CONTEXT = 512
 KINDS = ("int4", "int8", "bf16", "f32")  # how the weights beside the experts can be held, coarse first
 SMALL_DENSE = 64_000_000  # bytes in float32 up to which there is nothing to save
 CHUNKS = (512, 256, 128, 64, 32)  # tokens of a prompt that are computed at once
+LONGER = (2048, 1024)  # the same, where every chunk reads what is missing from disk once more
+LENT_SHARE = 4  # of what experts could have, such chunks take at most one part in so many
+WORTH = 1.05  # by which they must be faster than shorter ones
 FEW = 8  # tokens at once that nothing is put aside for
 THROUGH_CACHE = 1.25  # by which reading through the file cache must be faster than past it
 WORKING_SHARE = 8  # larger chunks than the smallest take at most this part of what the experts could have
@@ -109,11 +112,23 @@ def make_plan(
     workspace = _workspace(model, FEW)
     room = in_prompts + (chunk - FEW) * model.token_bytes
     cache = _cache(model, tier, cache_within(room, *entries), smallest, settings["cache_fraction"], why)
+    missing = cache < model.expert_bytes[tier]
+    direct = _direct(machine, model.record_bytes[tier], str(settings["direct_io"]), missing, why)
+    if missing and model.native and model.lean:  # what attention takes besides grows with a chunk elsewhere
+        chunk = _longer(
+            machine.reading(direct),
+            model,
+            tier,
+            dense,
+            cache,
+            chunk,
+            min(room // LENT_SHARE, cache - smallest),
+            context,
+        )
+        in_prompts = room - (chunk - FEW) * model.token_bytes
     lent = cache - min(cache, max(smallest, cache_within(in_prompts, *entries)))
     spare = max(0, in_prompts - held_by(cache, *entries))
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
-    missing = cache < model.expert_bytes[tier]
-    direct = _direct(machine, model.record_bytes[tier], str(settings["direct_io"]), missing, why)
     expectation = expected(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk)
     why.append(_pace(model, expectation, tier, cache))
     why.append(prompt_sentence(expectation))
@@ -208,6 +223,19 @@ def _chunk(model: ModelFacts, room: int) -> int:
     """The largest chunk whose workspace leaves experts and context most of `room` bytes; else the smallest."""
     fit = (chunk for chunk in CHUNKS[:-1] if chunk * model.token_bytes <= (room - BASE) // WORKING_SHARE)
     return next(fit, CHUNKS[-1])
+
+
+def _longer(
+    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, chunk: int, most: int, context: int
+) -> int:
+    """The shortest chunk from this one on with which a long prompt takes hardly longer than with any other.
+
+    Each chunk reads what is missing anew, and what it takes of the cache is missing as well. most: bytes that it may
+    take. context: tokens, of which no more are ever computed at once.
+    """
+    fit = [n for n in (*LONGER, *CHUNKS) if n > chunk and n * model.token_bytes <= most and n <= context]
+    taken = {n: chunk_costs(machine, model, tier, dense, cache, n).taken(1.0) / n for n in (chunk, *fit)}
+    return min(n for n in taken if taken[n] <= WORTH * min(taken.values()))
 
 
 def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> UnderhillError:

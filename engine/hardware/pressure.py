@@ -71,7 +71,7 @@ def decide(
     if before.limit >= planned:
         return Pressure()
     step = planned // STEPS
-    if _spare(seen, ceiling) < step:
+    if spare(seen, ceiling) < step:
         return replace(before, since=now)
     if now - before.since < CALM:
         return before
@@ -94,12 +94,12 @@ def _missing(seen: Reading, ceiling: int | None) -> int:
     return missing if ceiling is None or seen.own <= ceiling else max(missing, seen.own - ceiling + GROUP_LOW)
 
 
-def _spare(seen: Reading, ceiling: int | None) -> int:
+def spare(seen: Reading, ceiling: int | None = None) -> int:
     """Bytes that could be taken and memory would still be well above the mark to which it is brought back."""
-    spare = seen.free - 2 * _marks(seen.limit)[1]
+    found = seen.free - 2 * _marks(seen.limit)[1]
     if seen.group_free is not None:
-        spare = min(spare, seen.group_free - GROUP_HIGH)
-    return spare if ceiling is None else min(spare, ceiling - seen.own - GROUP_HIGH)
+        found = min(found, seen.group_free - GROUP_HIGH)
+    return found if ceiling is None else min(found, ceiling - seen.own - GROUP_HIGH)
 
 
 def _stalled(file: Path) -> float:

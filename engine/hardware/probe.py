@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import shutil
 import sys
@@ -17,8 +18,12 @@ from engine.hardware.kept import look
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
+from engine.kernels.memory import forget_code
 
+RETURNING = 4  # one part in so many of the code that was let go of is used again (measured: 16 of 75 MB)
 TYPICAL = 5 << 19  # bytes of an expert, where one figure has to stand for the disk
+
+_served: psutil.Process | None = None  # the one whose memory counts together with ours
 
 
 def probe(
@@ -27,18 +32,21 @@ def probe(
     """This machine. disk: a file or folder on the disk that holds the store. kept: the folder where a full probe's
     rates are kept; those that hold for this computer, this disk and its power are taken.
 
-    Memory's rate is measured in any case, if not given (about 0.1 s): it is what other programs change most. The disk's
-    is measured (up to 0.3 s, where `disk` is a file) if it is neither given nor known.
+    Memory's rate is measured in any case, if not given (about 0.1 s), and the disk's if `disk` is a large file (0.3 s):
+    they change from hour to hour, and with what else runs. What a full probe said of the disk is corrected by that.
     """
     power = on_battery()
     known = None if kept is None else look(kept, fingerprint(disk), power).rates
     threads = cores() if known is None else known.threads
+    now = disk_speed.quickly(disk) if disk_rate is None else None
+    if known is not None and now is not None:
+        known = replace(known, disk_points=disk_speed.as_now(known.disk_points, now))
     points = () if known is None or disk_rate is not None else known.disk_points
     machine = Machine(
         cores=threads,
         memory=memory(),
         memory_rate=memory_rate or memory_speed.quickly(threads),
-        disk_rate=disk_rate or (disk_speed.GUESS if points else disk_speed.quickly(disk)),
+        disk_rate=disk_rate or (disk_speed.GUESS if now is None else now.rate),
         disk_free=shutil.disk_usage(existing(disk)).free,
         isa=isa,
         gpus=graphics.gpus(),
@@ -62,7 +70,7 @@ def with_rates(machine: Machine, known: Rates) -> Machine:
         cores=known.threads,
         gpus=cards,
         disk_points=known.disk_points,
-        kernel_shares=known.kernel_shares,
+        kernel_shares=known.shares_at(machine.memory_rate),
         products=known.products,
         torch_weight=known.torch_weight,
     )
@@ -83,12 +91,46 @@ def memory() -> Memory:
 
 
 def rss() -> int:
-    """Resident bytes of this process now."""
+    """Resident bytes of this program now: of this process and of the one it serves."""
+    return _own() + _beside()
+
+
+def serve(pid: int) -> None:
+    """From now on memory of this process counts together with that of another, for which it works."""
+    global _served
+    with contextlib.suppress(psutil.NoSuchProcess):
+        _served = psutil.Process(pid)
+
+
+def _own() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
+def _beside() -> int:
+    if _served is None:
+        return 0
+    try:
+        return int(_served.memory_info().rss)
+    except psutil.NoSuchProcess:
+        return 0
+
+
+def program() -> int:
+    """Resident bytes of this program before it opens a model: without code that was needed once, but with what of it
+    may come back.
+    """
+    before = _own()
+    forget_code()
+    after = _own()
+    return after + max(0, before - after) // RETURNING + _beside()
+
+
 def peak_rss() -> int:
-    """Most resident bytes this process has had."""
+    """Most resident bytes this program has had; what the process that it serves has now stands for the most of that."""
+    return _own_peak() + _beside()
+
+
+def _own_peak() -> int:
     if sys.platform == "win32":
         return int(psutil.Process().memory_info().peak_wset)
     if sys.platform.startswith("linux"):  # getrusage would count what the parent had when it started this process

@@ -25,6 +25,14 @@ class Rates:
     seconds: float = 0.0
     when: float = 0.0
 
+    def shares_at(self, memory_rate: float) -> dict[int, float]:
+        """Kernel shares where memory gives so many bytes a second now.
+
+        What a kernel adds to the time in which a byte comes is its own: half of it at twice the rate would be wrong.
+        """
+        faster = memory_rate / self.memory_rate
+        return {tier: 1 / (1 + faster * max(0.0, 1 / share - 1)) for tier, share in self.kernel_shares.items()}
+
     def as_json(self) -> dict[str, Any]:
         """For `from_json`."""
         return asdict(self)

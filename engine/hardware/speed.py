@@ -15,14 +15,22 @@ PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales a
 SHARES = {2: 0.79, 4: 0.88, 8: 0.89}
 IN_CACHE, CACHED = 32 << 20, 2.0  # bytes of a model that the processor's cache holds, and how much faster that is read
 PRODUCTS = 2e11  # weights times tokens a second and core, in a prompt, where it was not measured
-DISK_USE = 0.9  # of the disk's own pace, what is left of it beside computing and between two layers' reads
+PLAIN_PRODUCTS = 4e10  # the same of weights that are held as they are, which torch multiplies
+# Of a prompt, in seconds, so that the runs of docs/planning.md come out: a byte of what a layer makes of a token beside
+# products, which one thread norms, turns and copies; an expert that is called for; and a token's choice of one.
+BESIDE, CALLED, CHOSEN = 1.5e-10, 3e-5, 1e-6
+# Bytes of the expert cache that a prompt reads through (what a disk brings while a layer attends, 60 ms), and of the
+# whole cache at most one part in so many.
+WINDOW, WINDOW_SHARE = 128 << 20, 4
+DISK_USE = 0.97  # of the disk's own pace, what is left of it beside computing and between two layers' reads
 HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
 COARSE = 2  # bits of a coarse expert
 PACE = "Expect"  # begins the sentence on the speed, and no other
 PROMPT = 500  # tokens of the prompt that `first_token` is told for
 SHORTEST = 0.1  # seconds: less is not told apart
-UNEVEN = 1.3  # by which a prompt takes longer than the longer one of reading and computing (measured: 1.27)
+UNHIDDEN = 0.3  # at worst, of the shorter one of reading and computing a prompt, what the longer one does not hide
+UNEVEN = 1.05  # by which a prompt may take longer than all that
 
 
 @dataclass(frozen=True)
@@ -65,8 +73,12 @@ def expected(
     correction = 1.0 if model.seen is None else model.seen.correction
     worse, better = (correction / token.taken(part) for part in misses)
     limit = "disk" if token.reading > token.computing + token.layers else "memory"
-    slow, fast = _first_token(machine, model, tier, dense, cache, chunk)
-    return Expectation((worse, better), (slow, fast), limit)
+    whole, rest = divmod(PROMPT, chunk)
+    parts = [chunk_costs(machine, model, tier, dense, cache, tokens) for tokens in (*[chunk] * whole, rest) if tokens]
+    slow, fast = (sum(part.taken(hidden) for part in parts) for hidden in (1 - UNHIDDEN, 1.0))
+    # Where layers are recurrent, the last token goes through by itself.
+    last = token.taken(1.0) if model.state_bytes else 0.0
+    return Expectation((worse, better), (UNEVEN * slow + last, fast + last), limit)
 
 
 def token_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str = "exact") -> Token:
@@ -106,32 +118,53 @@ def expert_rate(machine: Machine, model: ModelFacts, tier: int) -> float:
 
 
 def _share(machine: Machine, tier: int) -> float:
-    return machine.kernel_shares.get(tier, SHARES[tier])
+    return min(1.0, machine.kernel_shares.get(tier, SHARES[tier]))  # nobody computes with what has not come
 
 
 def _others(model: ModelFacts, dense: str) -> int:
     return model.dense_bytes[dense] - model.looked_up_bytes.get(dense, 0)
 
 
-def _first_token(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, chunk: int
-) -> tuple[float, float]:
-    """Seconds until a prompt of PROMPT tokens is read: its experts come from disk while others are computed."""
-    chunks = -(-PROMPT // chunk)
+@dataclass(frozen=True)
+class Chunk:
+    """Seconds that tokens of a prompt, computed at once, take to read what is missing for them, and to compute."""
+
+    reading: float
+    computing: float
+
+    def taken(self, hidden: float) -> float:
+        """Seconds in all, where so much of the shorter one hides behind the longer one."""
+        return max(self.reading, self.computing) + (1 - hidden) * min(self.reading, self.computing)
+
+
+def chunk_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, tokens: int) -> Chunk:
+    """Of so many tokens at once: each expert that one of them chooses is read, if it is missing, and comes from memory
+    once, as it does for a single token, and then meets all that chose it. The head meets nobody.
+
+    cache: bytes of experts in memory, of which the tokens' own memory and a window to read through are taken.
+    """
+    visited = 1 - (1 - model.experts_per_token / model.experts) ** tokens
     weights = 8 / (tier + PARAMETER_BITS) if tier < 16 else 8 / tier  # a byte of experts
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier] * weights
     per_byte = {"f32": 0.25, "bf16": 0.5, "int8": 1.0, "int4": 2.0}[dense]
-    products = PROMPT * (active + _others(model, dense) * per_byte)
+    layers = _others(model, dense) - model.head_bytes.get(dense, 0)
+    products = machine.products or PRODUCTS * machine.cores
+    plain = PLAIN_PRODUCTS * machine.cores
     if model.native:
-        computing = products / (machine.products or PRODUCTS * machine.cores)
+        computing = tokens * active / products
+        computing += tokens * layers * per_byte / (products if dense in ("int8", "int4") else plain)
+        computing += visited * model.expert_bytes[tier] / expert_rate(machine, model, tier)
+        computing += layers / (machine.memory_rate * _share(machine, 8))
     else:
-        visited = chunks * model.expert_bytes[tier] * weights * (machine.torch_weight or TORCH_WEIGHT)
-        computing = products / (PRODUCTS * machine.cores / 4) + visited
-    computing += chunks * model.layer_seconds * model.moe_layers
-    missed = chunks * model.expert_bytes[tier] * missing(model, tier, cache)
-    reading = missed / reading_rate(machine, model, tier)
-    longer = max(reading, computing)
-    return UNEVEN * longer, longer
+        computing = tokens * (active + layers * per_byte) / plain
+        computing += visited * model.expert_bytes[tier] * weights * (machine.torch_weight or TORCH_WEIGHT)
+    called = CALLED * model.experts * visited + CHOSEN * model.experts_per_token * tokens
+    computing += model.moe_layers * (model.layer_seconds + called + BESIDE * model.token_bytes * tokens)
+    if not missing(model, tier, cache):
+        return Chunk(0.0, computing)
+    held = max(0, cache - tokens * model.token_bytes - min(WINDOW, cache // WINDOW_SHARE))
+    missed = visited * model.expert_bytes[tier] * missing(model, tier, held)
+    return Chunk(missed / reading_rate(machine, model, tier), computing)
 
 
 def decode_sentence(expectation: Expectation, *, all_in_memory: bool, corrected: bool = False) -> str:

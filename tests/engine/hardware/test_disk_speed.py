@@ -11,8 +11,9 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware import disk_speed, scratch
-from engine.hardware.disk_speed import DEPTHS, GUESS, SIZES, count, measure, points, quickly
+from engine.hardware.disk_speed import DEPTHS, QUICK, SIZES, as_now, count, measure, points, quickly
 from engine.hardware.machine import DiskPoint, Machine, Memory
+from tests.waiting import LONGEST
 
 
 @pytest.fixture
@@ -22,11 +23,24 @@ def big(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_quick_look_measures_a_file_and_guesses_where_there_is_too_little(big: Path, tmp_path: Path) -> None:
-    assert quickly(big, 0.02) > 1e6
+def test_a_quick_look_measures_a_file_and_says_nothing_where_there_is_too_little(big: Path, tmp_path: Path) -> None:
+    found = quickly(big, 0.02)
+    assert found is not None
+    assert found.rate > 1e6
+    assert (found.nbytes, found.depth) in QUICK
     small = tmp_path / "small"
     small.write_bytes(b"x")
-    assert quickly(small) == quickly(tmp_path) == GUESS
+    assert quickly(small) is None
+    assert quickly(tmp_path) is None
+
+
+def test_what_was_measured_before_is_as_much_slower_as_the_disk_is_now() -> None:
+    size = QUICK[0][0]
+    then = (DiskPoint(size, 2, True, 2e9), DiskPoint(size, 4, True, 3e9), DiskPoint(8 << 20, 4, True, 4e9))
+    now = as_now(then, DiskPoint(size, 2, True, 1.5e9))
+    assert [point.rate for point in now] == pytest.approx([1e9, 1.5e9, 2e9])
+    assert [(p.nbytes, p.depth, p.direct) for p in now] == [(p.nbytes, p.depth, p.direct) for p in then]
+    assert as_now(then, DiskPoint(size, 2, False, 1e8)) == then
 
 
 def test_every_size_and_depth_is_measured_both_ways(big: Path) -> None:
@@ -46,7 +60,7 @@ def test_through_the_cache_nothing_is_read_twice(big: Path, monkeypatch: pytest.
         return read(self, offset, buffers)
 
     monkeypatch.setattr(disk_speed.PosixFile, "read", note)
-    measure([big], 1 << 20, 2, False, seconds=5.0)
+    measure([big], 1 << 20, 2, False, seconds=LONGEST)
     assert sorted(offsets) == [n << 20 for n in range(20)]
 
 
@@ -61,7 +75,9 @@ def test_a_disk_that_refuses_direct_reads_is_measured_without(big: Path, monkeyp
         return read(fd, buffers, offset)
 
     monkeypatch.setattr(os, "preadv", refuse)
-    assert quickly(big, 0.02) > 1e6
+    found = quickly(big, 0.02)
+    assert found is not None
+    assert not found.direct
     assert {point.direct for point in points([big], seconds=0.005)} == {False}
 
 

@@ -132,7 +132,7 @@ def test_every_mode_is_told_and_what_stands_against_it() -> None:
     assert "no card was held against" in assisted
     assert "computes experts on the processor only, whatever card there is" in assisted
     assert gpu.startswith("GPU-centric: would be about ")
-    small = with_card(laptop(32, "NVMe 3", "8 cores"), 4)
+    small = with_card(laptop(32, "NVMe 3", "8 cores"), 3)
     assert sentences(small, looked(small, "gpt-oss-120b"))[2].startswith(
         "GPU-centric: not possible. The card's memory does not hold it. This version"
     )

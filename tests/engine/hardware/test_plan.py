@@ -13,7 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware.budget import GROUP_MARGIN, held_by
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import GB, DiskPoint, Machine, Memory
-from engine.hardware.plan import CHUNKS, FEW, SMALLEST_CONTEXT, Opened, Plan, make_plan
+from engine.hardware.plan import CHUNKS, FEW, LONGER, SMALLEST_CONTEXT, Opened, Plan, make_plan
 from engine.settings import ENGINE, validated
 
 DEFAULTS = validated({}, ENGINE)
@@ -141,7 +141,20 @@ def test_prompts_are_read_in_smaller_pieces_where_memory_is_short() -> None:
     model = dataclasses.replace(thirty_b(), opening_bytes={})
     plans = [make_plan(laptop(64), model, with_settings(memory_gb=gb, dense="int8")) for gb in (1.9, 2.2, 16.0)]
     assert [plan.chunk for plan in plans] == sorted(plan.chunk for plan in plans)
-    assert plans[0].chunk < plans[-1].chunk == CHUNKS[0]
+    assert plans[0].chunk < CHUNKS[0]
+
+
+def test_a_prompt_is_read_in_long_pieces_where_each_would_read_the_disk_anew_and_in_usual_ones_elsewhere() -> None:
+    model = dataclasses.replace(thirty_b(), opening_bytes={})
+    chosen = with_settings(memory_gb=16.0, dense="int8", tier="4")
+    slow_disk, all_there = (make_plan(laptop(64, 0.5e9), model, {**chosen, "memory_gb": gb}) for gb in (12.0, 48.0))
+    assert slow_disk.chunk == LONGER[0]
+    assert slow_disk.lent >= (LONGER[0] - FEW) * model.token_bytes * 0.9
+    assert all_there.chunk == CHUNKS[0]
+    short = make_plan(laptop(64, 0.5e9), model, {**chosen, "memory_gb": 12.0, "context_length": 1024})
+    assert short.chunk <= 1024
+    many_cores = make_plan(dataclasses.replace(laptop(64, 50e9), products=1e9), model, {**chosen, "memory_gb": 12.0})
+    assert many_cores.chunk == CHUNKS[0]  # what computing takes is the same however long they are
 
 
 @pytest.mark.parametrize("gb", [1.9, 2.2, 3.0, 16.0, 48.0])

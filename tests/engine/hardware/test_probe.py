@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from engine.hardware import control_groups, probe
+from engine.hardware import control_groups, disk_speed, probe
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import fingerprint
 from engine.hardware.kept import keep
@@ -50,12 +50,35 @@ def test_what_a_full_probe_found_is_used_and_memory_measured_all_the_same(tmp_pa
     rates = Rates(1.0, 1, points, {4: 0.5}, 3e11, 2e-9, {"card": (1e10, 5e9, 2e11)})
     keep(tmp_path, fingerprint(tmp_path), on_battery(), rates)
     machine = probe.probe(tmp_path, isa="avx2", kept=tmp_path)
-    assert (machine.disk_points, machine.kernel_shares, machine.products) == (points, {4: 0.5}, 3e11)
+    assert (machine.disk_points, machine.products) == (points, 3e11)
+    assert machine.kernel_shares == rates.shares_at(machine.memory_rate)
     assert machine.memory_rate > 1e8
     assert machine.cores == 1
     assert 2e9 < machine.disk_rate < 4e9
     assert probe.probe(tmp_path, isa="avx2", disk_rate=7.0, kept=tmp_path).disk_points == points
     assert not probe.probe(tmp_path, isa="avx2", kept=tmp_path / "elsewhere").disk_points
+
+
+def test_what_a_kernel_adds_to_memorys_time_for_a_byte_is_the_same_whatever_memorys_rate() -> None:
+    rates = Rates(4e10, 1, (), {4: 0.8, 8: 1.1})
+    assert rates.shares_at(4e10) == pytest.approx({4: 0.8, 8: 1.0})
+    added = 1 / (0.8 * 4e10) - 1 / 4e10
+    for now in (1e10, 8e10):
+        shares = rates.shares_at(now)
+        assert 1 / (shares[4] * now) == pytest.approx(1 / now + added)
+        assert shares[8] == 1.0
+
+
+def test_a_disk_that_is_slower_than_when_it_was_probed_is_expected_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = DiskPoint(1 << 20, 2, True, 1e9)
+    points = (DiskPoint(1 << 20, 4, True, 2e9), DiskPoint(8 << 20, 4, True, 4e9))
+    keep(tmp_path, fingerprint(tmp_path), on_battery(), Rates(1.0, 1, points))
+    monkeypatch.setattr(disk_speed, "quickly", lambda file: now)
+    assert probe.probe(tmp_path, isa="avx2", kept=tmp_path).disk_rate_at(8 << 20) == 2e9
+    assert probe.probe(tmp_path, isa="avx2").disk_rate_at(8 << 20) == 1e9
+    assert probe.probe(tmp_path, isa="avx2", disk_rate=7.0, kept=tmp_path).disk_points == points
 
 
 def test_cards_get_the_rates_that_were_measured_of_them() -> None:

@@ -1,0 +1,69 @@
+"""The arithmetic held against runs whose figures docs/benchmarks.md has, at the rates that were seen beside them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine import settings
+from engine.hardware.machine import GB, Machine, Memory
+from engine.hardware.plan import make_plan
+from engine.hardware.speed import token_costs
+from engine.session.config_facts import config_facts
+from tests.benchmarks.large import Model
+from tests.benchmarks.shapes import SHAPES, large
+
+OFF = 0.25
+PROGRAM = 285_000_000  # bytes of the process before the model (docs/offloading.md)
+SHARES = {8: 0.97, 4: 0.96, 2: 0.87}  # of the memory's rate, that the kernels reached there
+WHOLE = 10**12  # bytes of a cache that nothing is missing in
+
+
+def machine(memory: float, disk: float = 3e9) -> Machine:
+    return Machine(2, Memory(23 * GB, 20 * GB), memory, disk, 100 * GB, isa="avx512vnni", kernel_shares=SHARES)
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "measured", "disk"),
+    [
+        ("qwen3", 0.5, 9.76, 2.9e9),
+        ("qwen3", 0.25, 6.10, 2.4e9),
+        ("olmoe", 0.5, 8.24, 2.7e9),
+        ("olmoe", 0.25, 5.87, 2.9e9),
+        ("mixtral", 0.5, 2.09, 2.8e9),
+    ],
+)
+def test_bigger_than_memory(name: str, limit: float, measured: float, disk: float) -> None:
+    """`offload --stream uniform`; memory's rate, which hardly matters here, was not noted."""
+    shape = large(name)
+    most = Model(shape, 4, Path()).nbytes * limit / GB
+    chosen = {"dial": "exact", "dense": "int4", "context_length": 512, "memory_gb": most}
+    for memory in (40e9, 75e9):
+        facts = config_facts(shape.config(), name, top=4)
+        plan = make_plan(machine(memory, disk), facts, settings.validated(chosen, settings.ENGINE), PROGRAM)
+        assert plan.speed[0] == pytest.approx(measured, rel=OFF)
+
+
+@pytest.mark.parametrize(
+    ("name", "tier", "measured", "memory"),
+    [
+        ("olmoe", 8, 33.1, 39.3e9),
+        ("olmoe", 4, 47.8, 37.4e9),
+        ("qwen3", 8, 49.1, 35.8e9),
+        ("qwen3", 4, 70.7, 33.2e9),
+        ("qwen3", 4, 90.9, 46.1e9),
+        ("qwen3", 2, 142.3, 43.1e9),
+        ("mixtral", 8, 35.7, 75.6e9),
+        ("mixtral", 4, 62.4, 76.0e9),
+        ("mixtral", 4, 59.6, 65.3e9),
+        ("mixtral", 4, 45.9, 40.9e9),
+        ("mixtral", 2, 95.1, 79.3e9),
+        ("mixtral", 2, 60.9, 41.6e9),
+    ],
+)
+def test_all_in_memory(name: str, tier: int, measured: float, memory: float) -> None:
+    """`decode`, which stops at the logits: no token is chosen."""
+    facts = config_facts(SHAPES[name].config(), name, top=8)
+    token = token_costs(machine(memory), facts, tier, "int8" if tier == 8 else "int4", WHOLE)
+    assert 1 / (token.computing + token.layers - facts.token_seconds) == pytest.approx(measured, rel=OFF)
