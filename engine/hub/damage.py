@@ -30,7 +30,10 @@ def remedy(store: Path) -> str:
     if store != folders.own() / BUILTIN:
         known = any(store.parent == folder for folder in folders.paths())
         model = store.name if known else str(store)
-        return f"Import it again. `underhill-cli verify {model}` names everything that is damaged."
+        return (
+            "Import it again. “Check every byte” in the library, or "
+            f"`underhill-cli verify {model}`, names everything that is damaged."
+        )
     try:
         (store / FLAG).touch()
     except OSError:

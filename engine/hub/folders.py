@@ -116,6 +116,11 @@ def add(folder: Path | str, *, first: bool = False) -> None:
         )
     path = next((p for p in paths() if p == path or _same(p, path)), path)
     if path != own():
+        if not path.parent.is_dir():
+            raise UnderhillError(
+                Kind.BAD_REQUEST, f"{path} cannot be made: there is no folder {path.parent}.",
+                "Make that folder first, or connect the disk that it is on.",
+            )  # fmt: skip
         with writing(path):
             path.mkdir(exist_ok=True)
         seen.note_mark(path, _mark(path))

@@ -175,7 +175,10 @@ class _Work:
 
     def _begin(self, kind: Sequence[Part]) -> None:
         self._total = sum(part.nbytes for part in kind)
-        self._done = self._total - sum(part.nbytes for part in self._todo(kind))
+        todo = self._todo(kind)
+        self._done = self._total - sum(part.nbytes for part in todo)
+        if todo:  # said before the first part is made, which of weights that arrive may take long
+            self._report(self._phrase(todo[0]), self._done, self._total)
 
     def _todo(self, kind: Sequence[Part]) -> list[Part]:
         return [part for part in kind if self._writer.done(part.key) is None]
@@ -195,9 +198,13 @@ class _Work:
             part.layer.index, part.expert, expert.record, {"error": errors, "norm": expert.squared_norm}
         )
         self._done += part.nbytes
+        self._report(self._phrase(part), self._done, self._total)
+
+    def _phrase(self, part: Part) -> str:
+        if part.layer is None:
+            return "Copying the other weights"
         first, last = self._layers[0], self._layers[-1]
-        phrase = f"Quantizing layer {part.layer.index - first + 1} of {last - first + 1}"
-        self._report(phrase, self._done, self._total)
+        return f"Quantizing layer {part.layer.index - first + 1} of {last - first + 1}"
 
     def _chunks(self, name: str) -> Iterator[memoryview]:
         for chunk in self._source.chunks(name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import select
 import time
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -46,7 +47,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault.page:
             return self._answer(200, fault.page.encode(), {"Content-Type": "text/html"})
         if fault.stall and fault.cut is None:
-            time.sleep(fault.stall)
+            self._be_silent(fault.stall)
         if found := _FILE.fullmatch(path):
             return self._resolve(found["repo"], found["revision"], found["name"], fault)
         if self._token() and self._token() not in self.hub.tokens:
@@ -133,7 +134,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(key, value)
         self.end_headers()
         if self.command == "GET":
-            self._body(path, start, stop, fault)
+            with self.hub.handing_out():
+                self._body(path, start, stop, fault)
         return None
 
     def _body(self, path: Path, start: int, stop: int, fault: Fault) -> None:
@@ -142,7 +144,7 @@ class Handler(BaseHTTPRequestHandler):
             file.seek(start)
             while start + sent < stop:
                 if fault.cut is not None and sent >= fault.cut:
-                    time.sleep(fault.stall)
+                    self._be_silent(fault.stall)
                     self.close_connection = True
                     self.connection.close()
                     return
@@ -157,6 +159,13 @@ class Handler(BaseHTTPRequestHandler):
                 sent += len(data)
                 if fault.rate:
                     time.sleep(len(data) / fault.rate)
+
+    def _be_silent(self, seconds: float) -> None:
+        """So long, or until the other side hangs up or a test has had enough of it."""
+        end = time.monotonic() + seconds
+        while not self.hub.speaking.is_set() and time.monotonic() < end:
+            if select.select([self.connection], [], [], min(seconds, 0.02))[0]:
+                return
 
     # ---- answers
 

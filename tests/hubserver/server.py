@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import ThreadingHTTPServer
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 from tests.hubserver.faults import Fault
 from tests.hubserver.repos import Repo
+from tests.waiting import until
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class HubServer:
 
     tokens: those of people with an account. sent: bytes of files' bodies handed to the network, by file name.
     line: bytes a second that all bodies together may have; 0 is all there is. heard: called for all that is handed out.
+    speaking: whether silences are over.
     """
 
     repos: dict[str, Repo] = field(default_factory=dict)
@@ -41,6 +44,8 @@ class HubServer:
     lock: threading.Lock = field(default_factory=threading.Lock)
     line: float = 0.0
     heard: Callable[[], None] | None = None
+    speaking: threading.Event = field(default_factory=threading.Event)
+    busy: int = 0  # bodies that are being handed out
     _free: float = 0.0  # when the line can take more
 
     def __enter__(self) -> HubServer:
@@ -81,6 +86,26 @@ class HubServer:
             self.sent[name] = self.sent.get(name, 0) + nbytes
         if self.heard is not None:
             self.heard()
+
+    @contextmanager
+    def handing_out(self) -> Iterator[None]:
+        """A body is."""
+        with self.lock:
+            self.busy += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.busy -= 1
+
+    def settle(self) -> None:
+        """Wait until no body is being handed out: what was sent is counted a moment later, and so is who hung up."""
+        until(lambda: not self.busy, "the hub still sends")
+
+    def forget(self) -> None:
+        """Count what is sent from now on: nothing of what was asked for before is counted after this."""
+        self.settle()
+        self.sent.clear()
 
     def take_turn(self, nbytes: int) -> None:
         """Wait until the line has taken these bytes, after those of others that came before."""

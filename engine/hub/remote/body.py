@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -51,7 +52,7 @@ class Body:
         self.place = ""
         self.lends: bool | None = None  # not known yet
         self.at = 0
-        self.retry = Retry(file.name, means.patience, means.control, means.meter)
+        self.retry = Retry(means.patience, means.control, partial(means.meter.wait, file.name))
 
     def get(self, at: int, stop: int, take: Take, check: Callable[[], None] = lambda: None) -> None:
         """Hand bytes at .. stop over as they arrive; more where the hub sends all. Waits while paused.
@@ -61,13 +62,13 @@ class Body:
         self.at = at
         while self.at < stop:
             check()
-            before = self.at
+            before, pauses = self.at, self.means.control.pauses
             try:
                 self._once(min(self.at + CHUNK, stop), take)
             except errors.HubError as e:
                 if self.at > before:
                     self.retry.moved()
-                if self.means.control.interrupted:
+                if self.means.control.interrupted or self.means.control.pauses != pauses:
                     self.means.control.hold()
                 else:
                     self.retry.after(e)
@@ -101,7 +102,7 @@ class Body:
         name, size = self.file.name, self.file.size
         for said in (response, *response.history):
             linked = said.headers.get("X-Linked-Etag", "").removeprefix("W/").strip('"')
-            if linked and linked != (self.file.sha256 or self.file.blob):
+            if linked and linked != self.file.checksum:
                 raise errors.changed(name)
         if response.status_code == 206:
             found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
@@ -126,5 +127,5 @@ class Body:
             if data:
                 take(data)
                 self.at += len(data)
-            if self.at == stop or self.means.control.interrupted:
+            if self.at == stop:  # a pause hangs up, too: what had been received by then is still read
                 return

@@ -42,6 +42,7 @@ class Hub:
         self.endpoint = endpoint.rstrip("/")
         self.proxy = proxy
         self.offline = offline
+        self.sends_whole = False  # whether it has answered a question for a part of a file with all of it
         self._given = token
         self._session: _Session | None = None
         self._opening = threading.Lock()
@@ -116,7 +117,9 @@ class Hub:
         ranged = {} if stop is None else {"Range": f"bytes={start}-{stop - 1}"}
         data = bytearray()
         with self.stream(url, repo, ranged) as response:
-            skip = start if response.status_code == 200 and stop is not None else 0  # it knows no ranges
+            whole = response.status_code == 200 and stop is not None  # it knows no ranges
+            self.sends_whole |= whole
+            skip = start if whole else 0
             for piece in response.iter_raw():
                 data += piece[skip:]
                 skip = max(0, skip - len(piece))

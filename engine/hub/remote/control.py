@@ -20,11 +20,13 @@ class Control:
         self._paused = False
         self._stopped = False
         self._open: set[httpx2.Response] = set()
+        self.pauses = 0  # so far: what fails while one begins, even one that is over, fails because of it
 
     def pause(self) -> None:
         """Close the connections and wait; what has arrived stays."""
         with self._changed:
             self._paused = True
+            self.pauses += 1
             self._hang_up()
 
     def resume(self) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import errno
+import math
 import socket
 import ssl
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import httpx2
+from huggingface_hub.constants import is_offline_mode
 
 from engine.errors import Kind, UnderhillError
 
@@ -16,6 +18,7 @@ BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a wh
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 _HOW = "(in the settings, or with `underhill-cli token`)"
 _KEPT = "What has arrived is kept; try again to continue."
+_LATER = "Try again later; what has arrived is kept."
 
 
 class HubError(UnderhillError):
@@ -33,10 +36,12 @@ class HubError(UnderhillError):
 
 
 def offline() -> HubError:
-    """OFFLINE."""
-    return HubError(
-        Kind.OFFLINE, "Underhill is set to stay offline.", "Switch that off in the settings to search and download."
-    )
+    """OFFLINE: by the setting, or by what the environment says to all programs that use a hub."""
+    if is_offline_mode():
+        action = "The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download."
+    else:
+        action = "Switch that off in the settings to search and download."
+    return HubError(Kind.OFFLINE, "Underhill is set to stay offline.", action)
 
 
 def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
@@ -88,7 +93,7 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         return HubError(
             Kind.SERVER_ERROR,
             f"{host}, where the hub keeps its files, refused ({status}).",
-            f"Try again later. {_KEPT}",
+            _LATER,
             retry=True,
         )
     if status == 416:
@@ -104,7 +109,7 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
             f"{repo} is only given to people with an account who have accepted its licence.",
             f"Accept it at {page} and give Underhill a token of yours {_HOW}. {note}".strip(),
         )
-    if code == "GatedRepo" or (status == 403 and repo):
+    if code == "GatedRepo" or (status == 403 and repo and token):
         return HubError(
             Kind.NO_ACCESS,
             f"Your account may not have {repo} yet.",
@@ -122,11 +127,23 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
             f"Check the name; for a private model, give Underhill a token of yours {_HOW}.",
         )
     if status == 401:
-        said = f"{host} does not accept the token it was given." if token else f"{host} asks for a token."
-        return HubError(Kind.NO_ACCESS, said, f"Give Underhill a new one {_HOW}. {note}".strip())
+        if token:
+            return HubError(
+                Kind.NO_ACCESS,
+                f"{host} does not accept the token it was given.",
+                f"Give Underhill a new one {_HOW}.",
+            )
+        return HubError(
+            Kind.NO_ACCESS, f"{host} asks for a token.", f"Give Underhill a token of yours {_HOW}. {note}".strip()
+        )
     if status == 429:
         after = _seconds(response)
-        wait = f"Wait {after:.0f} seconds" if after else "Wait some minutes"
+        if after is None or after < 1:
+            wait = "Wait some minutes"
+        elif after <= 120:
+            wait = f"Wait {after:.0f} seconds"
+        else:
+            wait = f"Wait {math.ceil(after / 60)} minutes"
         return HubError(
             Kind.SERVER_ERROR,
             f"{host} has had too many requests from here.",
@@ -138,7 +155,7 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         return HubError(
             Kind.SERVER_ERROR,
             f"{host} has a problem of its own (error {status}).",
-            f"Try again later. {_KEPT}",
+            _LATER,
             retry=status in BUSY_CODES,
             after=_seconds(response),
         )
@@ -178,6 +195,15 @@ def other_size(name: str, promised: int, sent: int) -> HubError:
         Kind.SERVER_ERROR,
         f"{name} should have {promised:,} bytes, and {sent:,} are offered.",
         "The hub contradicts itself; try again later, or at another hub.",
+    )
+
+
+def damaged_there(sentence: str) -> HubError:
+    """BROKEN_FILE: what tells what a model is was asked for twice, and was wrong twice; nothing of it is here yet."""
+    return HubError(
+        Kind.BROKEN_FILE,
+        sentence,
+        "Try again, through another network if you can. If it stays so, choose another copy of the model.",
     )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
-from typing import Protocol
 
 from engine.hub.remote import errors
 from engine.hub.remote.body import Body, Means
@@ -17,11 +15,6 @@ __all__ = ["PART", "Means", "fetch"]
 
 PART = ".part"
 _BLOCK = 4 << 20  # bytes hashed at once of what is there already
-
-
-class _Hash(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-    def hexdigest(self) -> str: ...
 
 
 def fetch(means: Means, file: RemoteFile) -> None:
@@ -37,7 +30,7 @@ class _Fetch:
         self.part = means.folder / (file.name + PART)
         self.body = Body(means, file, whole=True)
         self.at = 0
-        self.hash: _Hash = hashlib.sha256()
+        self.hash = file.digest()
 
     def run(self) -> None:
         # Bytes may have been damaged here, in a crash, or on the way; which of them is not known, so all come again.
@@ -65,8 +58,7 @@ class _Fetch:
 
             self.body.get(self.at, self.file.size, take)
             os.fsync(out.fileno())
-        expected = self.file.sha256 or self.file.blob
-        if not expected or self.hash.hexdigest() == expected:
+        if self.file.checksum in ("", self.hash.hexdigest()):
             return True
         with writing(self.means.folder):
             self.part.unlink()
@@ -80,10 +72,7 @@ class _Fetch:
         if size > self.file.size:
             os.ftruncate(out.fileno(), 0)
             size = 0
-        if self.file.sha256:
-            self.hash = hashlib.sha256()
-        else:  # git's checksum of a file
-            self.hash = hashlib.sha1(b"blob %d\0" % self.file.size, usedforsecurity=False)
+        self.hash = self.file.digest()
         with open(self.part, "rb", buffering=0) as done:
             while self.at < size and (block := done.read(min(_BLOCK, size - self.at))):
                 self.hash.update(block)

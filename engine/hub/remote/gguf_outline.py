@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.hub.remote.client import Hub
 from engine.hub.remote.model_outline import Outline, outline_of
-from engine.hub.remote.peek import Peek
+from engine.hub.remote.peek import Peek, looked_at
 from engine.hub.remote.quantizations import choose
 from engine.hub.remote.revision import RemoteFile, Revision
 from engine.hub.sources.gguf_header import GgufHeader, parse_gguf_header
@@ -23,7 +23,7 @@ def gguf_outline(hub: Hub, found: Revision, wanted: str, top: int) -> Outline:
     """See read_outline. Some megabytes are fetched: the vocabulary is part of a header."""
     files = choose(found, wanted, top).files
     with ThreadPoolExecutor(AT_ONCE, "outline") as pool:
-        looked = list(pool.map(lambda file: _header(hub, found, file), files))
+        looked = list(pool.map(lambda file: looked_at(lambda: _header(hub, found, file)), files))
     headers = tuple(header for header, _ in looked)
     source = GgufSource.of(headers[0].path, headers)
     heads = {file.name: bytes(peek.head) for file, (_, peek) in zip(files, looked, strict=True)}

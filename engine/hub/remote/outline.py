@@ -14,9 +14,11 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.checkpoint import CONFIG, INDEX, MOST_JSON, Checkpoint
 from engine.hub.headers import Entry, header_length, parse_header
 from engine.hub.origin import LARGEST, is_small
+from engine.hub.remote import errors
 from engine.hub.remote.client import Hub
 from engine.hub.remote.gguf_outline import gguf_outline
 from engine.hub.remote.model_outline import Outline, outline_of
+from engine.hub.remote.peek import looked_at
 from engine.hub.remote.revision import RemoteFile, Revision, read_revision
 from engine.hub.sources.opening import unpacked
 
@@ -117,6 +119,10 @@ def _wanted(found: Revision, shards: tuple[RemoteFile, ...]) -> tuple[RemoteFile
 
 def _header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str, Entry], bytes]:
     """What it holds, and the bytes that say so."""
+    return looked_at(lambda: _read_header(hub, found, shard))
+
+
+def _read_header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str, Entry], bytes]:
     path = Path(found.repo) / shard.name
     start = hub.read(found.repo, found.commit, shard.name, 0, min(FIRST_LOOK, shard.size))
     length = header_length(path, shard.size, start)
@@ -130,7 +136,7 @@ def _json(hub: Hub, found: Revision, name: str) -> dict[str, Any]:
     if found.files[name].size > MOST_JSON:
         raise UnderhillError(Kind.BROKEN_FILE, f"{name} of {found.repo} is impossibly long.", "Choose another model.")
     try:
-        value = json.loads(hub.read(found.repo, found.commit, name))
+        value = json.loads(_right(hub, found, found.files[name]))
     except (ValueError, RecursionError) as cause:
         raise UnderhillError(
             Kind.BROKEN_FILE, f"{name} of {found.repo} is not readable.", "Choose another model."
@@ -138,6 +144,16 @@ def _json(hub: Hub, found: Revision, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UnderhillError(Kind.BROKEN_FILE, f"{name} of {found.repo} is not an object.", "Choose another model.")
     return value
+
+
+def _right(hub: Hub, found: Revision, file: RemoteFile) -> bytes:
+    """All of a small file, as the hub's checksum says that it is."""
+    for _ in range(2):  # damaged on the way, it comes once more
+        data = hub.read(found.repo, found.commit, file.path)
+        (digest := file.digest()).update(data)
+        if file.checksum in ("", digest.hexdigest()):
+            return data
+    raise errors.damaged_there(f"{file.name} of {found.repo} arrives damaged.")
 
 
 def _no_weights(found: Revision, why: str) -> UnderhillError:

@@ -3,11 +3,31 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from typing import TypeVar
 
+from engine.errors import Kind, UnderhillError
+from engine.hub.remote import errors
 from engine.hub.remote.client import Hub
 from engine.hub.remote.revision import RemoteFile
 
 FIRST, MOST = 1 << 20, 8 << 20  # bytes asked for at first, and later
+
+
+_T = TypeVar("_T")
+
+
+def looked_at(look: Callable[[], _T]) -> _T:
+    """What `look` makes of a header. It looks once more where that is damaged: a part of a file has no checksum."""
+    try:
+        return look()
+    except UnderhillError as e:
+        if e.kind is not Kind.BROKEN_FILE:
+            raise
+    try:
+        return look()
+    except UnderhillError as e:
+        raise (errors.damaged_there(e.sentence) if e.kind is Kind.BROKEN_FILE else e) from e
 
 
 class Peek(io.RawIOBase):

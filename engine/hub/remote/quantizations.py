@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
+from engine.hardware.budget import size
 from engine.hub.remote.revision import RemoteFile, Revision
 from engine.hub.sources.gguf_files import model_name, part_names
 
@@ -59,7 +60,7 @@ def choose(found: Revision, wanted: str, top: int) -> Quantization:
         meant = next((m for kind in order if (m := [q for q in models if _has(q, kind)])), list(models))
     if len(meant) == 1 or (meant and not wanted):
         return meant[0]
-    listed = ", ".join(f"{q.name} ({q.nbytes / 1e9:.1f} GB)" for q in (meant or models)[:LISTED])
+    listed = ", ".join(f"{q.name} ({size(q.nbytes)})" for q in (meant or models)[:LISTED])
     several = f"{found.repo} has {len(meant)} GGUF models called {wanted}."
     none = f"{found.repo} has no GGUF model called {wanted}."
     raise UnderhillError(Kind.BAD_REQUEST, several if meant else none, f"There are: {listed}.")

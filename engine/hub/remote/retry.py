@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.hub.remote.control import Control
 from engine.hub.remote.errors import HubError
-from engine.hub.remote.meter import Meter
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,10 @@ class Patience:
 
 
 class Retry:
-    """The tries of one file."""
+    """The tries of one thing. tell: hears what is waited for, and how long."""
 
-    def __init__(self, name: str, patience: Patience, control: Control, meter: Meter) -> None:
-        self._name = name
-        self._patience, self._control, self._meter = patience, control, meter
+    def __init__(self, patience: Patience, control: Control, tell: Callable[[str], object]) -> None:
+        self._patience, self._control, self._tell = patience, control, tell
         self._failed = 0
 
     def moved(self) -> None:
@@ -42,5 +41,5 @@ class Retry:
         pause = min(patience.most, patience.first * 2 ** (self._failed - 1))
         # apart from each other, so that several files do not come back all at once
         pause = max(asked, pause * random.uniform(0.8, 1.2))
-        self._meter.wait(self._name, f"{error.sentence} Trying again in {pause:.0f} s.")
+        self._tell(f"{error.sentence} Trying again in {pause:.0f} s.")
         self._control.sleep(pause)

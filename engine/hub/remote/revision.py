@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from engine.hub.remote import errors
 from engine.hub.remote.client import Hub, checked
@@ -13,6 +14,13 @@ from engine.hub.sources.gguf_files import is_model
 _NAME = re.compile(r"[\w.-][\w. ()+-]*")  # of a file: nothing that leads out of a folder
 _GGUF = re.compile(r"(?:(?P<folder>[\w.-]+)/)?(?P<name>[\w.-][\w. ()+-]*\.gguf)")  # quantizations may have folders
 _COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+class Digest(Protocol):
+    """Of hashlib."""
+
+    def update(self, data: bytes, /) -> None: ...
+    def hexdigest(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -32,6 +40,17 @@ class RemoteFile:
     def path(self) -> str:
         """In its repository."""
         return f"{self.folder}/{self.name}" if self.folder else self.name
+
+    @property
+    def checksum(self) -> str:
+        """What the hub says of its bytes; '' where it says nothing."""
+        return self.sha256 or self.blob
+
+    def digest(self) -> Digest:
+        """A new one, which ends in `checksum` when it has had all bytes."""
+        if self.sha256:
+            return hashlib.sha256()
+        return hashlib.sha1(b"blob %d\0" % self.size, usedforsecurity=False)  # git's checksum of a file
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,13 @@ def test_a_model_is_no_folder_of_models(put: Put) -> None:
     assert "model itself" in refused(Kind.BAD_REQUEST, lambda: folders.add(put("m"))).sentence
 
 
+def test_a_folder_in_none_says_which_is_missing(models: Path, tmp_path: Path) -> None:
+    error = refused(Kind.BAD_REQUEST, lambda: folders.add(tmp_path / "not" / "there"))
+    assert f"no folder {tmp_path / 'not'}." in error.sentence
+    assert "connect the disk" in error.action
+    assert folders.paths() == (models,)
+
+
 def test_room_and_sizes_are_told(put: Put, other: Path) -> None:
     stored = put("m", other)
     first, second = listing.model_folders()

@@ -147,13 +147,14 @@ class Killer:
             child.join()
             self._server.heard = None
             assert child.exitcode == -signal.SIGKILL, self.log.read_text()
-            time.sleep(0.05)  # the server learns of it
+            self._server.settle()
             fetched += self._weights_sent()
             self._check(complete=moment in SPOTS[2:])
         self._server.faults = []
         child = self._start("")
         child.join()
         assert child.exitcode == 0, self.log.read_text()
+        self._server.settle()
         fetched += self._weights_sent()
         with at(self._home):
             same = contents(folders.location(NAME)) == wanted
@@ -176,7 +177,7 @@ class Killer:
                 assert "again" in cards[NAME].action
 
     def _start(self, spot: str) -> BaseProcess:
-        self._server.sent.clear()
+        self._server.forget()
         child = self._context.Process(target=pull, args=(self._server.url, self._home, spot, self.log))
         child.start()
         return child

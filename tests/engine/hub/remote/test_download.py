@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import threading
 import time
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,18 @@ import pytest
 from engine.errors import Kind, UnderhillError
 from engine.hub import origin
 from engine.hub.remote import body, room
+from engine.hub.remote.body import Body, Means
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
 from engine.hub.remote.download import discard, download, folder_of
 from engine.hub.remote.meter import Meter, Progress
 from engine.hub.remote.outline import read_outline
+from engine.hub.remote.retry import Patience
 from engine.store.lock import FileLock
 from tests.engine.hub.remote.conftest import QUICK
 from tests.engine.hub.remote.fetching import contents
 from tests.hubserver import Fault, HubServer
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -69,10 +72,11 @@ def test_it_goes_on_at_the_byte_where_it_was_cut(
 ) -> None:
     monkeypatch.setattr(body, "CHUNK", 10_000)
     outline = read_outline(hub, "tiny/moe")
-    server.sent.clear()
+    server.forget()
     server.faults = [Fault("safetensors", cut=7_001, times=5)]
     download(hub, outline, folder, patience=QUICK)
     assert contents(folder) == contents(server.repos["tiny/moe"].folder)
+    server.settle()
     assert fetched(server) == outline.download_bytes
 
 
@@ -84,8 +88,9 @@ def test_parts_of_an_earlier_try_are_continued(hub: Hub, server: HubServer, fold
     assert (folder / "model-00001.safetensors.part").stat().st_size == 30_000
     assert not (folder / "model-00001.safetensors").exists()
     server.faults = []
-    server.sent.clear()
+    server.forget()
     download(hub, outline, folder)
+    server.settle()
     assert server.sent["model-00001.safetensors"] == outline.files[-1].size - 30_000
     assert contents(folder) == contents(server.repos["tiny/moe"].folder)
 
@@ -96,7 +101,7 @@ def test_only_what_changed_on_the_hub_is_fetched_again(hub: Hub, server: HubServ
     (served / "chat_template.jinja").write_text("{{ other }}")
     (served / "tokenizer.json").unlink()
     outline = read_outline(hub, "tiny/moe")
-    server.sent.clear()
+    server.forget()
     download(hub, outline, folder)
     assert set(server.sent) == {"chat_template.jinja"}
     assert contents(folder) == contents(served)
@@ -104,37 +109,78 @@ def test_only_what_changed_on_the_hub_is_fetched_again(hub: Hub, server: HubServ
 
 def test_a_pause_closes_the_connections_and_loses_nothing(hub: Hub, server: HubServer, folder: Path) -> None:
     control, outline = Control(), read_outline(hub, "tiny/moe")
-    server.sent.clear()
-    server.faults = [Fault("model-0", cut=20_000, stall=60, times=2)]  # silence that only hanging up ends
-    thread = threading.Thread(target=download, args=(hub, outline, folder, control), daemon=True)
-    thread.start()
-    while sorted(sizes(folder)) != [20_000, 20_000]:  # the small files are there, and the large ones stand still
-        time.sleep(0.01)
-    control.pause()
-    time.sleep(0.1)
-    paused = fetched(server)
-    time.sleep(0.2)
-    assert fetched(server) == paused
-    assert thread.is_alive()
-    control.resume()
-    thread.join(30)
+    server.forget()
+    server.faults = [Fault("model-0", cut=20_000, stall=600, times=2)]  # silence that only hanging up ends
+    first = outline.download_bytes - sum(file.size for file in outline.weights) + 40_000
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(download, hub, outline, folder, control)
+        until(lambda: running.done() or (sorted(sizes(folder)) == [20_000, 20_000] and fetched(server) == first))
+        control.pause()
+        time.sleep(0.2)
+        assert fetched(server) == first
+        assert not running.done()
+        control.resume()
+        running.result()
     assert contents(folder) == contents(server.repos["tiny/moe"].folder)
+    server.settle()
     assert fetched(server) == outline.download_bytes
+
+
+def test_a_pause_that_is_over_at_once_is_no_failure(hub: Hub, server: HubServer, folder: Path) -> None:
+    control, outline = Control(), read_outline(hub, "tiny/moe")
+    server.faults = [Fault("model-0", cut=20_000, stall=600, times=2)]
+    said: list[str] = []
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(
+            download, hub, outline, folder, control, lambda p: said.append(p.waiting), Patience(tries=1)
+        )
+        until(lambda: running.done() or sorted(sizes(folder)) == [20_000, 20_000])
+        control.pause()
+        control.resume()
+        running.result()
+    assert contents(folder) == contents(server.repos["tiny/moe"].folder)
+    assert not any(said)
+
+
+def test_what_had_been_received_before_a_pause_is_kept(hub: Hub, server: HubServer, folder: Path) -> None:
+    control, outline = Control(), read_outline(hub, "tiny/moe")
+    file = outline.weights[0]
+    server.forget()
+    server.faults = [Fault(file.name, cut=40_000, stall=600, rate=200_000, times=1)]
+    folder.mkdir(parents=True)
+    means = Means(hub, outline.repo, outline.commit, folder, control, Meter(file.size, 1), room.Room(folder), QUICK)
+    got = bytearray()
+
+    def take(data: memoryview) -> None:
+        if not got:
+            until(lambda: server.sent.get(file.name) == 40_000)
+            control.pause()
+        got.extend(data)
+
+    with ThreadPoolExecutor(1) as thread:
+        running = thread.submit(Body(means, file, whole=True).get, 0, file.size, take)
+        try:
+            until(lambda: running.done() or len(got) == 40_000)
+        finally:
+            control.resume()
+        running.result()
+    server.settle()
+    assert bytes(got) == (server.repos["tiny/moe"].folder / file.name).read_bytes()
+    assert fetched(server) == file.size
 
 
 def test_stopping_keeps_what_has_arrived(hub: Hub, server: HubServer, folder: Path) -> None:
     control, outline = Control(), read_outline(hub, "tiny/moe")
-    server.faults = [Fault("model-0", cut=20_000, stall=60)]
-    server.sent.clear()
+    server.faults = [Fault("model-0", cut=20_000, stall=600)]
 
     def stop(_: Progress) -> None:
-        if fetched(server) >= 40_000:
+        if sorted(sizes(folder)) == [20_000, 20_000]:
             control.cancel()
 
     with pytest.raises(UnderhillError) as error:
         download(hub, outline, folder, control, stop)
     assert error.value.kind is Kind.CANCELLED
-    assert sum(p.stat().st_size for p in folder.glob("*.part")) == 40_000
+    assert sorted(sizes(folder)) == [20_000, 20_000]
     discard(folder)
     assert not folder.exists()
 

@@ -19,13 +19,14 @@ from tests.engine.hub.remote.fetching import contents
 from tests.hubserver import Fault, HubServer
 
 SHARD = "model-00001.safetensors"
+SILENCE = client.SILENCE
 
 REFUSALS = {
     "cut": (Fault(SHARD, cut=0), Kind.NO_NETWORK, "was cut"),
-    "silence": (Fault(SHARD, stall=1.0), Kind.NO_NETWORK, "stopped answering"),
-    "silence in the middle": (Fault(SHARD, cut=0, stall=1.0), Kind.NO_NETWORK, "stopped answering"),
+    "silence": (Fault(SHARD, stall=600), Kind.NO_NETWORK, "stopped answering"),
+    "silence in the middle": (Fault(SHARD, cut=0, stall=600), Kind.NO_NETWORK, "stopped answering"),
     "401": (Fault(SHARD, status=401), Kind.NO_ACCESS, "asks for a token"),
-    "403": (Fault(SHARD, status=403), Kind.NO_ACCESS, "may not have tiny/moe yet"),
+    "403": (Fault(SHARD, status=403), Kind.SERVER_ERROR, "refused .403."),
     "gated": (Fault(SHARD, status=403, headers={"X-Error-Code": "GatedRepo"}), Kind.NO_ACCESS, "only given to people"),
     "404": (Fault(SHARD, status=404, headers={"X-Error-Code": "EntryNotFound"}), Kind.NOT_FOUND, f"no file {SHARD}"),
     "429": (Fault(SHARD, status=429), Kind.SERVER_ERROR, "too many requests"),
@@ -39,18 +40,22 @@ REFUSALS = {
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_each_has_its_own_error(name: str, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "SILENCE", 0.2)
     fault, kind, sentence = REFUSALS[name]
     folder = tmp_path / "downloads" / "moe"
     with connect({"endpoint": server.url}) as hub:
         outline = read_outline(hub, "tiny/moe")
+    if fault.stall:  # a busy computer is silent for a while, too
+        monkeypatch.setattr(client, "SILENCE", 0.5)
+    with connect({"endpoint": server.url}) as hub:
         server.faults = [fault]
         with pytest.raises(UnderhillError, match=sentence) as error:
             download(hub, outline, folder, patience=QUICK)
         assert error.value.kind is kind
         assert error.value.action
         assert not (folder / SHARD).exists()
-        server.faults = []
+    monkeypatch.setattr(client, "SILENCE", SILENCE)
+    server.faults = []
+    with connect({"endpoint": server.url}) as hub:
         download(hub, outline, folder)
     assert contents(folder) == contents(server.repos["tiny/moe"].folder)
 
@@ -65,7 +70,7 @@ def test_the_sentences_differ() -> None:
     [
         Fault(SHARD, status=503, times=2),
         Fault(SHARD, cut=100, times=20),
-        Fault(SHARD, stall=1.0, times=1),
+        Fault(SHARD, stall=600, times=1),
         Fault(SHARD, corrupt=True, times=1),
         Fault(SHARD, status=429, times=1, headers={"Retry-After": "0"}),
         Fault(SHARD, whole=True),
@@ -76,7 +81,8 @@ def test_the_sentences_differ() -> None:
 def test_what_passes_is_waited_out(
     fault: Fault, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "SILENCE", 0.3)
+    if fault.stall:
+        monkeypatch.setattr(client, "SILENCE", 1.0)
     with connect({"endpoint": server.url}) as hub:
         outline = read_outline(hub, "tiny/moe")
         server.faults = [fault]
@@ -88,7 +94,7 @@ def test_it_waits_as_long_as_the_hub_asks_and_not_for_hours(hub: Hub, server: Hu
     outline = read_outline(hub, "tiny/moe")
     server.faults = [Fault(SHARD, status=429, headers={"Retry-After": "7200"})]
     before = len(server.requests)
-    with pytest.raises(UnderhillError, match="Wait 7200 seconds"):
+    with pytest.raises(UnderhillError, match="Wait 120 minutes"):
         download(hub, outline, tmp_path / "d" / "moe", patience=Patience())
     assert sum(SHARD in r.path for r in server.requests[before:]) == 1
     said: list[str] = []

@@ -64,7 +64,7 @@ def test_which_of_several() -> None:
     assert choose(found, "q4_k", 8).name == "m-Q4_K"
     with pytest.raises(UnderhillError, match="no GGUF model called Q5") as error:
         choose(found, "Q5", 8)
-    assert "m-Q8_0 (0.0 GB)" in error.value.action
+    assert "m-Q8_0 (0 MB)" in error.value.action
     with pytest.raises(UnderhillError, match="4 GGUF models called m-"):
         choose(found, "m-", 8)
     assert choose(revision("m-odd.gguf"), "", 8).name == "m-odd"
@@ -85,10 +85,11 @@ def test_the_store_is_that_of_the_files(
     assert (outline.config, len(outline.weights)) == (local.config, len(local.files))
     folder = tmp_path / "downloads" / "gguf"
     assert streaming.hindrance(outline, folder) == ""
-    server.sent.clear()
+    server.forget()
     with streaming.opened(hub, outline, folder, True) as incoming:
         store = import_checkpoint(incoming, tmp_path / "store")
     assert data(store) == data(import_checkpoint(local.path, tmp_path / "local"))
+    server.settle()
     assert sum(server.sent.values()) == outline.download_bytes
 
 
@@ -142,6 +143,7 @@ def test_a_look_reads_the_header_and_no_weights(hub: Hub, server: HubServer, tmp
     server.add("tiny/gguf", quantized(tmp_path, "F32"))
     outline = read_outline(hub, "tiny/gguf", gguf="f32")
     (size,) = (file.size for file in outline.weights)
+    server.settle()
     assert sum(server.sent.values()) == len(outline.heads["model-F32.gguf"]) < size / 2
 
 

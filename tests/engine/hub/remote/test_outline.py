@@ -18,7 +18,7 @@ from engine.hub.remote.client import Hub
 from engine.hub.remote.outline import read_outline
 from tests.engine.hub.sources.test_packed import pack
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
-from tests.hubserver import HubServer
+from tests.hubserver import Fault, HubServer, handler
 
 
 def test_it_knows_what_the_files_say(hub: Hub, server: HubServer, tmp_path: Path) -> None:
@@ -49,6 +49,20 @@ def test_it_says_how_large_the_store_will_be(hub: Hub, server: HubServer, tmp_pa
         store = import_checkpoint(larger, tmp_path / f"store{top}", top)
         size = sum(p.stat().st_size for p in store.iterdir() if p.suffix == ".safetensors")
         assert found.store_bytes(top) <= size <= found.store_bytes(top) * 1.15
+
+
+@pytest.mark.parametrize("name", ["config.json", "model-00000.safetensors"])
+def test_what_arrives_damaged_is_looked_at_once_more(
+    name: str, hub: Hub, server: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler, "BLOCK", 16)  # of each the last byte is damaged
+    right = read_outline(hub, "tiny/moe")
+    server.faults = [Fault(name, corrupt=True, times=1)]
+    assert read_outline(hub, "tiny/moe") == right
+    server.faults = [Fault(name, corrupt=True)]
+    with pytest.raises(UnderhillError, match=name) as error:
+        read_outline(hub, "tiny/moe")
+    assert (error.value.kind, "another network" in error.value.action) == (Kind.BROKEN_FILE, True)
 
 
 def test_what_is_packed_counts_as_the_weights_it_means(hub: Hub, server: HubServer, tmp_path: Path) -> None:

@@ -70,8 +70,9 @@ def test_it_becomes_what_it_would_have_been(
     outline = read_outline(hub, "tiny/one")
     folder = tmp_path / "downloads" / "one"
     assert streaming.hindrance(outline, folder) == ""
-    server.sent.clear()
+    server.forget()
     with streaming.opened(hub, outline, folder, True) as incoming:
         store = import_checkpoint(incoming, tmp_path / "store")
     assert same(store, import_checkpoint(served, tmp_path / "local"))
+    server.settle()
     assert sum(server.sent.values()) == outline.download_bytes

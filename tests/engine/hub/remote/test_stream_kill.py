@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import signal
 import sys
 import time
+from functools import partial
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
@@ -39,24 +42,31 @@ def test_killed_at_ten_random_moments_it_fetches_next_to_nothing_twice(tmp_path:
         arguments = (server.url, "tiny/moe", folder, store, CHUNK)
         in_all = runs = 0
         for moment in sorted(chance.random() for _ in range(KILLS)):
-            server.sent.clear()
+            server.forget()
             child = context.Process(target=fetching.stream, args=arguments)
             child.start()
-            while child.is_alive() and in_all + sum(server.sent.get(n, 0) for n in shards) < 0.85 * moment * total:
-                time.sleep(0.002)
-            time.sleep(chance.random() * 0.03)  # some into what is quantized and written only then
-            assert child.is_alive()
-            child.kill()
+
+            def heard(child: BaseProcess, at: float, later: float) -> None:
+                """Kills it from within the connection that it waits for, so that it cannot have ended before."""
+                if sum(server.sent.get(n, 0) for n in shards) >= at:
+                    time.sleep(later)
+                    child.kill()
+
+            # Some into what is quantized and written only then.
+            server.heard = partial(heard, child, 0.85 * moment * total - in_all, chance.random() * 0.03)
             child.join()
-            time.sleep(0.05)  # the server learns of it
+            server.heard = None
+            assert child.exitcode == -signal.SIGKILL
+            server.settle()
             in_all += max(0, sum(server.sent.get(n, 0) for n in shards) - header_bytes(served))
             runs += 1
             assert not store.exists()
-        server.sent.clear()
+        server.forget()
         child = context.Process(target=fetching.stream, args=arguments)
         child.start()
         child.join()
         assert child.exitcode == 0
+        server.settle()
         in_all += sum(server.sent.get(n, 0) for n in shards) - header_bytes(served)
         assert total <= in_all <= total + KILLS * CHUNK
     print(f"fetched {in_all:,} of {total:,} bytes in {runs + 1} runs")
