@@ -133,22 +133,24 @@ ENGINE = (
             "Experts above T1 and up to T2 run coarse; above T2 they are skipped.", "speed", 0.0, 1.0,
             optional=True, advanced=True),
     Setting("tier", "choice", "top", "Full precision",
-            "Bits of an expert at full precision; top is all that is stored.", "speed",
-            choices=("top", "8", "4", "2"), advanced=True),
+            "Bits of an expert that runs at full precision.", "speed",
+            choices=("top", "8", "4", "2"), names=("All that is stored", "8 bits", "4 bits", "2 bits"), advanced=True),
     Setting("cache_fraction", "float", None, "Expert cache",
-            "Share of the model's expert bytes kept in memory; empty lets Underhill choose.", "memory", 0.0, 1.0,
+            "Share of the model's experts kept in memory, from 0 to 1: 0.5 is half of them. Empty lets Underhill "
+            "choose.", "memory", 0.0, 1.0,
             optional=True),
     Setting("memory_gb", "float", None, "Memory ceiling (GB)",
             "Most memory the whole program takes: itself, the model, the chat and the experts it keeps at hand. Empty "
             "takes what is free, less a margin. A lower ceiling is kept at once; what is too low is refused.",
             "memory", 0.25, 4096.0, optional=True),
     Setting("policy", "choice", "hobbit", "Cache policy",
-            "Which expert leaves memory when room is needed. hobbit weighs how recently and how often each was used in "
-            "this chat, at which precision, and how soon its layer's turn comes. lru: the one unused for longest; "
-            "lru_layer: the same for each layer alone; lfu: the one used least; edgemoe: use and turn; activation: the "
-            "one that chats like this one use least.", "speed",
-            choices=("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation"), live=False, advanced=True),
-    Setting("policy_weights", "shares", None, "Weights of the policy hobbit",
+            "Which expert leaves memory when room is needed. HOBBIT weighs how recently and how often each was used in "
+            "this chat, at which precision, and how soon its layer's turn comes. LRU: the one unused for longest; "
+            "LRU per layer: the same for each layer alone; LFU: the one used least; EdgeMoE: use and turn; Activation: "
+            "the one that chats like this one use least.", "speed",
+            choices=("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation"),
+            names=("HOBBIT", "LRU", "LRU per layer", "LFU", "EdgeMoE", "Activation"), live=False, advanced=True),
+    Setting("policy_weights", "shares", None, "Weights of HOBBIT",
             "What counts for an expert that may have to leave: how recently and how often it was used, how often at "
             "full precision, and how soon its layer's turn comes. Fitted takes what was found best for this model's "
             "routing, or for others where that was not done.", "speed",
@@ -191,8 +193,9 @@ ENGINE = (
             optional=True, live=False),
     Setting("dense", "choice", "auto", "Other weights",
             "How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, "
-            "and float32 for small models; int4 is half as large and less precise.", "memory",
-            choices=("auto", "f32", "bf16", "int8", "int4"), live=False, advanced=True),
+            "and float32 for small models; 4 bits are half as large and less precise.", "memory",
+            choices=("auto", "f32", "bf16", "int8", "int4"),
+            names=("Auto", "float32", "bf16", "8 bits", "4 bits"), live=False, advanced=True),
     Setting("activations", "choice", "auto", "Activations",
             "Numbers on their way through the model meet weights of 2, 4 and 8 bits rounded to 8 bits, or exact and "
             "slower. Auto rounds, under every dial, Exact included: it loses about what bf16 does.",
@@ -212,7 +215,7 @@ HUB = (
 )  # fmt: skip
 
 IMPORT_BATTERY = Setting(
-    "import_battery", "int", 30, "Pause imports on battery",
+    "import_battery", "int", 30, "Pause imports on battery (%)",
     "On battery, an import waits as soon as less than this percentage is left, and goes on when the computer is "
     "plugged in. 0 never waits.", "library", 0, 100,
 )  # fmt: skip

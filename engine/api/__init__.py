@@ -2,7 +2,7 @@
 
 Every command gets exactly one terminal event bearing its id: Done, Cancelled or Failed. Other events of a command
 (Progress, PromptRead, TextDelta) come before it. Telemetry comes on its own, at most five times a second.
-Everything here is frozen and picklable. Importing this module loads neither torch nor transformers.
+Everything here is frozen and plain data. Importing this module loads neither torch nor transformers.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ from engine.api.hub import (
     TransferChanged,
 )
 from engine.errors import Kind, UnderhillError
+from engine.garbage import settle_garbage
 from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats
 from engine.hardware.computer import Computer
 from engine.hardware.fit import Fit
 from engine.hub.card import ModelCard
 from engine.hub.dials import in_words as dial_in_words
+from engine.hub.home import checked_name
 from engine.hub.shown import (
     CANCELLED,
     FAILED,
@@ -55,7 +57,7 @@ from engine.hub.shown import (
 )
 
 __all__ = [
-    "CANCELLED", "FAILED", "FINISHED", "PAUSED", "QUEUED", "RUNNING",
+    "CANCELLED", "FAILED", "FINISHED", "PAUSED", "QUEUED", "RUNNING", "TERMINAL",
     "AddFolder", "AdoptModels", "AdoptedModel", "AskChoices", "AskToken", "CancelTransfer", "Cancelled", "Command",
     "Computer", "ContinueImport", "CountTokens", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash",
     "Engine", "Event", "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel",
@@ -65,7 +67,8 @@ __all__ = [
     "ProbeComputer", "Progress", "PromptRead", "PullModel", "ReadSettings", "RestoreModel", "Resume", "ResumeTransfer",
     "SearchModels", "SearchPage", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenCount",
     "TokenState", "Transfer", "TransferChanged", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel",
-    "VerifyReport", "Watch", "dial_in_words", "settings", "start",
+    "VerifyReport", "Watch", "checked_name", "dial_in_words", "settings", "settle_garbage", "start", "start_apart",
+    "stopped",
 ]  # fmt: skip
 
 
@@ -388,6 +391,17 @@ class Failed(Event):
     cause: str = ""
 
 
+TERMINAL = (Done, Cancelled, Failed)  # every command gets exactly one of these, as its last event
+
+
+def stopped(command_id: str, cause: str) -> Failed:
+    """Of a command that nothing will be done for any more, because what would have has ended by a defect."""
+    return Failed(
+        command_id, Kind.STOPPED, "The engine has stopped working.",
+        "Your chats are safe. Start it again to go on.", cause,
+    )  # fmt: skip
+
+
 # ---- the handle ------------------------------------------------------------------------------------------------
 
 
@@ -409,3 +423,14 @@ def start(on_event: Callable[[Event], None]) -> Engine:
     from engine.service import Service
 
     return Service(on_event)
+
+
+def start_apart(on_event: Callable[[Event], None]) -> Engine:
+    """Start an engine in a process of its own; `on_event` is called on a thread of this one.
+
+    A process that ends by itself, whatever ended it, is told as Failed of Kind.STOPPED, for each command that waits and
+    each that is sent later, or, where none waits, for the empty id.
+    """
+    from engine.apart.parent import Apart
+
+    return Apart(on_event)

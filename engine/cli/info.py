@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import Any
 
 from engine.cli.output import gb
+from engine.cli.version import version
 from engine.hardware import graphics, probe
 from engine.hub import library
 from engine.hub.lowering import lowered_share
@@ -43,7 +44,7 @@ def _computer() -> dict[str, Any]:
     kernels = available()
     memory = probe.memory()
     return {
-        "underhill": _version(),
+        "underhill": version(),
         "torch": metadata.version("torch"),
         "kernels": asdict(kernels),
         "cores": probe.cores(),
@@ -52,13 +53,6 @@ def _computer() -> dict[str, Any]:
         "gpus": [asdict(gpu) for gpu in graphics.gpus()],
         "library": str(library.home()),
     }
-
-
-def _version() -> str:
-    try:
-        return metadata.version("underhill")
-    except metadata.PackageNotFoundError:  # run straight from a checkout
-        return "(not installed)"
 
 
 def _print_computer(c: dict[str, Any]) -> None:

@@ -48,6 +48,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="underhill-cli", description="Run Mixture-of-Experts chat models bigger than this computer's memory."
     )
+    top.add_argument("--version", action=_Version, help="show which Underhill this is, and exit")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
     _search(commands.add_parser("search", help="find models on a hub"))
@@ -73,6 +74,19 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+class _Version(argparse.Action):
+    """Looked up when somebody asks: that takes as long as a whole command line."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, argparse.SUPPRESS, nargs=0, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from engine.cli.version import version
+
+        print(f"Underhill {version()}")
+        parser.exit()
+
+
 def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_json: bool = True) -> None:
     if model:
         p.add_argument("model", metavar="MODEL", help="a path, a name from the library, or builtin")
@@ -88,7 +102,7 @@ def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_
 def _settings(p: argparse.ArgumentParser, among: tuple[settings.Setting, ...]) -> None:
     """Options from the declaration, so that the terminal and the window offer the same."""
     for s in among:
-        shown = "" if s.default is None else f" (default: {s.default})"
+        shown = "" if s.default in (None, "") else f" (default: {_plainly(s.default)})"
         choices = f" One of: {', '.join(s.choices)}." if s.choices else ""
         p.add_argument(
             "--" + s.name.replace("_", "-"),
@@ -96,6 +110,11 @@ def _settings(p: argparse.ArgumentParser, among: tuple[settings.Setting, ...]) -
             metavar=s.kind.upper(),
             help=(s.help + choices + shown).replace("%", "%%"),
         )
+
+
+def _plainly(value: settings.Value) -> str:
+    """As it would be typed."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else str(value)
 
 
 def given(args: argparse.Namespace, among: tuple[settings.Setting, ...]) -> dict[str, settings.Value]:
@@ -238,11 +257,14 @@ def _percent(text: str) -> float:
 
 def _at_least(low: int) -> Callable[[str], int]:
     def whole(text: str) -> int:
-        if (value := int(text)) < low:
+        try:
+            value = int(text)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number") from None
+        if value < low:
             raise argparse.ArgumentTypeError(f"{value} is less than {low}")
         return value
 
-    whole.__name__ = f"whole number from {low} on"  # which argparse says of what is none
     return whole
 
 

@@ -10,10 +10,11 @@ from dataclasses import asdict
 from engine.cli.hub import connected
 from engine.cli.output import ProgressBar, gb, millions, say
 from engine.hub import library
+from engine.hub.remote.control import Control
 from engine.hub.remote.meter import Progress
 from engine.session.offers import outline_facts
 from engine.session.pills import Pills
-from engine.session.pull import look, pull
+from engine.session.pull import look, look_patiently, pull
 
 
 def run(args: argparse.Namespace) -> int:
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
             bar.report(phrase, done, total)
 
     with connected(args) as hub:
-        outline = look(hub, args.repo, args.revision, args.gguf, args.top)
+        outline = look_patiently(lambda: look(hub, args.repo, args.revision, args.gguf, args.top), Control(), say)
         say(
             f"{outline.repo}: {millions(outline.parameters)} parameters, "
             f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
@@ -49,9 +50,11 @@ def run(args: argparse.Namespace) -> int:
             keep_source=args.keep_source, arriving=arriving, importing=importing,
         )  # fmt: skip
     bar.close()
-    card = library.card(path)
+    card, note = library.card(path), library.source_note(path)
     if args.json:
-        print(json.dumps({**asdict(card), "source": {"repo": outline.repo, "commit": outline.commit}}))
+        print(json.dumps({**asdict(card), "source": {"repo": outline.repo, "commit": outline.commit}, "note": note}))
     else:
         print(f"{card.name}: {card.experts} experts in {card.moe_layers} layers, {gb(card.disk_bytes)} on disk.")
+        if note:
+            print(note)
     return 0

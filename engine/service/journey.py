@@ -98,12 +98,16 @@ class Journey:
                 library.delete(self._transfer.name, now=True)
 
     def _travel(self) -> dict[str, Any]:
-        from engine.session.pull import look, pull
+        from engine.session.pull import look, look_patiently, pull
 
         t = self._transfer
         with self._connect(t.endpoint) as hub:
             self._say(text="Looking at it", force=True)
-            outline = look(hub, t.repo, t.revision, t.gguf, t.top)
+            outline = look_patiently(
+                lambda: look(hub, t.repo, t.revision, t.gguf, t.top),
+                self._control,
+                lambda waiting: self._say(text=waiting, force=True),
+            )
             self._control.hold()
             self._say(revision=outline.commit, total=outline.download_bytes, force=True)
             path = pull(

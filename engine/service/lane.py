@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from engine import importing
-from engine.api import Cancelled, Command, Done, Event, Failed
+from engine.api import Cancelled, Command, Done, Event, Failed, stopped
 from engine.errors import Kind, UnderhillError, as_error
 
 
@@ -136,10 +136,7 @@ class Lane:
                 self._emit(self._stopped(command))
 
     def _stopped(self, command: Command) -> Failed:
-        return Failed(
-            command.id, Kind.STOPPED, "The engine has stopped working.",
-            "Your chats are safe. Start it again to go on.", self._died,
-        )  # fmt: skip
+        return stopped(command.id, self._died)
 
     def _next(self) -> Command | None:
         while True:

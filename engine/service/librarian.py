@@ -128,9 +128,11 @@ class Librarian:
         pace = Pace()
 
         def report(text: str, done: int, total: int) -> None:
-            if command.id in self._resting and not cancelled():
-                self._emit(api.Progress(command.id, f"Paused: {text}", done, total, unit))
+            said = False
             while command.id in self._resting and not cancelled():
+                if not said:
+                    self._emit(api.Progress(command.id, f"Paused: {text}", done, total, unit))
+                    said = True
                 time.sleep(POLL)
             if cancelled():
                 raise CancelledWork()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from engine.errors import UnderhillError
 from engine.hardware.facts import ModelFacts
 from engine.hub.importer import GROUPS
 from engine.hub.layouts import text_config
@@ -44,6 +45,7 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8, native: boo
         context_length=spec.max_positions or CONTEXT,
         state_bytes=state_bytes(spec),
         looked_up_bytes={kind: sum(size for role, size in rows if role == "table") for kind, rows in sizes.items()},
+        head_bytes={kind: sum(size for role, size in rows if role == "head") for kind, rows in sizes.items()},
         opening_bytes={
             kind: opening_bytes(spec, holding(kind, native=native), native, BF16, spec.vocab) for kind in kinds
         },
@@ -53,6 +55,21 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8, native: boo
         vocabulary=spec.vocab,
         disk_bytes=dense + sum(n * s.layout.nbytes for n, s in experts),
     )
+
+
+def parameters(config: Mapping[str, Any]) -> tuple[int, int]:
+    """(all, those that one token uses), by the config of a family with a file; zeros where that does not say.
+
+    What a hub counts of packed weights is the numbers that they are packed in, which are fewer.
+    """
+    try:
+        spec = read_spec(text_config(config))
+    except UnderhillError:
+        return 0, 0
+    beside = sum(m.rows * m.cols for m in matrices(spec, spec.vocab))
+    layers = [(moe.router, expert_spec(moe, 8).parameters) for moe in spec.moe_layers.values()]
+    held = beside + sum(router.experts * one for router, one in layers)
+    return held, beside + sum(router.top_k * one for router, one in layers)
 
 
 def expert_spec(moe: MoeSpec, top: int) -> ExpertSpec:

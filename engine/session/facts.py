@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from engine.hub.skeleton import build_skeleton
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.models.families import is_known, read_spec
-from engine.models.footprint import matrices, nbytes
+from engine.models.footprint import Matrix, matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding
 from engine.models.shapes import disagreement
 from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MlaSpec, ShortConvSpec
@@ -60,7 +61,7 @@ def runs_natively(chosen: Mapping[str, Any]) -> bool:
 
 def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native: bool) -> ModelFacts:
     """What the planner needs. native: whether native kernels will run it."""
-    held, looked_up = _dense_bytes(store, spec, native)
+    held, looked_up, head = _dense_bytes(store, spec, native)
     specs = [store.spec(layer, expert) for layer in store.layers for expert in range(store.experts(layer))]
     tiers = sorted({tier for s in specs for tier in s.tiers})
     return ModelFacts(
@@ -69,6 +70,7 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         record_bytes={t: max(s.layout.bytes_for(t if t in s.tiers else s.top) for s in set(specs)) for t in tiers},
         dense_bytes=held,
         looked_up_bytes=looked_up,
+        head_bytes=head,
         kv_bytes=(compat_kv_values(card.layers) if spec is None else kv_values(spec)) * 2,
         moe_layers=card.moe_layers,
         experts=card.experts,
@@ -90,23 +92,33 @@ def vocabulary(store: Store) -> int:
     return int(text_config(store.config).get("vocab_size") or 0)
 
 
-def _dense_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> tuple[dict[str, int], dict[str, int]]:
-    """Bytes of everything but the routed experts, by how it is held; and those of them that are only looked up."""
+def _dense_bytes(
+    store: Store, spec: DecoderSpec | None, native: bool
+) -> tuple[dict[str, int], dict[str, int], dict[str, int]]:
+    """Bytes of everything but the routed experts, by how it is held; of them what is only looked up, and the head."""
     entries = [store.dense.entry(name) for name in store.dense]
     if spec is None:  # the compatibility backend knows float32 and bf16 only
         values = sum(math.prod(entry.shape) for entry in entries)
-        return {"f32": 4 * values, "bf16": 2 * values}, {}
+        return {"f32": 4 * values, "bf16": 2 * values}, {}, {}
     small = sum(
         4 * math.prod(entry.shape) for entry in entries if len(entry.shape) != 2
     )  # norms, biases, short filters
-    found = tuple(matrices(spec, _own_vocab(store, spec)))
+    found = [_where_it_can_be(store, m) for m in matrices(spec, _own_vocab(store, spec))]
     held: dict[str, int] = {}
     looked_up: dict[str, int] = {}
+    head: dict[str, int] = {}
     for kind in KINDS if native else TORCH_KINDS:
         sizes = [(m.role, nbytes(m, holding(kind, native=native), native)) for m in found]
         held[kind] = small + sum(size for _, size in sizes)
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
-    return held, looked_up
+        head[kind] = sum(size for role, size in sizes if role == "head")
+    return held, looked_up, head
+
+
+def _where_it_can_be(store: Store, matrix: Matrix) -> Matrix:
+    """A table is looked up on the disk only where its rows are plain numbers: see DenseWeights.table."""
+    plain = not matrix.name or store.dense.entry(matrix.name).dtype in dtypes.FLOATS
+    return matrix if plain else replace(matrix, name="")
 
 
 def _opening_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> dict[str, int]:

@@ -136,7 +136,7 @@ def read(path: Path, gates: list[Gate]) -> Learnt | None:
         found = load_file(path)
         maps = [
             [
-                Linear(found[f"{row}.{ahead}.weight"].astype(np.float32), found[f"{row}.{ahead}.bias"])
+                Linear(found[f"{row}.{ahead}.weight"], found[f"{row}.{ahead}.bias"])
                 for ahead in range(1, min(DEPTH, len(gates) - 1 - row) + 1)
             ]
             for row in range(len(gates))
@@ -147,9 +147,15 @@ def read(path: Path, gates: list[Gate]) -> Learnt | None:
     fits = _are_weights(weights, 2) and (all_weights is None or _are_weights(all_weights, len(ALL)))
     for row, own in enumerate(maps):
         for target, linear in zip(gates[row + 1 :], own):
-            fits = fits and linear.weight.shape == target.weight.shape and linear.bias.shape == target.weight.shape[:1]
-            fits = fits and bool(np.isfinite(linear.weight).all() and np.isfinite(linear.bias).all())
+            fits = fits and _is_map(linear, *target.weight.shape)
     return Learnt(maps, weights, all_weights) if fits else None
+
+
+def _is_map(found: Linear, experts: int, hidden: int) -> bool:
+    """Files of a version that did not look at the token before have maps of one input."""
+    shape = found.weight.shape
+    right = shape in ((experts, hidden), (experts, 2 * hidden)) and found.bias.shape == (experts,)
+    return right and bool(np.isfinite(found.weight).all() and np.isfinite(found.bias).all())
 
 
 def _are_weights(found: np.ndarray, parts: int) -> bool:

@@ -13,7 +13,8 @@ from engine.hub.importer import GROUPS
 from engine.hub.judging import expert_count
 from engine.hub.layouts import text_config
 from engine.models.families import is_known, read_spec
-from engine.models.footprint import matrices
+from engine.models.footprint import matrices, nbytes
+from engine.models.holding import KINDS, Kind, holding
 from engine.session.config_facts import config_facts
 from engine.session.facts import CONTEXT, compat_kv_values, compat_token_bytes
 from engine.store.layout import ExpertSpec
@@ -37,18 +38,20 @@ def catalogue_facts(entry: CatalogueEntry, top: int, native: bool) -> ModelFacts
     config = {**_stand_in(shape), "max_position_embeddings": entry.context_length}
     facts = config_facts(config, entry.name, top, native)
     # Shared experts and linear layers, which the stand-in lacks or has as attention, weigh what they weigh.
-    counted = sum(m.rows * m.cols for m in matrices(read_spec(config), shape.vocab))
-    table = 0 if shape.tied else shape.vocab * shape.hidden
-    grown = (shape.dense_parameters - table) / (counted - table)
+    found = tuple(matrices(read_spec(config), shape.vocab))
+    by_words = [m for m in found if m.role in ("table", "head")]
+    counted, words = (sum(m.rows * m.cols for m in some) for some in (found, by_words))
+    grown = (shape.dense_parameters - words) / (counted - words)
 
-    def scaled(sizes: Mapping[str, int]) -> dict[str, int]:
-        tables = facts.looked_up_bytes
-        return {kind: round((size - tables[kind]) * grown) + tables[kind] for kind, size in sizes.items()}
+    def scaled(kind: Kind, size: int) -> int:
+        held = holding(kind, native=native)
+        known = sum(nbytes(m, held, native) for m in by_words)
+        return round((size - known) * grown) + known
 
     attending = (shape.layers - shape.linear.layers) / shape.layers
     return replace(
         facts,
-        dense_bytes=scaled(facts.dense_bytes),
+        dense_bytes={kind: scaled(kind, facts.dense_bytes[kind]) for kind in KINDS if kind in facts.dense_bytes},
         kv_bytes=round(facts.kv_bytes * attending),
         context_length=entry.context_length,
         disk_bytes=facts.disk_bytes + BF16 * (shape.dense_parameters - counted),

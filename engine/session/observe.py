@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ from torch import Tensor
 
 from engine.experts.predictors import Observed
 from engine.experts.runtime import RouteListener
-from engine.models.decoder import Decoder
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -25,16 +24,16 @@ Rows = list[list[NDArray[Any]]]
 class Observation:
     """Texts, each a sequence of its own, as the routers met them. room: tokens noted, and the text they end."""
 
-    def __init__(self, session: Session, *, after: bool = False, most: int = BYTES) -> None:
-        """after: note the residual stream behind every layer, too. most: bytes of vectors."""
+    def __init__(self, session: Session, most: int = BYTES) -> None:
+        """most: bytes of vectors."""
         source = session.store
-        self._session, self._after = session, after and isinstance(session.decoder, Decoder)
+        self._session = session
         self._layers = source.layers
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._experts = max(source.experts(layer) for layer in source.layers)
-        self.room = most // ((2 if after else 1) * 2 * source.spec(source.layers[0]).hidden * len(source.layers))
+        self.room = most // (2 * source.spec(source.layers[0]).hidden * len(source.layers))
         self._texts: list[list[int]] = []
-        self._seen: list[tuple[Rows, Rows, Rows]] = []
+        self._seen: list[tuple[Rows, Rows]] = []
 
     @property
     def tokens(self) -> int:
@@ -51,7 +50,6 @@ class Observation:
         full = self.tokens >= self.room
         chosen: Rows = [[] for _ in self._layers]
         gating: Rows = [[] for _ in self._layers]
-        after: Rows = [[] for _ in self._layers]
 
         def routed(layer: int, experts: Tensor, weights: Tensor) -> None:
             if also is not None:
@@ -60,35 +58,30 @@ class Observation:
                 best_first = weights.abs().argsort(stable=True, dim=1, descending=True)
                 chosen[self._row[layer]].append(experts.gather(1, best_first).numpy().astype(np.int16))
 
-        def note(kept: Rows) -> Callable[[int, Tensor], None]:
-            return lambda layer, x: kept[self._row[layer]].append(x.numpy().astype(np.float16))
+        def given(layer: int, x: Tensor) -> None:
+            gating[self._row[layer]].append(x.numpy().astype(np.float16))
 
-        decoder = session.decoder
         with session.listening(routed):
             try:
                 if not full:
-                    runtime.given_listener = note(gating)
-                    if self._after and isinstance(decoder, Decoder):
-                        decoder.passed = note(after)
+                    runtime.given_listener = given
                 yield
             finally:
                 runtime.given_listener = None
-                if isinstance(decoder, Decoder):
-                    decoder.passed = None
         if not full:
             self._texts.append(ids)
-            self._seen.append((chosen, gating, after))
+            self._seen.append((chosen, gating))
 
     def observed(self) -> Observed | None:
         """All of it; None if there is nothing."""
         if not self._texts:
             return None
         starts = np.cumsum([0, *map(len, self._texts)])[:-1]
-        chosen, gating, after = (self._joined(index) for index in range(3))
+        chosen, gating = (self._joined(index) for index in range(2))
         assert chosen is not None
         return Observed(
             np.concatenate([np.array(ids) for ids in self._texts]),
-            frozenset(starts.tolist()), chosen, self._experts, gating, after,
+            frozenset(starts.tolist()), chosen, self._experts, gating,
         )  # fmt: skip
 
     def _joined(self, index: int) -> NDArray[Any] | None:
@@ -96,11 +89,9 @@ class Observation:
         return np.stack([np.concatenate(row) for row in rows]) if all(rows) else None
 
 
-def observe(
-    session: Session, texts: Iterable[list[int]], tokens: int, *, after: bool = False, most: int = BYTES
-) -> Observed:
+def observe(session: Session, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> Observed:
     """At least `tokens` of the texts, or all there are. Raises what reading an expert raises."""
-    seen = Observation(session, after=after, most=most)
+    seen = Observation(session, most)
     with session.exactly():
         for ids in texts:
             if seen.tokens >= min(tokens, seen.room):

@@ -19,6 +19,7 @@ from engine.hub.remote.quantizations import quantizations
 from engine.hub.remote.revision import read_revision
 from engine.hub.remote.search import LOOKED_AT, search
 from engine.hub.shown import HubModel, ModelDetails
+from engine.session.config_facts import parameters
 from engine.session.known_facts import looked_at_facts
 from engine.session.pills import TOPS, Pills
 from engine.session.pull import look
@@ -97,7 +98,11 @@ def outline_facts(outline: Outline, top: int, native: bool) -> ModelFacts:
 def _judged(model: HubModel, config: dict[str, Any] | None, entry: CatalogueEntry | None, pills: Pills) -> HubModel:
     if config is not None:
         kind = str(config.get("model_type") or model.model_type)
-        told = replace(model, model_type=kind, context_length=_context(text_config(config)))
+        held, used = parameters(config)
+        told = replace(
+            model, model_type=kind, context_length=_context(text_config(config)),
+            parameters=max(held, model.parameters), active_parameters=model.active_parameters or used,
+        )  # fmt: skip
         return replace(told, fit=pills.config(config, model.title, model.parameters))
     return replace(model, fit=pills.catalogue(entry)) if entry is not None else model
 

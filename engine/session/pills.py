@@ -72,10 +72,11 @@ class Pills:
         return self.best(lambda top: remote_facts(config, name, parameters, top, self.native))
 
     def best(self, facts: Callable[[int], ModelFacts]) -> Fit | None:
-        """With as many bits as suit this computer: 8, or 4 where 8 are slow or too much."""
+        """With as many bits as suit this computer: 8, or 4 where 8 are slow or too much. Too big with any number: the
+        fewest, so that what is said to be missing would be enough."""
         fits = self.each(facts)
         fast = (found for found in fits if found.pill == "fits")
-        return next(fast, max(fits, key=lambda found: (found.speed or (0.0, 0.0))[1], default=None))
+        return next(fast, max(fits, key=lambda found: ((found.speed or (0.0, 0.0))[1], -found.disk), default=None))
 
     def each(self, facts: Callable[[int], ModelFacts], tops: Iterable[int] = TOPS) -> tuple[Fit, ...]:
         """One for each number of bits that could be stored; none where the facts cannot be had."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engine.hardware import control_groups, pressure
+from engine.hardware import control_groups, pressure, slack
 from engine.hardware.budget import size
-from engine.hardware.plan import FEW
+from engine.hardware.facts import ModelFacts
+from engine.hardware.plan import FEW, Plan
 from engine.hardware.pressure import Pressure, Reading
+from engine.hardware.slack import Slack
 from engine.kernels.memory import trim_heap
 
 
@@ -19,7 +21,8 @@ class Share:
     """What a plan gives an expert cache. Bytes. planned: its capacity; smallest: below which it must not be.
 
     lent: of these, what it gives back while `chunk` tokens are computed at once; token_bytes: less of it for each less.
-    ceiling: on the whole process; None where nobody watches it.
+    ceiling: on the whole process; None where nobody watches it. most: of all experts that are to be kept;
+    record: of one. context: planned for the rows of a context; experts have what it does not take yet.
     """
 
     planned: int
@@ -28,17 +31,42 @@ class Share:
     chunk: int = 0
     token_bytes: int = 0
     ceiling: int | None = None
+    most: int = 0
+    record: int = 1
+    context: int = 0
 
     def lent_to(self, tokens: int) -> int:
         """What it gives back while so many tokens are computed at once."""
         return 0 if tokens <= FEW else max(0, self.lent - max(0, self.chunk - tokens) * self.token_bytes)
 
+    @property
+    def grows(self) -> bool:
+        """Whether more memory than planned would be of use."""
+        return self.planned < self.most
+
+
+def share_of(plan: Plan, model: ModelFacts, fraction: object) -> Share:
+    """What this plan gives the cache of this model. fraction: of the experts, at most, where that was asked for."""
+    whole = model.expert_bytes[plan.tier]
+    return Share(
+        plan.cache_bytes,
+        plan.smallest_cache,
+        plan.lent,
+        plan.chunk,
+        model.token_bytes,
+        plan.ceiling,
+        most=whole if fraction is None else int(whole * float(str(fraction))),
+        record=model.record_bytes[plan.tier],
+        context=plan.context * model.per_token(plan.dense),
+    )
+
 
 class Room:
-    """The capacity of an expert cache: what is planned, or less while a prompt or the system needs the memory.
+    """The capacity of an expert cache: what is planned, less while a prompt or the system needs the memory, and more
+    while others do not take what was planned for them.
 
-    apply: told of every new capacity, on whatever thread changes it; lend: the same, where it is for a prompt. said:
-    told in a sentence when the system had a part in it. Thread-safe.
+    apply: told of every new capacity, on whatever thread changes it; lend: the same, where it is for a prompt or the
+    context. said: told in a sentence when the system had a part in it. Thread-safe.
     """
 
     def __init__(
@@ -48,11 +76,16 @@ class Room:
         apply: Callable[[int], None],
         lend: Callable[[int], None],
         said: Callable[[str], None],
+        coming: Callable[[], int] = lambda: 0,
     ) -> None:
+        """held: bytes of the cache now. coming: bytes given to the context that it has not written to yet."""
         self._share = share
-        self._held, self._apply, self._lend, self._said = held, apply, lend, said
+        self._held, self._apply, self._lend, self._said, self._coming = held, apply, lend, said, coming
         self._state = Pressure()
+        self._slack = Slack()
         self._lent = 0
+        self._rows: int | None = None  # bytes that the context's rows take; None: not known
+        self._many = True  # until a first token was computed nobody knows what that takes
         self._own = False  # whether it was this process itself that took more than was planned
         self._lock = threading.Lock()
 
@@ -60,7 +93,7 @@ class Room:
     def sentence(self) -> str:
         """What is less than planned, and why; empty where nothing is."""
         limit = self._state.limit
-        if limit is None:
+        if limit is None or limit >= self._share.planned:
             return ""
         planned = size(self._share.planned)
         if self._own:
@@ -70,44 +103,90 @@ class Room:
             "answers are slower until there is more."
         )
 
-    def plan(self, share: Share, apply: Callable[[int], None]) -> None:
-        """A new plan is in force. apply: makes it so, given the capacity."""
-        with self._lock:
-            apply(self._less_lent(self._allowed(share.planned), share.smallest))
-            self._share = share
+    @property
+    def unused(self) -> int:
+        """Bytes of the context's that experts have for now."""
+        share = self._share
+        return 0 if self._rows is None or not share.grows else max(0, share.context - self._rows)
 
-    def computing(self, tokens: int) -> None:
-        """So many tokens go through the layers at once now. What a prompt was lent comes back with the first token."""
-        lent = self._share.lent_to(tokens)
-        if lent == self._lent or (tokens > FEW and lent < self._lent):  # the chunks of a prompt use the same memory
+    def plan(self, share: Share, apply: Callable[[int], None]) -> None:
+        """A new plan is in force. apply: makes it so, given the capacity; where it raises, the old one stays."""
+        with self._lock:
+            before = self._share, self._slack
+            self._share, self._slack = share, Slack()
+            try:
+                apply(self._capacity())
+            except BaseException:
+                self._share, self._slack = before
+                raise
+
+    def computing(self, tokens: int, rows: Callable[[], int | None] = lambda: None) -> None:
+        """So many tokens go through the layers at once now. What a prompt was lent comes back with the first token.
+
+        rows: bytes that the context's will take then, None where that is not known; asked where experts could use what
+        it leaves. They give it back before it is taken.
+        """
+        share, many = self._share, tokens > FEW
+        lent = share.lent_to(tokens)
+        if many and lent < self._lent:  # the chunks of a prompt use the same memory
+            lent = self._lent
+        taken = rows() if share.grows and share.context else None
+        if (lent, taken, many) == (self._lent, self._rows, self._many):
             return
-        if not lent:
+        if self._lent and not lent:
             trim_heap()
         with self._lock:
-            self._lent = lent
-            self._lend(self._less_lent(self._allowed(self._share.planned), self._share.smallest))
+            before = self._capacity()
+            self._lent, self._rows, self._many = lent, taken, many
+            if (after := self._capacity()) != before:
+                self._lend(after)
 
     def see(self, seen: Reading, now: float) -> None:
         """Follow what the system says."""
-        planned, smallest = self._share.planned, self._share.smallest
         with self._lock:
-            before = self._allowed(planned)
-            ceiling = self._share.ceiling
-            self._state = pressure.decide(self._state, seen, self._held(), planned, smallest, now, ceiling)
-            self._own = (ceiling is not None and seen.own > ceiling) or (self._own and self._state.limit is not None)
-            after = self._allowed(planned)
-            if after != before:
-                self._apply(self._less_lent(after, smallest))
-        if after < before:
+            share, before, held = self._share, self._allowed(), self._held()
+            capacity = self._capacity()
+            self._follow(seen, held, now)
+            self._state = pressure.decide(self._state, seen, held, self._wanted(), share.smallest, now, share.ceiling)
+            over = share.ceiling is not None and seen.own > share.ceiling
+            self._own = over or (self._own and self._state.limit is not None)
+            after = self._allowed()
+            if self._capacity() != capacity:
+                self._apply(self._capacity())
+        if after < min(before, share.planned):
             self._said(self.sentence)
-        elif after > before and after == planned:
-            self._said(f"There is memory again: {size(after)} of experts are kept, as planned.")
+        elif before < share.planned <= after:
+            self._said(f"There is memory again: {size(share.planned)} of experts are kept, as planned.")
 
-    def _allowed(self, planned: int) -> int:
-        return planned if self._state.limit is None else min(planned, self._state.limit)
+    def _follow(self, seen: Reading, held: int, now: float) -> None:
+        """Grow into what is left below the ceiling, but not by what a prompt takes, nor while memory is short."""
+        share = self._share
+        if share.ceiling is None or not share.grows or self._many or self._state.limit is not None or not seen.own:
+            return
+        beside, before = seen.own - held + self._coming(), self._slack
+        after = slack.follow(before, beside, held, self._base(), share.ceiling, share.record, now)
+        if after.grown - before.grown > max(0, pressure.spare(seen)):  # other programs have what was free at the start
+            after = replace(after, grown=before.grown)
+        self._slack = after
 
-    def _less_lent(self, allowed: int, smallest: int) -> int:
-        return max(smallest, allowed - self._lent)
+    def _base(self) -> int:
+        """What is planned, and what the context leaves, its memory taken as experts take it."""
+        share = self._share
+        unused = self.unused * slack.OWN_PART // (slack.OWN_PART + 1) // share.record * share.record
+        return share.planned + unused
+
+    def _wanted(self) -> int:
+        """The capacity if the system had room for it, and nothing were lent."""
+        share = self._share
+        grown = 0 if self._many else self._slack.grown
+        return min(max(share.most, share.planned), self._base() + grown)
+
+    def _allowed(self) -> int:
+        wanted = self._wanted()
+        return wanted if self._state.limit is None else min(wanted, self._state.limit)
+
+    def _capacity(self) -> int:
+        return max(self._share.smallest, self._allowed() - self._lent)
 
 
 class PressureWatch:

@@ -13,13 +13,16 @@ from engine.hub.importer import Report
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
 from engine.hub.remote.download import discard, download, folder_of, was_passing
+from engine.hub.remote.errors import HubError
 from engine.hub.remote.meter import Progress
 from engine.hub.remote.outline import Outline, read_outline
-from engine.hub.remote.retry import Patience
+from engine.hub.remote.retry import Patience, Retry
 from engine.hub.remote.streaming import hindrance, opened
 from engine.models.families import is_known, read_spec
 from engine.session import preflight
 from engine.store.reader import load_manifest
+
+LOOKS = 4  # at a model that is to be fetched, while its hub is busy or out of reach
 
 
 def look(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = library.TOP) -> Outline:
@@ -31,6 +34,20 @@ def look(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int =
     if is_known(outline.config):
         read_spec(outline.config)
     return outline
+
+
+def look_patiently(look: Callable[[], Outline], control: Control, tell: Callable[[str], object]) -> Outline:
+    """What `look` gives, tried again after a while where that may help. tell: hears what is waited for.
+
+    Raises UnderhillError: CANCELLED, and what `look` raises at last.
+    """
+    retry = Retry(Patience(tries=LOOKS), control, tell)
+    while True:
+        try:
+            return look()
+        except HubError as e:
+            retry.after(e)
+            control.hold()
 
 
 def pull(
@@ -48,7 +65,8 @@ def pull(
     """Bring a model into the library; interrupted in whatever way, the next call goes on where this one was.
 
     It is imported while it arrives, so that its files never lie on the disk all at once, unless `keep_source` asks for
-    them or something is in the way (`streaming.hindrance`): then it is downloaded first, and imported then.
+    them or something is in the way (`streaming.hindrance`, a hub that only sends whole files): then it is downloaded
+    first, and imported then.
     name: in the library; '' takes the repository's. arriving: told how far the download is; importing: how far the
     import is, of a model that is imported while it arrives at the same time. Raises UnderhillError; what has arrived
     stays then.
@@ -65,7 +83,7 @@ def pull(
         discard(folder)
         return path
     same_disk = _disk(folder) == _disk(folders.for_new(folders.paths()[0]))
-    if keep_source or hindrance(outline, folder):
+    if keep_source or hub.sends_whole or hindrance(outline, folder):
         room = outline.store_bytes(top) if same_disk else 0  # where models are on another disk, the import looks there
         download(hub, outline, folder, control, arriving, patience, room, passing=not keep_source)
         preflight.check(folder)

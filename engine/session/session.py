@@ -32,12 +32,12 @@ from engine.hub.dials import Calibration
 from engine.hub.layouts import text_config
 from engine.importing import ALONE
 from engine.kernels.choice import available, in_use
-from engine.kernels.memory import keep_heap_small
+from engine.kernels.memory import forget_code, keep_heap_small
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration, policy_weights
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
-from engine.session.pressure import PressureWatch, Room, Share
+from engine.session.pressure import PressureWatch, Room, share_of
 from engine.session.reading_ahead import ReadingAhead
 from engine.session.snapshot import Watcher
 from engine.session.spare_time import SpareTime
@@ -74,7 +74,7 @@ class Session:
         native = runs_natively(chosen)
         self.facts = model_facts(store, self.card, spec, native)
         self.chat = ChatFormat(store.path)
-        self._base = probe.rss()  # all that is there before the model itself
+        self._base = probe.program()
         self.plan = planning.make_plan(self.machine, self.facts, chosen, self._base)
         if not self.plan.direct and store.io_mode == "direct":
             store.read_through_cache()
@@ -102,6 +102,7 @@ class Session:
             self.runtime.repair = True
             self._apply_dial()
             report("Loading the model", 0, 0)
+            store.dense.copies = self.machine.memory.group_free is None  # a control group would be charged for them
             self.decoder = self._decoder(spec)
             model = Threaded(self.decoder, threads)
             self.context = Context(model, self.plan.context, self.plan.chunk, self._begin_pass)
@@ -113,12 +114,15 @@ class Session:
         self._watcher = Watcher(self, native=native)
         self.told: Callable[[str], None] = lambda notice: None
         self._room = Room(
-            self._share(self.plan),
+            share_of(self.plan, self.facts, chosen["cache_fraction"]),
             lambda: self.runtime.cache.nbytes,
             self.runtime.set_capacity,
             self.runtime.lend,
             lambda notice: self.told(notice),
+            self._rows_coming,
         )
+        self._room.computing(1, lambda: self.context.rows_with(0))
+        forget_code()  # what opening needed
         self._pressure = PressureWatch(self._room)
         self._closed = False
         self.spare_time = SpareTime(self)
@@ -336,7 +340,10 @@ class Session:
         ahead = self.ahead.wanted
         weights = [policy_weights.in_force(self.store.path, values) for values in (self.settings, wanted)]
         self.context.bound(plan.context, plan.chunk)
-        self._room.plan(self._share(plan), lambda capacity: self.runtime.set_tier(plan.tier, capacity))
+        self._room.plan(
+            share_of(plan, self.facts, wanted["cache_fraction"]),
+            lambda capacity: self.runtime.set_tier(plan.tier, capacity),
+        )
         if self.settings["remember_routing"] and not wanted["remember_routing"]:
             self.warm.forget()
         self.settings, self.plan = wanted, plan
@@ -350,11 +357,18 @@ class Session:
         self.replanned()
         return dict(self.settings)
 
-    def _share(self, plan: planning.Plan) -> Share:
-        return Share(plan.cache_bytes, plan.smallest_cache, plan.lent, plan.chunk, self.facts.token_bytes, plan.ceiling)
+    def _rows_coming(self) -> int:
+        """Bytes of the context's rows that there is room for and nothing written to: not resident yet."""
+        room = self.context.rows_with(0) or 0
+        return max(0, room - len(self.context.tokens) * self.facts.per_token(self.plan.dense))
+
+    @property
+    def lent_context(self) -> int:
+        """Bytes planned for the context that experts have for now."""
+        return self._room.unused
 
     def _begin_pass(self, ids: Sequence[int], position: int) -> None:
-        self._room.computing(len(ids))
+        self._room.computing(len(ids), lambda: self.context.rows_with(len(ids)))
         self.runtime.begin_pass(ids, position)
 
     def _spare_memory(self) -> None:

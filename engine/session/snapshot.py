@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from engine.session.session import Session
 
 WINDOW = 2.0  # seconds over which speeds are taken
+MAPS_EVERY = 0.35  # seconds between two snapshots with matrices while an answer is made: they are most of the work
 
 
 class Rate:
@@ -49,6 +50,7 @@ class Watcher:
         self._reading = self._generating = False
         self._lock = threading.Lock()
         self._last: tuple[object, ...] = ()
+        self._mapped = Look(), -MAPS_EVERY  # what was looked at when matrices were told last, and when
         self._decoding_from = 0.0, 0.0, 0.0
         self._rates = tuple(Rate() for _ in range(4))
 
@@ -79,7 +81,10 @@ class Watcher:
         self._reading = False
 
     def snapshot(self, look: Look) -> Snapshot | None:
-        """A snapshot; None while nothing has changed since the last one."""
+        """A snapshot; None while nothing has changed since the last one.
+
+        While an answer is made, only every other one tells of experts, unless something else is looked at than before.
+        """
         runtime, plan = self._runtime, self._session.plan
         counters, cache = runtime.telemetry.shown, runtime.cache
         with self._lock:
@@ -93,6 +98,10 @@ class Watcher:
             tokens, read, missed, waited = (rate.add(value, now) for rate, value in zip(self._rates, values))
             if not self._generating:
                 tokens = read = missed = waited = 0.0
+            if self._generating and look == self._mapped[0] and now - self._mapped[1] < MAPS_EVERY:
+                look = Look()
+            else:
+                self._mapped = look, now
         waiting = min(1.0, waited)
         ahead = runtime.prefetch.foresight if runtime.prefetch is not None else None
         answer, uses = counters.used() if look.maps else ((), ())
@@ -180,9 +189,12 @@ class Watcher:
     def _memory(self) -> MemoryUse:
         session, levels = self._session, self._runtime.cache.levels
         plan, facts = session.plan, session.facts
-        context, dense = plan.context * facts.per_token(plan.dense), facts.dense_bytes[plan.dense]
+        lent = session.lent_context  # experts have it as long as the chat is short
+        context, dense = plan.context * facts.per_token(plan.dense) - lent, facts.dense_bytes[plan.dense]
         cache = levels[-1].capacity
-        spare = max(0, plan.spare + plan.cache_bytes - cache)  # what the system's own need took from the cache for now
+        spare = max(
+            0, plan.spare + plan.cache_bytes + lent - cache
+        )  # what the system's own need took from the cache for now
         rest = plan.ceiling - dense - context - plan.workspace - cache - spare
         return MemoryUse(
             ceiling=plan.ceiling,

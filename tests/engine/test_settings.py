@@ -48,7 +48,7 @@ def test_choices_have_names_for_people() -> None:
         if setting.kind == "choice":
             assert len({setting.name_of(choice) for choice in setting.choices}) == len(setting.choices)
     assert ALL["mode"].name_of("cpu-assisted") == "CPU-assisted"
-    assert ALL["policy"].name_of("lru_layer") == "Lru layer"
+    assert ALL["policy"].name_of("lru_layer") == "LRU per layer"
 
 
 def test_what_was_chosen_and_has_nothing_to_do_is_told() -> None:
@@ -59,5 +59,5 @@ def test_what_was_chosen_and_has_nothing_to_do_is_told() -> None:
     assert idle(validated({"policy_weights": "1,0,0,0"}, ENGINE), ENGINE) == []
     assert idle(validated({"policy": "lru", "predictor": "paths"}, ENGINE), ENGINE) == []
     assert idle(validated({"policy": "lru", "policy_weights": "1,0,0,0"}, ENGINE), ENGINE) == [
-        "Weights of the policy hobbit does nothing unless Cache policy is Hobbit."
+        "Weights of HOBBIT does nothing unless Cache policy is HOBBIT."
     ]

@@ -389,6 +389,13 @@ def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
         assert "usage: underhill-cli " + command in capsys.readouterr().out
 
 
+def test_it_says_which_version_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.startswith("Underhill ")
+
+
 def start(home: Path, *args: str) -> subprocess.Popen[str]:
     env = {**os.environ, "UNDERHILL_HOME": str(home), "PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "engine.cli", *args]

@@ -16,7 +16,10 @@ from engine.hub import kept, library
 from engine.hub.folders import location
 from engine.hub.home import home
 from engine.hub.remote import body, retry, tokens
+from engine.hub.remote.client import connect
+from engine.hub.remote.meter import Progress
 from engine.session import Session
+from engine.session.pull import look, pull
 from engine.store.reader import load_manifest
 from tests.engine.cli.test_cli import MODEL, found, run
 from tests.engine.hub.remote.test_tokens import Memory
@@ -56,6 +59,36 @@ def test_from_a_search_to_an_answer(server: HubServer, capsys: pytest.CaptureFix
 
     code, _, err = run(capsys, "pull", one["repo"])
     assert (code, "already a model called small-moe" in err) == (2, True)
+
+
+def test_a_busy_hub_is_waited_for_and_one_that_sends_whole_files_will_do(
+    server: HubServer, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retry.Patience.__init__, "__defaults__", (0.01, 0.05, 2, 600.0))
+    server.faults = [Fault("config.json", status=503, times=2), Fault("model.safetensors", whole=True)]
+    code, out, err = run(capsys, "pull", "owner/small-moe", "--top", "4")
+    assert (code, err.count("Trying again in"), "on disk" in out) == (0, 2, True), err
+    assert not (home() / "downloads" / "owner--small-moe").exists()
+    server.faults = [Fault("config.json", status=503)]
+    server.requests.clear()
+    code, _, err = run(capsys, "pull", "owner/small-moe", "--name", "other")
+    assert (code, "what has arrived is kept" in err) == (1, True)
+    assert sum("config.json" in r.path for r in server.requests) == 4
+
+
+def test_torn_away_before_the_first_expert_it_says_what_to_pull(server: HubServer) -> None:
+    def torn(progress: Progress) -> None:
+        if location("small-moe").with_name("small-moe.partial").is_dir():  # the small files are here
+            raise KeyboardInterrupt
+
+    with connect({"endpoint": server.url}) as hub:
+        outline = look(hub, "owner/small-moe")
+        server.faults = [Fault("model.safetensors", stall=600)]
+        with pytest.raises(KeyboardInterrupt):
+            pull(hub, outline, arriving=torn)
+    (card,) = library.listing()
+    assert (card.state, card.source) == ("unfinished", "owner/small-moe")
+    assert card.action.startswith("Pull owner/small-moe again")
 
 
 def test_a_search_that_finds_nothing_and_one_that_may_not(

@@ -14,6 +14,7 @@ import torch
 from engine.api import Cancelled, Command, Done, Event, Failed
 from engine.errors import Kind, UnderhillError
 from engine.service.lane import CancelledWork, EngineClosed, Lane
+from tests.waiting import LONGEST, until
 
 
 class Harness:
@@ -50,16 +51,11 @@ class Harness:
                 raise OSError(errno.EIO, "Input/output error", "/some/file")
         return command.id.upper()
 
-    def of(self, command: str, timeout: float = 5.0) -> Event:
+    def of(self, command: str) -> Event:
         """The one terminal event of a command."""
-        end = time.monotonic() + timeout
-        while time.monotonic() < end:
-            found = [e for e in self.events if e.id == command]
-            if found:
-                assert len(found) == 1
-                return found[0]
-            time.sleep(0.002)
-        raise AssertionError(f"no event for {command}")
+        until(lambda: any(e.id == command for e in self.events), f"no event for {command}")
+        (found,) = [e for e in self.events if e.id == command]
+        return found
 
 
 class Live(Command):
@@ -71,7 +67,7 @@ def harness() -> Iterator[Harness]:
     h = Harness()
     yield h
     h.lane.close()
-    h.lane.join(5)
+    h.lane.join(LONGEST)
 
 
 def test_done_carries_the_result(harness: Harness) -> None:
@@ -112,7 +108,7 @@ def test_the_cause_of_a_cause_is_in_the_details(harness: Harness) -> None:
 
 def test_running_work_is_cancelled_with_what_there_is(harness: Harness) -> None:
     harness.lane.put(Command("wait"))
-    assert harness.started.wait(5)
+    assert harness.started.wait(LONGEST)
     assert harness.lane.cancel("wait")
     assert harness.of("wait") == Cancelled("wait", "half")
     assert not harness.lane.cancel("wait")
@@ -120,7 +116,7 @@ def test_running_work_is_cancelled_with_what_there_is(harness: Harness) -> None:
 
 def test_waiting_work_is_cancelled_without_ever_starting(harness: Harness) -> None:
     harness.lane.put(Command("wait"))
-    assert harness.started.wait(5)
+    assert harness.started.wait(LONGEST)
     harness.lane.put(Command("b"))
     assert harness.lane.cancel("b")
     assert harness.of("b") == Cancelled("b")
@@ -131,7 +127,7 @@ def test_waiting_work_is_cancelled_without_ever_starting(harness: Harness) -> No
 
 def test_a_cancel_does_not_reach_the_next_command(harness: Harness) -> None:
     harness.lane.put(Command("wait"))
-    assert harness.started.wait(5)
+    assert harness.started.wait(LONGEST)
     harness.lane.put(Command("c"))
     harness.lane.cancel("wait")
     assert harness.of("c") == Done("c", "C")
@@ -139,7 +135,7 @@ def test_a_cancel_does_not_reach_the_next_command(harness: Harness) -> None:
 
 def test_live_commands_overtake_running_work_but_not_their_forerunners(harness: Harness) -> None:
     harness.lane.put(Command("wait"))
-    assert harness.started.wait(5)
+    assert harness.started.wait(LONGEST)
     harness.lane.put(Live("now"))
     assert harness.of("now") == Done("now", "NOW")
     harness.lane.put(Command("first"))
@@ -153,10 +149,10 @@ def test_live_commands_overtake_running_work_but_not_their_forerunners(harness: 
 
 def test_closing_cancels_what_waits_and_takes_nothing_more(harness: Harness) -> None:
     harness.lane.put(Command("wait"))
-    assert harness.started.wait(5)
+    assert harness.started.wait(LONGEST)
     harness.lane.put(Command("never"))
     harness.lane.close()
-    harness.lane.join(5)
+    harness.lane.join(LONGEST)
     assert {e.id: type(e) for e in harness.events} == {"wait": Cancelled, "never": Cancelled}
     with pytest.raises(EngineClosed):
         harness.lane.put(Command("late"))
@@ -168,16 +164,16 @@ def test_a_lane_that_dies_fails_whatever_is_asked_of_it(capsys: pytest.CaptureFi
 
     def work(command: Command, cancelled: Callable[[], bool]) -> Any:
         asked.set()
-        go.wait(5)
+        go.wait(LONGEST)
         raise SystemExit("torn down")
 
     lane = Lane("dying", work, events.append)
     lane.put(Command("running"))
-    assert asked.wait(5)
+    assert asked.wait(LONGEST)
     lane.put(Command("waiting"))
     assert not lane.died
     go.set()
-    lane.join(5)
+    lane.join(LONGEST)
     assert lane.died
     lane.put(Command("late"))
     assert [e.id for e in events] == ["running", "waiting", "late"]
@@ -196,7 +192,7 @@ def test_a_defect_between_commands_is_told_with_the_next_one(capsys: pytest.Capt
         raise ZeroDivisionError("idle hands")
 
     lane = Lane("idle", lambda command, cancelled: None, events.append, idle=idle, pulse=0.001)
-    lane.join(5)
+    lane.join(LONGEST)
     lane.put(Command("a"))
     assert isinstance(events[0], Failed)
     assert "idle hands" in events[0].cause

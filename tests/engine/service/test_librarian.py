@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 from engine import api
 from engine.hub import folders, transfer
 from engine.hub.app_places import FILES, Place
+from engine.service.librarian import Librarian
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
+from tests.waiting import LONGEST
 
 __all__ = ["desk"]
 
@@ -24,6 +27,25 @@ def disk(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(transfer, "_renamed", lambda source, destination: False)
     monkeypatch.setattr(transfer, "CHUNK", 1 << 16)
     return tmp_path / "disk"
+
+
+@pytest.fixture
+def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """What takes long rests after its first step until this is set, however late a test says what it has to say."""
+    go = threading.Event()
+    made = Librarian.reporter
+
+    def reporter(self: Librarian, *how: Any) -> Callable[[str, int, int], None]:
+        report = made(self, *how)
+
+        def told(text: str, done: int, total: int) -> None:
+            report(text, done, total)
+            assert total == 0 or go.wait(LONGEST)
+
+        return told
+
+    monkeypatch.setattr(Librarian, "reporter", reporter)
+    return go
 
 
 def states(desk: Desk) -> dict[str, str]:
@@ -61,10 +83,13 @@ def test_folders_come_and_go(mine: Path, tmp_path: Path, desk: Desk) -> None:
     assert [f.path for f in desk.result(api.ForgetFolder, str(tmp_path / "disk"))] == [str(mine)]
 
 
-def test_moved_while_it_is_paused_and_stopped_and_gone_on_with(mine: Path, disk: Path, desk: Desk) -> None:
+def test_moved_while_it_is_paused_and_stopped_and_gone_on_with(
+    mine: Path, disk: Path, desk: Desk, go_on: threading.Event
+) -> None:
     command = desk.send(api.MoveModel, "m", str(disk))
     desk.first(progress_of(command))
     assert desk.result(api.Pause, command) is True
+    go_on.set()
     desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
     assert states(desk)["m"] == "moving"
     assert len(desk.result(api.ListFolders)) == 2  # answered meanwhile
@@ -83,10 +108,11 @@ def test_moved_while_it_is_paused_and_stopped_and_gone_on_with(mine: Path, disk:
     assert desk.result(api.Generate, HELLO, GREEDY).text
 
 
-def test_a_paused_move_can_be_stopped(mine: Path, disk: Path, desk: Desk) -> None:
+def test_a_paused_move_can_be_stopped(mine: Path, disk: Path, desk: Desk, go_on: threading.Event) -> None:
     command = desk.send(api.MoveModel, "m", str(disk))
     desk.first(progress_of(command))
     desk.result(api.Pause, command)
+    go_on.set()
     desk.result(api.Stop, command)
     assert isinstance(desk.wait(command), api.Cancelled)
     assert [type(e) for e in desk.of(command) if isinstance(e, TERMINAL)] == [api.Cancelled]
@@ -95,11 +121,12 @@ def test_a_paused_move_can_be_stopped(mine: Path, disk: Path, desk: Desk) -> Non
     assert desk.result(api.Pause, command) is False
 
 
-def test_an_import_rests_stops_and_goes_on(mine: Path, root: Path, desk: Desk) -> None:
+def test_an_import_rests_stops_and_goes_on(mine: Path, root: Path, desk: Desk, go_on: threading.Event) -> None:
     source = str(root / "resources" / "builtin" / "model")
     command = desk.send(api.ImportModel, source, "half", 4)
     desk.first(lambda e: progress_of(command)(e) and e.total > 0)
     desk.result(api.Pause, command)
+    go_on.set()
     desk.first(lambda e: progress_of(command)(e) and e.text.startswith("Paused: "))
     (half,) = [card for card in desk.result(api.ListModels) if card.name == "half"]
     assert (half.state, half.usable) == ("unfinished", False)
@@ -110,6 +137,28 @@ def test_an_import_rests_stops_and_goes_on(mine: Path, root: Path, desk: Desk) -
     assert half.source == source
     assert desk.result(api.ContinueImport, "half").tiers == (2, 4)
     assert states(desk)["half"] == "ready"
+
+
+def test_nothing_rests_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where somebody halts it right between two looks at who has been halted."""
+    events: list[api.Event] = []
+    told: list[str] = []
+    librarian = Librarian(events.append, lambda: None, lambda target: True)
+    report = librarian.reporter(api.MoveModel("a", "m", "/disk"), lambda: False)
+
+    class Halted(set[str]):
+        looks = 0
+
+        def __contains__(self, command: object) -> bool:
+            self.looks += 1
+            return self.looks in (2, 5)
+
+    monkeypatch.setattr(librarian, "_resting", Halted())
+    monkeypatch.setattr("engine.service.librarian.time.sleep", lambda _: told.append(events[-1].text))  # type: ignore[attr-defined]
+    for done in range(3):
+        report("Copying", done, 3)
+    assert told
+    assert all(text == "Paused: Copying" for text in told)
 
 
 def test_models_are_verified_and_adopted(mine: Path, tmp_path: Path, desk: Desk) -> None:

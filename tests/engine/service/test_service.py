@@ -14,6 +14,7 @@ import pytest
 
 from engine import api
 from engine.api import (
+    TERMINAL,
     Cancelled,
     CountTokens,
     DeleteModel,
@@ -43,8 +44,8 @@ from engine.api import (
 )
 from engine.hardware.pressure import Reading
 from engine.service import Service
+from engine.service.service import _Follower
 
-TERMINAL = (Done, Cancelled, Failed)
 SETTINGS = {"dial": "exact", "threads": 1}
 GREEDY = {"temperature": 0.0, "max_tokens": 30}
 HELLO = (Message("user", "Tell me a story about a brave dog."),)
@@ -110,6 +111,27 @@ def loaded(desk: Desk) -> Desk:
     return desk
 
 
+@pytest.fixture
+def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Answers rest after their first words until this is set or they are stopped, however late a test says its own."""
+    go = threading.Event()
+    said: set[str] = set()
+    text, cancelled = _Follower.text, _Follower.cancelled
+
+    def tell(self: _Follower, *words: Any) -> None:
+        text(self, *words)
+        said.add(self._id)
+
+    def rest(self: _Follower) -> bool:
+        while not (stopped := cancelled(self)) and self._id in said and not go.wait(0.005):
+            pass
+        return stopped
+
+    monkeypatch.setattr(_Follower, "text", tell)
+    monkeypatch.setattr(_Follower, "cancelled", rest)
+    return go
+
+
 def test_an_answer_comes_in_the_promised_order_and_adds_up(loaded: Desk) -> None:
     command = loaded.send(Generate, HELLO, GREEDY)
     stats = loaded.wait(command).result  # type: ignore[attr-defined]
@@ -139,8 +161,8 @@ def test_loading_says_how_far_it_is_and_returns_the_card(desk: Desk) -> None:
     assert [(m.name, m.loaded) for m in models] == [("builtin", True)]
 
 
-def test_tokens_are_counted_while_an_answer_is_made(loaded: Desk) -> None:
-    command = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 2000})
+def test_tokens_are_counted_while_an_answer_is_made(loaded: Desk, go_on: threading.Event) -> None:
+    command = loaded.send(Generate, HELLO, GREEDY)
     loaded.first(lambda e: isinstance(e, TextDelta) and e.id == command)
     found = loaded.wait(loaded.send(CountTokens, ("", "Hello there.", "Hello there. " * 50, "\ud83d"))).result  # type: ignore[attr-defined]
     assert not any(isinstance(e, TERMINAL) and e.id == command for e in loaded.of(command))
@@ -156,8 +178,8 @@ def test_tokens_cannot_be_counted_without_a_model(desk: Desk) -> None:
     assert isinstance(desk.wait(desk.send(CountTokens, ("Hello",))), Failed)
 
 
-def test_stop_ends_an_answer_with_what_there_is(loaded: Desk) -> None:
-    command = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 2000})
+def test_stop_ends_an_answer_with_what_there_is(loaded: Desk, go_on: threading.Event) -> None:
+    command = loaded.send(Generate, HELLO, GREEDY)
     loaded.first(lambda e: isinstance(e, TextDelta) and e.id == command)
     stop = loaded.send(Stop, command)
     event = loaded.wait(command)
@@ -168,20 +190,22 @@ def test_stop_ends_an_answer_with_what_there_is(loaded: Desk) -> None:
     assert loaded.wait(loaded.send(Stop, command)).result is False  # type: ignore[attr-defined]
 
 
-def test_a_queued_answer_can_be_stopped_before_it_starts(loaded: Desk) -> None:
-    running = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 60})
+def test_a_queued_answer_can_be_stopped_before_it_starts(loaded: Desk, go_on: threading.Event) -> None:
+    running = loaded.send(Generate, HELLO, GREEDY)
     queued = loaded.send(Generate, HELLO, GREEDY)
     loaded.send(Stop, queued)
     assert isinstance(loaded.wait(queued), Cancelled)
+    go_on.set()
     assert isinstance(loaded.wait(running), Done)
     assert len(loaded.of(queued)) == 1
 
 
-def test_settings_change_in_the_middle_of_an_answer(loaded: Desk) -> None:
+def test_settings_change_in_the_middle_of_an_answer(loaded: Desk, go_on: threading.Event) -> None:
     command = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 60})
     loaded.first(lambda e: isinstance(e, TextDelta) and e.id == command)
     update = loaded.send(UpdateSettings, {"tier": "2"})
     loaded.wait(update)
+    go_on.set()
     stats = loaded.wait(command).result  # type: ignore[attr-defined]
     order = [e.id for e in loaded.events if isinstance(e, TERMINAL)]
     assert order.index(update) < order.index(command)
@@ -267,15 +291,18 @@ def test_a_model_is_imported_listed_used_and_deleted(loaded: Desk, root: Path) -
     assert [m.name for m in loaded.result(ListModels)] == ["builtin"]
 
 
-def test_a_model_deleted_and_imported_anew_is_not_the_one_that_was_open_before(loaded: Desk, root: Path) -> None:
+def test_a_model_deleted_and_imported_anew_is_not_the_one_that_was_open_before(
+    loaded: Desk, root: Path, go_on: threading.Event
+) -> None:
     source = str(root / "resources" / "builtin" / "model")
     loaded.result(ImportModel, source, "again", 4)
     assert loaded.result(LoadModel, "again", SETTINGS).tiers == (2, 4)
     loaded.result(LoadModel, "builtin", SETTINGS)
-    running = loaded.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 150})
+    running = loaded.send(Generate, HELLO, GREEDY)
     loaded.first(lambda e: isinstance(e, TextDelta) and e.id == running)
     deleted = loaded.send(DeleteModel, "again")
     assert isinstance(loaded.wait(deleted), Done)
+    go_on.set()
     assert isinstance(loaded.wait(running), Done)
     order = [e.id for e in loaded.events if isinstance(e, TERMINAL)]
     assert order.index(deleted) < order.index(running)  # an answer is not waited for
@@ -286,10 +313,10 @@ def test_a_model_deleted_and_imported_anew_is_not_the_one_that_was_open_before(l
     loaded.result(DeleteModel, "again", True)
 
 
-def test_shutdown_cancels_what_runs_and_its_done_is_the_last_word(home: Path) -> None:
+def test_shutdown_cancels_what_runs_and_its_done_is_the_last_word(home: Path, go_on: threading.Event) -> None:
     desk = Desk()
     desk.result(LoadModel, "builtin", SETTINGS)
-    running = desk.send(Generate, HELLO, {"temperature": 0.0, "max_tokens": 5000})
+    running = desk.send(Generate, HELLO, GREEDY)
     waiting = desk.send(Generate, HELLO, GREEDY)
     desk.first(lambda e: isinstance(e, TextDelta))
     end = desk.send(Shutdown)

@@ -20,6 +20,7 @@ from tests.engine.hub.remote.test_tokens import Memory
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.engine.service.test_service import TERMINAL, Desk, desk
 from tests.hubserver import Fault, HubServer
+from tests.waiting import until
 
 __all__ = ["desk", "server"]
 
@@ -68,11 +69,12 @@ def test_what_fits_follows_the_settings_of_the_engine(server: HubServer, desk: D
 
 
 def test_the_catalogue_needs_no_hub_and_waits_for_none(server: HubServer, desk: Desk) -> None:
-    server.faults = [Fault("/api/models", stall=3)]
+    server.faults = [Fault("/api/models", stall=600)]
     slow = desk.send(api.SearchModels, "moe")
     models = desk.result(api.ListCatalogue)
     assert all(m.fit is not None and m.about for m in models)
     assert not any(e.id == slow and isinstance(e, TERMINAL) for e in desk.events)
+    server.speaking.set()
     kept.change({"offline": True})
     assert len(desk.result(api.ListCatalogue)) == len(models)
 
@@ -90,11 +92,11 @@ def test_a_model_in_detail_and_one_that_cannot_be_opened(server: HubServer, desk
 
 
 def test_the_offline_switch_is_honoured_at_once_and_kept(server: HubServer, desk: Desk) -> None:
-    server.faults = [Fault("/api/models", stall=0.5, times=1)]
+    server.faults = [Fault("/api/models", stall=600, times=1)]
     searching = desk.send(api.SearchModels, "moe")
-    while not server.requests:
-        pass
+    until(lambda: server.requests)
     assert desk.result(api.KeepSettings, {"offline": True})["offline"] is True
+    server.speaking.set()
     event = desk.wait(searching)
     assert isinstance(event, api.Done)  # what was asked before has its answer, and nothing more is sent for it
     assert len(server.requests) == 1

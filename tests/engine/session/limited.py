@@ -35,17 +35,20 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
         def cancelled(self) -> bool:
             return False
 
-    highest, over = [0], threading.Event()
+    highest, capacity, over = [0], [0], threading.Event()
+    opened: list[Session] = []
 
     def sample() -> None:
         while not over.wait(0.005):
             highest[0] = max(highest[0], probe.rss())
+            capacity[0] = max(capacity[0], *(session.runtime.cache.capacity for session in opened), 0)
 
     sampler = threading.Thread(target=sample)
     sampler.start()
     try:
         with Session.open(model, json.loads(chosen)) as session:
             said = []
+            opened.append(session)
             for count in (700, 3):
                 words = " ".join(f"w{7919 * i % 1999}" for i in range(count))
                 message = (Message("user", words),)
@@ -63,7 +66,7 @@ def main(model: str, chosen: str, tokens: str, group: str = "") -> None:
     finally:
         over.set()
         sampler.join()
-    print(json.dumps({**found, "rss": highest[0], "hwm": probe.peak_rss()}))
+    print(json.dumps({**found, "capacity": capacity[0], "rss": highest[0], "hwm": probe.peak_rss()}))
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def test_a_config_says_what_the_store_will_take(tmp_path: Path, family: str, nat
     told = config_facts(store.config, "x", 4, native)
     for name in (
         "expert_bytes", "record_bytes", "kv_bytes", "moe_layers", "experts", "experts_per_token", "context_length",
-        "state_bytes", "looked_up_bytes", "token_bytes", "working_bytes", "native", "lean", "vocabulary",
+        "state_bytes", "looked_up_bytes", "head_bytes", "token_bytes", "working_bytes", "native", "lean", "vocabulary",
     ):  # fmt: skip
         assert getattr(told, name) == getattr(there, name), name
     for kind, size in there.dense_bytes.items():

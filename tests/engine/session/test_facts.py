@@ -19,6 +19,7 @@ from engine.models.holding import F32, KINDS, TORCH_KINDS, holding
 from engine.models.state import SNAPSHOTS
 from engine.models.tape.player import Player
 from engine.session.facts import model_facts, spec_of
+from engine.store import table
 from engine.store.reader import Store
 from tests.engine.models.families.tiny import tiny
 from tests.engine.models.reference_experts import ReferenceExperts
@@ -85,6 +86,28 @@ def test_rows_that_are_looked_up_are_held_but_not_read(store: Store) -> None:
     assert facts.looked_up_bytes["f32"] == 4 * table
     assert set(facts.dense_bytes) == set(KINDS)
     assert set(model_facts(store, card(store.path), spec, False).dense_bytes) == set(TORCH_KINDS)
+
+
+def test_a_large_table_stays_on_the_disk_and_its_rows_are_what_they_were(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = spec_of(store)
+    assert spec is not None
+    nothing = ReferenceExperts.__new__(ReferenceExperts)
+
+    def opened() -> tuple[int, int, torch.Tensor]:
+        decoder = Decoder(spec, store.dense, nothing, F32)
+        told = model_facts(store, card(store.path), spec, False).dense_bytes["f32"]
+        taken = sum(t.nbytes for t in tensors(decoder, {}).values())
+        return told, taken, decoder._embedding.rows(torch.tensor([7999, 3, 3, 0]))
+
+    held = opened()
+    monkeypatch.setattr(table, "LEAST", spec.vocab * spec.hidden)
+    left = opened()
+    nbytes = 4 * spec.vocab * spec.hidden if spec.head is not None else 0  # a tied one makes logits
+    assert held[1] - left[1] == nbytes
+    assert held[0] - left[0] == max(0, nbytes - 4 * spec.vocab)  # less the checksums
+    assert torch.equal(left[2], held[2])
 
 
 def test_a_sequence_takes_what_the_planner_is_told(store: Store) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from engine import resources
 from engine.experts.predictors import Blend
+from engine.experts.predictors.gates import Linear
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
@@ -67,6 +68,8 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
     kept = foresight.read(session.store.path / foresight.FILE, gates)
     assert kept is not None
     assert [len(own) for own in kept.maps] == [2, 2, 2, 2, 1, 0]
+    experts, hidden = gates[0].weight.shape
+    assert {one.weight.shape for own in kept.maps for one in own} == {(experts, 2 * hidden)}
     assert (kept.weights[:2, 0] > 0).all()
     found = session.ahead.choose("auto")
     assert isinstance(found.predictor, Blend)
@@ -78,16 +81,19 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
     np.testing.assert_array_equal(together.predictor.weights, kept.all_weights)
 
 
-def test_a_file_of_a_version_that_weighed_gates_and_table_alone_still_serves(session: Session, tmp_path: Path) -> None:
+def test_a_file_of_a_version_that_knew_less_still_serves(session: Session, tmp_path: Path) -> None:
     assert isinstance(session.decoder, Decoder)
     gates = gates_of(session.decoder)
     learnt = foresight.read(session.store.path / foresight.FILE, gates)
     assert learnt is not None
     path = tmp_path / foresight.FILE
-    foresight.write(path, foresight.Learnt(learnt.maps, learnt.weights))
+    experts, hidden = gates[0].weight.shape
+    narrow = [[Linear(one.weight[:, :hidden], one.bias) for one in own] for own in learnt.maps]
+    foresight.write(path, foresight.Learnt(narrow, learnt.weights))
     found = foresight.read(path, gates)
     assert found is not None
     assert found.all_weights is None
+    assert {one.weight.shape for own in found.maps for one in own} == {(experts, hidden)}
     np.testing.assert_array_equal(found.weights, learnt.weights)
 
 

@@ -32,13 +32,14 @@ REAL = {
 def test_a_shape_says_what_the_config_would(name: str) -> None:
     config = {**MODELS[name][1], "max_position_embeddings": ENTRIES[REAL[name]].context_length}
     told, known = config_facts(config, name), catalogue_facts(ENTRIES[REAL[name]], 8, True)
-    for field in ("expert_bytes", "dense_bytes", "looked_up_bytes"):
+    for field in ("expert_bytes", "dense_bytes", "looked_up_bytes", "head_bytes"):
         assert getattr(known, field) == pytest.approx(getattr(told, field), rel=0.1), field
     for field in ("kv_bytes", "disk_bytes", "token_bytes", "working_bytes"):
         assert getattr(known, field) == pytest.approx(getattr(told, field), rel=0.01), field
     assert (known.moe_layers, known.experts, known.vocabulary) == (told.moe_layers, told.experts, told.vocabulary)
-    different = [key for key, machine in laptops() if fit(machine, told).pill != fit(machine, known).pill]
-    assert different == []
+    for key, machine in laptops():
+        one, other = fit(machine, told), fit(machine, known)
+        assert one.pill == other.pill or other.speed == pytest.approx(one.speed, rel=0.005), key  # on the very edge
 
 
 @pytest.mark.parametrize("entry", ENTRIES.values(), ids=lambda e: e.repo)

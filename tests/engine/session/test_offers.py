@@ -16,9 +16,11 @@ from engine.hub import library
 from engine.hub.home import home
 from engine.hub.remote import configs
 from engine.hub.remote.client import Hub, connect
+from engine.hub.remote.outline import read_outline
 from engine.session import offers, pills
 from engine.session.pills import Pills
 from tests.engine.hub.remote.test_gguf import quantized
+from tests.engine.hub.sources.test_packed import pack
 from tests.engine.hub.tiny_checkpoint import write_checkpoint
 from tests.hubserver import Fault, HubServer
 
@@ -55,6 +57,7 @@ def test_what_a_search_finds_has_its_pill_and_configs_are_fetched_once(hub: Hub,
     assert one.fit is not None
     assert (one.fit.pill, one.fit.tier) == ("fits", 8)
     assert one.context_length == 2048
+    assert one.active_parameters == pytest.approx(4.63e6, rel=1e-2)
     fetched = [r.path.rpartition("/")[2] for r in server.requests if "/resolve/" in r.path]
     assert sorted(fetched) == ["config.json", "config.json"]
     server.requests.clear()
@@ -64,6 +67,14 @@ def test_what_a_search_finds_has_its_pill_and_configs_are_fetched_once(hub: Hub,
     config.write_text(config.read_text() + "\n")  # another revision
     found(hub)
     assert [r.path.split("/resolve/")[0] for r in server.requests if "/resolve/" in r.path] == ["/owner/other-moe"]
+
+
+def test_packed_weights_count_as_those_they_mean(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    pack(tmp_path / "packed", "gptq")
+    server.add("owner/packed", tmp_path / "packed")
+    one = found(hub, "packed")["owner/packed"]
+    assert offers.listed(hub, "packed")[0].parameters < one.active_parameters < one.parameters
+    assert one.parameters == pytest.approx(read_outline(hub, "owner/packed").parameters, rel=0.05)
 
 
 def test_kept_configs_that_are_damaged_are_fetched_again(hub: Hub, server: HubServer) -> None:
@@ -181,3 +192,7 @@ def test_fewer_bits_are_taken_where_more_are_too_slow(monkeypatch: pytest.Monkey
     small = entries["ibm-granite/granite-3.1-1b-a400m-instruct"]
     assert small is not None
     assert (small.pill, small.tier) == ("fits", 8)
+    machine = replace(machine, disk_free=10**10)
+    large = {m.repo: m.fit for m in offers.of_catalogue(judge)}["openai/gpt-oss-120b"]
+    assert large is not None
+    assert (large.pill, large.tier) == ("too_big", 4)  # what it says to be missing would be enough

@@ -107,7 +107,7 @@ def test_they_change_while_the_model_is_open(home: Path, monkeypatch: pytest.Mon
 
 def test_with_another_policy_they_say_that_they_do_nothing(home: Path) -> None:
     with Session.open("builtin", {"threads": 1, "policy": "lru", "policy_weights": "1,0,0,0"}) as opened:
-        said = "Weights of the policy hobbit does nothing unless Cache policy is Hobbit."
+        said = "Weights of HOBBIT does nothing unless Cache policy is HOBBIT."
         assert said in opened.card.plan
         opened.update({"policy_weights": None})
         assert said not in opened.card.plan

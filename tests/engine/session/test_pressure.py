@@ -14,6 +14,7 @@ from engine.hardware.pressure import CALM, Reading
 from engine.session import Session
 from engine.session.pressure import PressureWatch, Room, Share
 from tests.engine.session.test_session import ask
+from tests.waiting import until
 
 PLENTY, SHORT = Reading(10**11, 10**11), Reading(10**11, 10**6)
 
@@ -73,10 +74,109 @@ def test_a_prompt_takes_what_it_needs_from_the_experts_and_gives_it_back() -> No
     assert applied == [100]  # short of memory and within a prompt: never below the smallest
     room.plan(dataclasses.replace(share, planned=900), applied.append)
     room.computing(1)
-    assert lent[-1] == applied[-1] == 100
+    assert (lent[-1], applied[-1]) == (600, 100)  # nothing to lend, nothing to give back
     for second in range(60):
         room.see(PLENTY, CALM + 2.0 + second)
     assert applied[-1] == 900
+
+
+MB = 1_000_000
+GROWING = Share(
+    1000 * MB, 100 * MB, lent=50 * MB, chunk=512, ceiling=3000 * MB, most=5000 * MB, record=3 * MB, context=650 * MB
+)
+
+
+def roomy(share: Share, held: int = 1000 * MB) -> tuple[Room, list[int], list[int], list[str]]:
+    applied: list[int] = []
+    lent: list[int] = []
+    said: list[str] = []
+    return Room(share, lambda: held, applied.append, lent.append, said.append), applied, lent, said
+
+
+def test_who_asks_for_a_part_of_the_experts_gets_no_more(home: Path) -> None:
+    with Session.open("builtin", {"threads": 1, "cache_fraction": 0.25, "context_length": 4096}) as session:
+        ask(session)
+        assert session.runtime.cache.capacity == session.plan.cache_bytes
+        assert session.lent_context == 0
+
+
+def test_what_the_context_does_not_take_yet_experts_have() -> None:
+    room, _, lent, said = roomy(GROWING)
+    for tokens, rows in ((1, 0), (1, 325 * MB), (512, 325 * MB), (1, 400 * MB), (1, 650 * MB), (1, 900 * MB), (1, 0)):
+        room.computing(tokens, lambda rows=rows: rows)  # type: ignore[misc]
+    # one part in 65 for what experts take beside their bytes, and whole experts of 3 MB
+    assert lent == [1639 * MB, 1318 * MB, 1268 * MB, 1246 * MB, 1000 * MB, 1639 * MB]
+    assert room.unused == 650 * MB
+    room.computing(1, lambda: None)
+    assert (room.unused, lent[-1], said) == (0, 1000 * MB, [])
+
+
+def test_there_is_never_more_than_all_experts() -> None:
+    share = dataclasses.replace(GROWING, most=1200 * MB)
+    room, _, lent, _ = roomy(share)
+    room.computing(1, lambda: 0)
+    assert lent == [1200 * MB]
+    room, _, lent, _ = roomy(dataclasses.replace(GROWING, most=1000 * MB))
+    room.computing(1, lambda: 0)
+    assert (lent, room.unused) == ([], 0)
+
+
+def test_a_new_plan_leaves_experts_what_the_context_does_not_take() -> None:
+    room, _, _, _ = roomy(GROWING)
+    room.computing(1, lambda: 325 * MB)
+    told: list[int] = []
+    room.plan(dataclasses.replace(GROWING, planned=800 * MB, context=390 * MB), told.append)
+    assert told == [800 * MB + 63 * MB]
+
+    def refuse(capacity: int) -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        room.plan(GROWING, refuse)
+    assert room.unused == 65 * MB
+
+
+def test_it_grows_below_the_ceiling_and_gives_back_what_a_prompt_may_take() -> None:
+    room, applied, lent, said = roomy(dataclasses.replace(GROWING, context=0))
+    own = Reading(10**11, 10**11, own=2900 * MB)
+    for second in range(10):
+        room.see(own, float(second))
+    assert applied == []  # nothing was computed yet
+    room.computing(1)
+    for second in range(10, 16):
+        room.see(own, float(second))
+    grown = applied[-1] - 1000 * MB
+    assert len(applied) == 1
+    assert 60 * MB <= grown <= 68 * MB
+    room.computing(512)
+    assert lent[-1] == 950 * MB
+    for second in range(16, 40):
+        room.see(own, float(second))
+    assert len(applied) == 1
+    room.computing(1)
+    assert lent[-1] == 1000 * MB + grown
+    room.see(dataclasses.replace(own, own=2990 * MB), 41.0)
+    assert 1000 * MB <= applied[-1] < 1000 * MB + grown
+    assert said == []
+
+
+def test_where_other_programs_took_what_was_free_it_does_not_grow() -> None:
+    room, applied, _, _ = roomy(dataclasses.replace(GROWING, context=0))
+    room.computing(1)
+    for second in range(20):
+        room.see(Reading(10**11, 2 * pressure.HIGH + 10 * MB, own=2000 * MB), float(second))
+    assert applied == []
+
+
+def test_what_had_grown_goes_without_a_word_and_what_was_planned_with_one() -> None:
+    room, applied, _, said = roomy(GROWING, held=1639 * MB)
+    room.computing(1, lambda: 0)
+    room.see(Reading(10**11, pressure.LOW - 1), 0.0)
+    assert applied[-1] == 1639 * MB - (pressure.HIGH - pressure.LOW + 1)
+    assert (said, room.sentence) == ([], "")
+    room.see(Reading(10**11, 0), 1.0)
+    assert applied[-1] < 1000 * MB
+    assert said == [room.sentence]
 
 
 def test_prompts_and_answers_by_turns_are_the_same_words_where_memory_is_lent(session: Session) -> None:
@@ -110,10 +210,7 @@ def test_the_watch_looks_by_itself_and_ends_with_the_model(monkeypatch: pytest.M
     monkeypatch.setattr(pressure, "read", lambda files=None: SHORT)
     room = Room(Share(10**10, 10**9), lambda: 10**10, capacities.append, capacities.append, lambda notice: None)
     watch = PressureWatch(room)
-    for _ in range(500):
-        if capacities:
-            break
-        watch._closed.wait(0.01)
+    until(lambda: capacities)
     watch.close()
     assert capacities == [10**10 - (pressure.HIGH - 10**6)] or capacities[-1] == 10**9
     assert not watch._thread.is_alive()

@@ -21,6 +21,7 @@ from engine.hardware.shares import dial_shares
 from engine.kernels import tape
 from engine.kernels.choice import available
 from engine.session import Session
+from engine.session import snapshot as snapshots
 from engine.store.manifest import dumps
 from engine.store.reader import load_manifest
 
@@ -308,6 +309,30 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
     assert last.cache_bytes <= last.cache_capacity
     assert session.snapshot(Look(maps=True)) is None
     assert all(not s.activations for s in seen)  # nobody looked
+
+
+def test_while_an_answer_is_made_matrices_are_told_every_other_time(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(snapshots.time, "monotonic", lambda: now[0])
+    look, watcher = Look(maps=True), snapshots.Watcher(session, native=True)
+    told = []
+    with watcher.answering():
+        for _ in range(5):
+            watcher.token()
+            seen = watcher.snapshot(look)
+            assert seen is not None
+            told.append(bool(seen.activations))
+            now[0] += 0.2
+        assert told == [True, False, True, False, True]
+        other = watcher.snapshot(Look(maps=True, expert=(session.runtime.telemetry.layers[0], 0)))
+        assert other is not None
+        assert other.activations
+        assert other.expert is not None
+    last = watcher.snapshot(look)  # nothing more will come
+    assert last is not None
+    assert last.activations
 
 
 def test_a_small_model_is_calibrated_when_first_opened_and_a_damaged_calibration_is_made_again(home: Path) -> None:

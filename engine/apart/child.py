@@ -1,0 +1,156 @@
+"""The engine's side: commands come by standard input, events leave by what was standard output."""
+
+from __future__ import annotations
+
+import contextlib
+import faulthandler
+import itertools
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, NoReturn
+
+from engine import api
+from engine.apart import frames
+from engine.hardware import probe
+
+PAUSE = 0.095  # seconds between two frames: what may wait leaves together, for each frame wakes two processes
+BROKEN = 70  # exit code: an event could not be sent
+FIRST_TO_GO = 300  # by which the system, where memory runs out, would rather end the engine than the window
+
+
+class Mouth:
+    """Sends events from a thread of its own, so that nobody who has one to tell waits for the pipe.
+
+    What ends a command and the first word of an answer leave at once, and with it all that was said before; the rest
+    leaves every PAUSE seconds, the text of an answer in one piece.
+    """
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._events: deque[api.Event | None] = deque()
+        self._news = threading.Event()
+        self._told = False  # that there are some
+        self._urgent = False
+        self._answer = ""  # that spoke last
+        self._thread = threading.Thread(target=self._run, name="mouth", daemon=True)
+        self._thread.start()
+
+    def say(self, event: api.Event) -> None:
+        """Send it soon, in the order of the calls. From any thread."""
+        urgent = isinstance(event, api.TERMINAL)
+        if isinstance(event, api.TextDelta) and event.id != self._answer:
+            self._answer = event.id
+            urgent = True
+        self._put(event, urgent)
+
+    def close(self) -> None:
+        """Send what is left."""
+        self._put(None, True)
+        self._thread.join()
+
+    def _put(self, event: api.Event | None, urgent: bool) -> None:
+        self._events.append(event)
+        if urgent:
+            self._urgent = True
+        if urgent or not self._told:  # a token more wakes nobody
+            self._told = True
+            self._news.set()
+
+    def _run(self) -> None:
+        due = 0.0
+        with contextlib.suppress(BrokenPipeError):  # the window is gone: its side of the other pipe ends this process
+            while True:
+                self._news.wait()
+                self._news.clear()
+                if not self._events:  # they were taken before they were told of
+                    self._told = False
+                    if not self._events:
+                        continue
+                rest = due - time.monotonic()
+                if rest > 0 and not self._urgent:
+                    self._news.wait(rest)
+                self._news.clear()
+                self._told = self._urgent = False  # before they are taken: who comes now wakes this thread again
+                events = self._taken()
+                self._send(events)
+                if events and events[-1] is None:
+                    return
+                due = time.monotonic() + PAUSE
+
+    def _taken(self) -> list[api.Event | None]:
+        """All that was said by now."""
+        events: list[api.Event | None] = []
+        with contextlib.suppress(IndexError):
+            while True:
+                events.append(self._events.popleft())
+        return events
+
+    def _send(self, events: list[api.Event | None]) -> None:
+        try:
+            frames.write(self._stream, joined(event for event in events if event is not None))
+        except BrokenPipeError:
+            raise
+        except Exception:  # one that cannot be packed: nobody must wait for it for ever
+            traceback.print_exc()
+            sys.stderr.flush()
+            os._exit(BROKEN)
+
+
+def joined(events: Iterable[api.Event]) -> tuple[api.Event, ...]:
+    """The same events; pieces of the text of one answer that follow each other are one piece."""
+    found: list[api.Event] = []
+    for answer, group in itertools.groupby(events, lambda e: e.id if isinstance(e, api.TextDelta) else None):
+        together = list(group)
+        if answer is not None and len(together) > 1:
+            pieces = [piece for piece in together if isinstance(piece, api.TextDelta)]
+            tokens = tuple(itertools.chain.from_iterable(piece.token_ids for piece in pieces))
+            together = [api.TextDelta(answer, "".join(piece.text for piece in pieces), tokens)]
+        found += together
+    return tuple(found)
+
+
+def main(served: int) -> NoReturn:
+    """Serve until standard input ends, which it also does when the window's process is killed.
+
+    served: the window's process, whose memory counts together with this one's.
+    """
+    try:
+        _serve(served)
+    except BaseException:  # threads of the engine would keep the process, and nobody would be answered
+        traceback.print_exc()
+        sys.stderr.flush()
+        os._exit(BROKEN)
+    os._exit(0)  # what threads still do is for nobody
+
+
+def _serve(served: int) -> None:
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)  # what libraries print must not come among the events
+    faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is the window's to answer
+    with contextlib.suppress(OSError):  # there is no such thing on this system
+        Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_GO), encoding="ascii")
+    probe.serve(served)
+    mouth = Mouth(outgoing)
+
+    def tell(event: api.Event) -> None:
+        if isinstance(event, api.Done) and isinstance(event.result, api.ModelCard):
+            api.settle_garbage()
+        mouth.say(event)
+
+    engine = api.start(tell)
+    with contextlib.suppress(EOFError):
+        while True:
+            engine.send(frames.read(incoming))
+    engine.close()
+    mouth.close()
+    sys.stderr.flush()

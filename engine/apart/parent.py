@@ -1,0 +1,129 @@
+"""The window's side: starts the process, sends commands, hands events on, and tells when it has ended by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+import engine
+from engine import api
+from engine.apart import frames
+
+LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
+
+
+class Apart:
+    """Implements api.Engine. Every command gets its terminal event, also where the process ends before."""
+
+    def __init__(
+        self, on_event: Callable[[api.Event], None], program: tuple[str, ...] = ("-m", "engine.apart")
+    ) -> None:
+        self._on_event = on_event
+        self._lock = threading.Lock()
+        self._open: set[str] = set()  # ids of commands without a terminal event
+        self._died = ""  # why, once it has
+        self._closing = False
+        self._printed: deque[str] = deque(maxlen=LAST_WORDS)
+        self._commands: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", *program, str(os.getpid())],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": _path()}, start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )  # fmt: skip
+        # in this order: the one that reads waits in the end for the one that listens
+        names = {"engine-said": self._listen, "engine-in": self._read, "engine-out": self._write}
+        self._threads = {name: threading.Thread(target=run, name=name, daemon=True) for name, run in names.items()}
+        for thread in self._threads.values():
+            thread.start()
+
+    @property
+    def pid(self) -> int:
+        """Of the engine's process."""
+        return self._process.pid
+
+    def send(self, command: api.Command) -> None:
+        """As api.Engine."""
+        with self._lock:
+            died = self._died
+            if not died:
+                self._open.add(command.id)
+                self._commands.put(command)
+        if died:
+            self._on_event(api.stopped(command.id, died))
+
+    def close(self, timeout: float = 10.0) -> None:
+        """As api.Engine. One that has not ended after that time is killed."""
+        self._closing = True
+        self._commands.put(None)
+        try:
+            self._process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for name in ("engine-in", "engine-said"):
+            self._threads[name].join()
+
+    def _write(self) -> None:
+        assert self._process.stdin is not None
+        try:
+            while (command := self._commands.get()) is not None:
+                frames.write(self._process.stdin, command)
+            self._process.stdin.close()
+        except OSError:  # it has ended: the thread that reads finds out, and tells
+            pass
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            while True:
+                for event in frames.read(self._process.stdout):
+                    if isinstance(event, api.TERMINAL):
+                        with self._lock:
+                            self._open.discard(event.id)
+                    self._on_event(event)
+        except EOFError:
+            pass
+        code = self._process.wait()
+        self._threads["engine-said"].join()
+        with self._lock:
+            left, self._open = sorted(self._open), set()
+            self._died = f"{_reason(code)}\n{''.join(self._printed)}".strip()
+        if not self._closing:
+            for command in left or [""]:  # where nobody waits for anything it is told all the same
+                self._on_event(api.stopped(command, self._died))
+
+    def _listen(self) -> None:
+        """What it prints is printed here, and the end of it kept."""
+        assert self._process.stderr is not None
+        for line in self._process.stderr:
+            text = line.decode("utf-8", "replace")
+            self._printed.append(text)
+            if sys.stderr is not None:  # a program without a terminal on Windows has none
+                with contextlib.suppress(OSError, ValueError):  # nor one whose terminal was closed; yet this goes on,
+                    sys.stderr.write(text)  # for an engine whose words nobody takes would come to stand still
+
+
+def _path() -> str:
+    """PYTHONPATH with which the process finds this very engine."""
+    own = str(Path(engine.__file__).parents[1])
+    return os.pathsep.join(part for part in (own, os.environ.get("PYTHONPATH", "")) if part)
+
+
+def _reason(code: int) -> str:
+    if code >= 0:
+        return f"The engine's process ended with exit code {code}."
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = str(-code)
+    why = " The system ends programs so when memory runs out." if name == "SIGKILL" else ""
+    return f"The engine's process was ended by {name}.{why}"

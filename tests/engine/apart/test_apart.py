@@ -1,0 +1,165 @@
+"""An engine in a process of its own answers, ends with the window, and is missed where it ends by itself."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from engine import api, resources
+from engine.apart.parent import Apart
+from tests.waiting import until
+
+Events = queue.Queue[api.Event]
+STARTS_ONE = """
+import sys, time
+from engine import api
+running = api.start_apart(lambda event: print(event.id, flush=True))
+print(running.pid, flush=True)
+running.send(api.Watch("watched", api.Look()))
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def events() -> Events:
+    return queue.Queue()
+
+
+@pytest.fixture
+def make(events: Events, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Apart]]:
+    """make(*program): one with a data folder of its own, closed after the test."""
+    monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "data"))
+    made: list[Apart] = []
+
+    def start(*program: str) -> Apart:
+        made.append(Apart(events.put, program) if program else Apart(events.put))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()
+        assert not psutil.pid_exists(each.pid)
+
+
+def test_it_answers_in_another_process(make: Callable[..., Apart], events: Events) -> None:
+    running = make()
+    running.send(api.Watch("a", api.Look()))
+    running.send(api.CountTokens("b", ("no model is open",)))
+    first, second = events.get(timeout=60), events.get(timeout=60)
+    assert first == api.Done("a")
+    assert isinstance(second, api.Failed)
+    assert second.id == "b"
+    assert running.pid != os.getpid()
+
+
+def test_what_the_window_holds_counts_as_its_memory() -> None:
+    program = "import sys; from engine.hardware import probe; probe.serve(int(sys.argv[1])); print(probe.rss())"
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(os.getpid())], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert int(done.stdout) > psutil.Process().memory_info().rss
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_killed_in_the_middle(make: Callable[..., Apart], events: Events) -> None:
+    """Memory ran out, say: what waited hears of it, what comes later, too, and the cause says what it was."""
+    running = make("-c", "import time; time.sleep(60)")  # answers nothing
+    running.send(api.ListModels("a"))
+    running.send(api.ListModels("b"))
+    os.kill(running.pid, signal.SIGKILL)
+    told = [events.get(timeout=60), events.get(timeout=60)]
+    running.send(api.ListModels("c"))
+    told.append(events.get(timeout=60))
+    assert [event.id for event in told] == ["a", "b", "c"]
+    for event in told:
+        assert isinstance(event, api.Failed)
+        assert event.kind is api.Kind.STOPPED
+        assert "SIGKILL" in event.cause
+
+
+def test_it_ends_by_itself_while_nobody_waits(make: Callable[..., Apart], events: Events) -> None:
+    make("-c", "import sys; print('the last words', file=sys.stderr); sys.exit(7)")
+    told = events.get(timeout=60)
+    assert isinstance(told, api.Failed)
+    assert told.kind is api.Kind.STOPPED
+    assert not told.id
+    assert "exit code 7" in told.cause
+    assert "the last words" in told.cause
+
+
+def test_a_fault_of_its_own_says_where(make: Callable[..., Apart], events: Events) -> None:
+    make("-c", "import faulthandler; faulthandler.enable(); faulthandler._sigsegv()")
+    told = events.get(timeout=60)
+    assert isinstance(told, api.Failed)
+    assert "<string>" in told.cause  # the stack that faulthandler prints
+
+
+def test_closing_says_nothing_of_an_end(make: Callable[..., Apart], events: Events) -> None:
+    running = make()
+    running.send(api.Watch("a", api.Look()))
+    assert events.get(timeout=60) == api.Done("a")
+    running.close()
+    assert not any(isinstance(event, api.Failed) for event in events.queue)
+
+
+def test_one_that_does_not_end_is_killed(make: Callable[..., Apart], events: Events) -> None:
+    running = make("-c", "import time; time.sleep(60)")
+    running.close(timeout=0.2)
+    assert not psutil.pid_exists(running.pid)
+    assert events.empty()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
+def test_it_ends_when_the_window_is_killed() -> None:
+    window = subprocess.Popen([sys.executable, "-c", STARTS_ONE], stdout=subprocess.PIPE, text=True)
+    assert window.stdout is not None
+    pid = int(window.stdout.readline())
+    assert window.stdout.readline() == "watched\n"
+    running = psutil.Process(pid)
+    window.kill()
+    window.wait()
+    until(lambda: not running.is_running() or running.status() == psutil.STATUS_ZOMBIE)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not resources.path("builtin", "model").is_dir(), reason="no built-in model here")
+def test_an_answer_is_the_same_as_in_this_process(make: Callable[..., Apart], events: Events, tmp_path: Path) -> None:
+    said = []
+    for start in (make, lambda: api.start(events.put)):
+        running = start()
+        running.send(api.LoadModel("load", "builtin", {"dial": "exact"}))
+        running.send(api.Generate("say", (api.Message("user", "Hello!"),), {"temperature": 0.0, "max_tokens": 20}))
+        text, event = "", events.get(timeout=120)
+        while not (isinstance(event, api.Done) and event.id == "say"):
+            assert not isinstance(event, api.Failed), event
+            text += event.text if isinstance(event, api.TextDelta) else ""
+            event = events.get(timeout=120)
+        assert isinstance(event.result, api.Stats)
+        assert text == event.result.text
+        said.append(event.result.token_ids)
+        running.close()
+        while not events.empty():
+            events.get()
+    assert said[0] == said[1]
+
+
+def test_words_that_cannot_be_printed_hold_nothing_up(
+    make: Callable[..., Apart], events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Closed:
+        def write(self, _: str) -> None:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(sys, "stderr", Closed())
+    make("-c", "import sys; [print('x' * 1000, file=sys.stderr) for _ in range(500)]; sys.exit(7)")
+    told = events.get(timeout=60)
+    assert isinstance(told, api.Failed)
+    assert "exit code 7" in told.cause

@@ -1,0 +1,99 @@
+"""The engine's side speaks seldom, but without delay where somebody waits for the end of something."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from engine import api
+from engine.apart import child, frames
+from engine.apart.child import Mouth, joined
+
+Said = queue.Queue[tuple[api.Event, ...]]
+
+
+@pytest.fixture
+def said() -> Said:
+    """Frames, as they come out of the pipe."""
+    return queue.Queue()
+
+
+@pytest.fixture
+def mouth(said: Said, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mouth]:
+    """One whose pauses would outlast any test."""
+    monkeypatch.setattr(child, "PAUSE", 600.0)
+    out, into = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb")))
+
+    def hear() -> None:
+        try:
+            while True:
+                said.put(frames.read(out))
+        except EOFError:
+            out.close()
+
+    listener = threading.Thread(target=hear)
+    listener.start()
+    made = Mouth(into)
+    yield made
+    made.close()
+    into.close()
+    listener.join()
+
+
+def delta(number: int, answer: str = "a") -> api.TextDelta:
+    """A token of an answer."""
+    return api.TextDelta(answer, f"{number} ", (number,))
+
+
+def test_the_first_word_leaves_at_once_and_the_end_with_all_before_it(mouth: Mouth, said: Said) -> None:
+    mouth.say(api.PromptRead("a", 5, 5, 0))
+    assert said.get(timeout=60) == (api.PromptRead("a", 5, 5, 0),)
+    mouth.say(delta(0))
+    assert said.get(timeout=60) == (delta(0),)
+    for number in range(1, 100):
+        mouth.say(delta(number))
+    assert said.empty()
+    mouth.say(api.Done("a", 7))
+    text = "".join(f"{number} " for number in range(1, 100))
+    assert said.get(timeout=60) == (api.TextDelta("a", text, tuple(range(1, 100))), api.Done("a", 7))
+    for _ in range(3):  # nor is it in a hurry from then on
+        for number in range(50):
+            mouth.say(delta(number))
+            time.sleep(0.001)
+        mouth.say(api.Done("a"))
+        *_, last = one = said.get(timeout=60)
+        assert len(one) == 2
+        assert last == api.Done("a")
+
+
+def test_what_is_said_by_many_arrives_once_each(mouth: Mouth, said: Said) -> None:
+    def speak(answer: str) -> None:
+        for number in range(500):
+            mouth.say(delta(number, answer))
+            if number % 50 == 49:
+                mouth.say(api.Done(f"{answer}{number}"))
+
+    speakers = [threading.Thread(target=speak, args=(answer,)) for answer in "abc"]
+    for speaker in speakers:
+        speaker.start()
+    got: list[Any] = []
+    while sum(isinstance(event, api.Done) for event in got) < 30:
+        got += said.get(timeout=60)
+    for speaker in speakers:
+        speaker.join()
+    for answer in "abc":
+        pieces = [event for event in got if isinstance(event, api.TextDelta) and event.id == answer]
+        assert [token for piece in pieces for token in piece.token_ids] == list(range(500))
+
+
+def test_only_neighbouring_pieces_of_one_answer_become_one() -> None:
+    told = api.PlanChanged("", ("a plan",))
+    assert joined([delta(1), delta(2), told, delta(3), delta(4, "b"), delta(5, "b")]) == (
+        api.TextDelta("a", "1 2 ", (1, 2)), told, delta(3), api.TextDelta("b", "4 5 ", (4, 5)),
+    )  # fmt: skip
