@@ -36,6 +36,7 @@ class Answer:
     saving: bool = False  # being written to disk: a slow disk shall get the latest next, not a queue of older ones
     stopped: bool = False
     waits: bool = False
+    opening: bool = False  # the model is being opened
     queue: tuple[Queued, ...] = ()  # messages to send once it has ended
     began: float = field(default_factory=time.monotonic)
     reading: api.PromptRead | None = None
@@ -67,6 +68,8 @@ class Answer:
         waited = duration(time.monotonic() - self.began)
         if self.waits:
             return say("Waiting for the answer in another chat  ·  Esc stops")
+        if self.opening:
+            return say("Waiting for the model to open  ·  {waited}", waited=waited)
         read = self.reading
         if read is not None and read.total and read.done < read.total:
             share, total, reused = 100 * read.done // read.total, f"{read.total:,}", f"{read.reused:,}"

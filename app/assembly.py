@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QApplication
 
-from app import garbage, preferences
+from app import preferences, promptness
 from app.attachments.desk import AttachmentDesk
 from app.attention import Attention
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
 from app.counting import Counting
+from app.downloads_desk import DownloadsDesk
 from app.first_paint import FirstPaint
 from app.first_run.desk import FirstRunDesk
 from app.inbox import Inbox
@@ -33,7 +34,8 @@ Start = Callable[[Callable[[api.Event], None]], api.Engine]
 class Underhill:
     """window, and the threads behind it. `close` ends them all."""
 
-    def __init__(self, application: QApplication, paths: Paths, start: Start = api.start) -> None:
+    def __init__(self, application: QApplication, paths: Paths, start: Start = api.start_apart) -> None:
+        promptness.run_at_once()
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
         choice.install(remembered.language)
@@ -52,7 +54,8 @@ class Underhill:
         self.counting = Counting(composer, self.conversation, self.models, self.link)
         self.counting.told.connect(composer.meter.tell)
         self.counting.attachments_told.connect(composer.tell_costs)
-        self.attention = Attention(self.window, self.conversation, self.models, self.theme)
+        self.attention = Attention(self.window, self.conversation, self.models, self.shelf, self.theme)
+        self.downloads = DownloadsDesk(self.window, self.shelf)
         self.first_run = FirstRunDesk(
             self.window, self.theme, self.link, self.conversation, self.models, self.shelf, remembered
         )
@@ -61,14 +64,15 @@ class Underhill:
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
         self.models.loaded.connect(self.window.transcript.prepare)
-        self.models.loaded.connect(garbage.settle)
+        self.models.loaded.connect(api.settle_garbage)
         if note:
             self.window.banners.show_banner("warning", say("Some settings could not be used."), note)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""
-        self.link.hold()  # the engine imports torch at its first need, which would hold the window up
+        self.link.hold()  # the engine takes a core when it imports torch, which would hold the window up
         self.window.start()
+        self.downloads.begin()
         self.first_run.begin_if_new()
         self.window.show()
         FirstPaint(self.window, self.link.release)

@@ -13,11 +13,13 @@ from app import models
 from app.chats.records import StoredMessage
 from app.conversation import Conversation
 from app.language.words import say
+from app.library.shelf import Shelf
 from app.models import Models
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
 from app.widgets.format import percent
 from app.window import MainWindow
+from engine import api
 
 LONG = 10.0  # seconds; who waited less has hardly gone elsewhere
 _SIDE = 64  # pixels of the icon with progress
@@ -29,11 +31,12 @@ class Attention(QObject):
     """tray: the icon, or None where the system has no tray; then the window's entry in the task bar blinks instead."""
 
     def __init__(
-        self, window: MainWindow, conversation: Conversation, known: Models, theme: Theme,
+        self, window: MainWindow, conversation: Conversation, known: Models, shelf: Shelf, theme: Theme,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:  # fmt: skip
         super().__init__(window)
-        self._window, self._conversation, self._models, self._theme = window, conversation, known, theme
+        self._window, self._conversation, self._theme = window, conversation, theme
+        self._models, self._shelf = known, shelf
         self._clock = clock
         self._begun = 0.0
         self._shown = (-1, "")  # the tray's ring and words
@@ -52,6 +55,9 @@ class Attention(QObject):
         conversation.finished.connect(self._finished)
         known.changed.connect(self._tell)
         known.import_changed.connect(self._tell)
+        known.imported.connect(self._imported)
+        shelf.transfers_changed.connect(self._tell)
+        shelf.said.connect(self._done)
         self._tell()
         if self.tray is not None:
             self.tray.show()
@@ -72,12 +78,26 @@ class Attention(QObject):
     @Slot(object)
     def _finished(self, message: StoredMessage) -> None:
         waited = self._clock() - self._begun if self._begun else 0.0
-        if waited < LONG or QApplication.activeWindow() is not None:
-            return
-        if self.tray is not None and QSystemTrayIcon.supportsMessages():
+        if waited >= LONG:
             words = " ".join(message.content.split())
             words = words if len(words) <= _SHOWN else words[: _SHOWN - 1].rstrip() + "…"
-            self.tray.showMessage(say("Your answer is there"), words, icon("underhill", ""))
+            self._notify(say("Your answer is there"), words)
+
+    @Slot(object)
+    def _imported(self, card: api.ModelCard) -> None:
+        self._done(say("{model} has been imported.", model=card.title))
+
+    @Slot(str)
+    def _done(self, sentence: str) -> None:
+        """Something with a model of the library that takes long."""
+        self._notify("Underhill", sentence)
+
+    def _notify(self, title: str, words: str) -> None:
+        """Nothing to somebody who looks at the window."""
+        if QApplication.activeWindow() is not None:
+            return
+        if self.tray is not None and QSystemTrayIcon.supportsMessages():
+            self.tray.showMessage(title, words, icon("underhill", ""))
         else:
             QApplication.alert(self._window)
 
@@ -88,10 +108,13 @@ class Attention(QObject):
             return
         m = self._models
         progress = m.progress if m.state == models.LOADING else m.importing
+        moving, here = self._shelf.under_way()
         if progress is not None:
             ring = _STEPS * progress.done // progress.total if progress.total else 0
             share = f", {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
             words = f"{progress.text}{share}"
+        elif moving:
+            ring, words = int(_STEPS * here), say("downloading, {share}", share=percent(int(100 * here) / 100))
         else:
             ring, words = -1, say("answering") if self._conversation.working else ""
         if (ring, words) != self._shown or not self.tray.toolTip():

@@ -38,6 +38,8 @@ class ChatDesk(QObject):
         self._conversation = conversation
         self._preferences = remembered
         self._search = ""
+        self._answering: frozenset[int] = frozenset()  # as the list shows it
+        self._fresh: frozenset[int] = frozenset()
         self.transfer = TransferDesk(window, keeper, conversation, window.folder)
         sidebar = window.sidebar
         sidebar.fill_menu = self._fill_menu
@@ -51,6 +53,8 @@ class ChatDesk(QObject):
         sidebar.searched.connect(self._searched)
         window.composer.style_button.clicked.connect(self.open_style)
         conversation.opened.connect(self.mark_style)
+        conversation.opened.connect(self._mark_chats)
+        conversation.busy_changed.connect(self._mark_chats)
         conversation.chats_changed.connect(self.refresh)
 
     @Slot()
@@ -77,6 +81,15 @@ class ChatDesk(QObject):
         if text == self._search:  # otherwise more has been typed meanwhile
             self._window.sidebar.show_found(chats, hits)
 
+    @Slot()
+    def _mark_chats(self) -> None:
+        """Show in the list which chat is on the page, and in which an answer is being written or has come."""
+        c = self._conversation
+        shown = c.chat.id if c.chat is not None else 0
+        self._fresh = (self._fresh | (self._answering - c.answering)) - {shown}
+        self._answering = c.answering
+        self._window.sidebar.model.mark(shown, self._answering, self._fresh)
+
     @Slot(str)
     def _searched(self, text: str) -> None:
         self._search = text
@@ -86,10 +99,29 @@ class ChatDesk(QObject):
     def _open_hit(self, hit: Hit) -> None:
         """Open the chat at the message, on the branch that has it."""
         self._window.leave()
+        self._window.finding.want(hit.message_id, search.terms(self._search))
         self._conversation.open(hit.chat, hit.message_id)
 
     def _change(self, job: object) -> None:
         self._keeper.do(job, lambda _: self.refresh())  # type: ignore[arg-type]
+
+    @Slot()
+    def next_chat(self) -> None:
+        """The chat below the open one in the list; after the last comes the first."""
+        self._step(1)
+
+    @Slot()
+    def chat_before(self) -> None:
+        """The chat above it."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        chats = [row for row in self._window.sidebar.model.rows if isinstance(row, Chat)]
+        at = next((n for n, chat in enumerate(chats) if chat.id == self._conversation.wanted), -1 if by > 0 else 0)
+        if chats:
+            chat = chats[(at + by) % len(chats)]
+            self._window.show_opened(chat)
+            self._window.sidebar.mark(chat.id)
 
     # ---- folders ----------------------------------------------------------------------------------------------
 
@@ -160,6 +192,7 @@ class ChatDesk(QObject):
         dialog.chosen.connect(c.set_style)
         dialog.chosen.connect(self.mark_style)
         dialog.kept.connect(lambda name, style: self._keeper.do(lambda store: presets.keep(store, name, style)))
+        dialog.renamed.connect(lambda old, new: self._keeper.do(lambda store: presets.rename(store, old, new)))
         dialog.removed.connect(lambda name: self._keeper.do(lambda store: presets.remove(store, name)))
         dialog.finished.connect(dialog.deleteLater)
         dialog.open()

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.answer import Answer
-from app.chats import branches, drafts, trash
+from app.chats import branches, drafts, erasing, trash
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, Place, Queued, StoredMessage, Style, new_id
@@ -21,7 +21,8 @@ from app.link.engine_link import EngineLink
 from app.turns import turns
 from engine import api
 
-SHOW_EVERY = 50  # milliseconds between two paintings of a growing answer
+SHOW_EVERY = 80  # milliseconds between two paintings of a growing answer, at least: each takes a core from the engine
+TICK = 100  # milliseconds between two looks at what to say of an answer that has no word yet
 SAVE_EVERY = 400  # milliseconds between two writings of it to disk: a busy machine, too, shall lose less than a second
 
 
@@ -48,14 +49,16 @@ class Conversation(QObject):
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
+        self.opening = False  # it is not open yet, and answers wait for it
         self.thinking = True  # where the model's template can switch it
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
         self._answers: dict[int, Answer] = {}  # by message id, in the order in which the engine does them
-        self._wanted = 0  # the chat asked for last; an older reading that comes late is not shown
-        self._show = QTimer(self)
-        self._show.setInterval(SHOW_EVERY)
+        self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
+        self._shown_at = 0.0
+        self._show = QTimer(self, singleShot=True)
+        self._show.setTimerType(Qt.TimerType.PreciseTimer)
         self._show.timeout.connect(self._show_news)
         self._save = QTimer(self)
         self._save.setTimerType(Qt.TimerType.PreciseTimer)
@@ -66,21 +69,21 @@ class Conversation(QObject):
 
     def new(self) -> None:
         """An empty chat; it comes to be on disk with its first message."""
-        self._wanted = 0
+        self.wanted = 0
         self.chat, self.messages, self.new_style = None, [], None
         self.opened.emit(None, [])
         self._tell_busy()
 
     def open(self, chat: Chat, message_id: int = 0) -> None:
         """Read a chat from disk and show it; with a message: the branch that has it, scrolled to it."""
-        self._wanted = chat.id
+        self.wanted = chat.id
         if message_id:
             self._keeper.do(partial(branches.read_at, chat_id=chat.id, message_id=message_id), self._read_done)
         else:
             self._keeper.do(partial(branches.read, chat_id=chat.id), self._read_done)
 
     def _read_done(self, found: branches.Opened | None) -> None:
-        if found is None or found[0].id != self._wanted:
+        if found is None or found[0].id != self.wanted:
             return
         chat, messages = found
         self.chat = chat
@@ -88,6 +91,7 @@ class Conversation(QObject):
         for answer in self._answers.values():
             answer.pending = ""  # it is in so_far already
         self.opened.emit(chat, self.messages)
+        self._show_soon()
         self._tell_busy()
         if chat.queue and not self.busy:  # what they waited for was cut short, or its end was not seen
             self._return_queue(chat.id, chat.queue)
@@ -174,6 +178,11 @@ class Conversation(QObject):
         return bool(self._answers)
 
     @property
+    def answering(self) -> frozenset[int]:
+        """Chats that an answer is on its way in."""
+        return frozenset(answer.message.chat_id for answer in self._answers.values())
+
+    @property
     def queue(self) -> tuple[Queued, ...]:
         """Messages of the open chat that wait for its answer to end."""
         answer = self._running()
@@ -189,7 +198,7 @@ class Conversation(QObject):
         if self.chat is None:
             title = title_from(text or attachments[0].name)
             self.chat = Chat(new_id(), title, updated_at=time.time(), style=self.new_style)
-            self._wanted = self.chat.id
+            self.wanted = self.chat.id
         parent = self.messages[-1].id if self.messages else None
         question = StoredMessage(new_id(), self.chat.id, parent, "user", text, attachments=tuple(attachments))
         self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
@@ -205,13 +214,17 @@ class Conversation(QObject):
     def again(self, message_id: int) -> None:
         """Another answer to the same question; the old one stays as a version."""
         index = self._index(message_id)
-        if index < 0 or self.busy or self.chat is None:
+        if index < 0 or self.busy or self.chat is None or not self.asked(index):
             return
         if self.messages[index].role == "assistant":
             versions = self.messages[index].versions + 1
             self._begin(self.chat.id, self.messages[:index], self.style, versions=versions)
         elif index == len(self.messages) - 1:  # the answer never came
             self._begin(self.chat.id, self.messages, self.style)
+
+    def asked(self, index: int) -> bool:
+        """Is there a question that this message is, or answers? The first may have been deleted."""
+        return any(m.role == "user" for m in self.messages[: index + 1])
 
     def resend(self, message_id: int, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """An edited question: a version of the old one, answered anew."""
@@ -234,6 +247,42 @@ class Conversation(QObject):
         self.messages = [*self.messages[:-1], message]
         self.replaced.emit(message)
         self._start(answer, partial(ChatStore.update, m=message), False)
+
+    def revise(self, message_id: int, text: str) -> None:
+        """An answer in the user's words: a version of the model's own, which stays."""
+        index = self._index(message_id)
+        if index < 0 or self.busy or self.chat is None:
+            return
+        old, chat = self.messages[index], self.chat
+        edited = StoredMessage(new_id(), chat.id, old.parent_id, "assistant", text, finish="edited", model=old.model)
+        self._keeper.do(partial(branches.write, chat=None, messages=(edited,)), lambda _: self._read_again(chat))
+
+    def erase(self, message_id: int, done: Callable[[erasing.Erased], object]) -> None:
+        """Remove a message from the open chat. done: gets what `bring_back` needs."""
+        chat = self.chat
+        if chat is None or self.busy:
+            return
+
+        def erased(what: erasing.Erased | None) -> None:
+            if what is not None:
+                self._read_again(chat)
+                done(what)
+
+        self._keeper.do(partial(erasing.erase, chat_id=chat.id, message_id=message_id), erased)
+
+    def bring_back(self, what: erasing.Erased) -> None:
+        """Undo `erase`; where its chat is open, it shows what came back."""
+
+        def done(_: None) -> None:
+            if self.chat is not None and self.chat.id == what.chat_id and not self.busy:
+                self.open(self.chat, what.messages[0].id)
+
+        self._keeper.do(partial(erasing.bring_back, erased=what), done)
+
+    def _read_again(self, chat: Chat) -> None:
+        """What was written to it is shown, if it is still the open one."""
+        if self.wanted == chat.id:
+            self.open(chat)
 
     def step(self, message_id: int, by: int) -> None:
         """Show the version before or after."""
@@ -272,7 +321,7 @@ class Conversation(QObject):
     def _start(self, answer: Answer, write: Any, new: bool) -> None:
         self._answers[answer.message.id] = answer
         self._tell_busy()
-        self._show.start()
+        self._show_soon()
         self._save.start()
         self._keeper.do(write, partial(self._written, answer), partial(self._not_written, answer, new))
 
@@ -311,12 +360,16 @@ class Conversation(QObject):
             return
         if isinstance(event, api.TextDelta):
             answer.take(event)
+            self._show_soon()
         elif isinstance(event, api.PromptRead):
             answer.reading = event
             answer.news = True
+            self._show_soon()
         elif isinstance(event, (api.Done, api.Cancelled)):
             stats = event.result if isinstance(event.result, api.Stats) else None
             finish = stats.finish if stats is not None else "cancelled"
+            if not answer.message.model:  # it was asked for while the model was being opened
+                answer.message = dataclasses.replace(answer.message, model=self.model)
             self._end(answer, answer.finished(finish, stats))
         elif isinstance(event, api.Failed):
             if answer.tokens or answer.goes_on:
@@ -367,15 +420,25 @@ class Conversation(QObject):
 
     # ---- timers -----------------------------------------------------------------------------------------------
 
+    def _show_soon(self) -> None:
+        """What has come is shown as it comes, but no more often than SHOW_EVERY."""
+        rest = SHOW_EVERY - 1000 * (time.monotonic() - self._shown_at)
+        if rest > 0:
+            self._show.start(round(rest))
+        else:
+            self._show_news()
+
     @Slot()
     def _show_news(self) -> None:
-        if not self._answers:
-            self._show.stop()
+        self._show.stop()
         for number, answer in enumerate(self._answers.values()):
-            answer.waits = number > 0
+            answer.waits, answer.opening = number > 0, self.opening
             if self._shown(answer) and (answer.news or not answer.tokens):
                 text, answer.pending, answer.news = answer.pending, "", False
                 self.grew.emit(answer.message.id, text, answer.status())
+        self._shown_at = time.monotonic()
+        if any(self._shown(answer) and not answer.tokens for answer in self._answers.values()):
+            self._show.start(TICK)  # the time for which it was waited
 
     @Slot()
     def _save_news(self) -> None:
@@ -384,17 +447,7 @@ class Conversation(QObject):
         for answer in self._answers.values():
             if answer.unsaved and not answer.saving:
                 answer.unsaved, answer.saving = False, True
-                self._keeper.do(
-                    partial(ChatStore.update, m=answer.so_far()), partial(self._saved, answer),
-                    partial(self._not_saved, answer),
-                )  # fmt: skip
-
-    def _saved(self, answer: Answer, _: None) -> None:
-        answer.saving = False
-
-    def _not_saved(self, answer: Answer, problem: Problem) -> None:
-        answer.saving = False
-        self.problem.emit(problem)
+                self._keeper.do(partial(_save, answer, answer.so_far()), failed=self.problem.emit)
 
     # ---- small things -----------------------------------------------------------------------------------------
 
@@ -410,6 +463,7 @@ class Conversation(QObject):
 
     def _stop(self, answer: Answer) -> None:
         answer.stopped = answer.news = True
+        self._show_soon()
         if answer.command:
             self._link.stop(answer.command)
 
@@ -419,3 +473,11 @@ class Conversation(QObject):
 
     def _tell_chats(self, _: None) -> None:
         self.chats_changed.emit()
+
+
+def _save(answer: Answer, message: StoredMessage, store: ChatStore) -> None:
+    """On the keeper's thread."""
+    try:
+        store.update(message)
+    finally:
+        answer.saving = False

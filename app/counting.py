@@ -59,7 +59,7 @@ class Counting(QObject):
         def heard(event: api.Event) -> None:
             if isinstance(event, api.Done) and asked == self._asked:
                 found: api.TokenCount = event.result
-                self._counts = {t: n for t, n in self._counts.items() if t in before or t in files}
+                self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
                 self._counts.update(zip(fresh, found.tokens))
                 own = [self._counts.get(t, 0) for t in draft]
                 self.attachments_told.emit(own[1:])

@@ -1,4 +1,4 @@
-"""A log for faults that end the process (a segmentation fault, an abort): written now, shown at the next start."""
+"""Logs of faults that end the window's process or the engine's: written now, shown at the next start."""
 
 from __future__ import annotations
 
@@ -13,18 +13,34 @@ def begin(path: Path) -> tuple[TextIO | None, str, Path | None]:
 
     Where nothing can be written there is no log: (None, '', None).
     """
-    left, kept = "", None
+    left, kept = take(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        if path.exists() and path.stat().st_size:
-            left = path.read_text(encoding="utf-8", errors="replace")
-            kept = path.with_name(f"crash-{time.strftime('%Y-%m-%d-%H%M%S')}.log")
-            path.replace(kept)
         log = path.open("w", encoding="utf-8")
     except OSError:
         return None, left, kept
     faulthandler.enable(log)
     return log, left, kept
+
+
+def take(path: Path) -> tuple[str, Path | None]:
+    """What the last run left at `path`, and under which name it is kept from now on; ('', None) for nothing."""
+    left = ""
+    try:
+        if not path.exists() or not path.stat().st_size:
+            return "", None
+        left = path.read_text(encoding="utf-8", errors="replace")
+        kept = path.with_name(f"{path.stem}-{time.strftime('%Y-%m-%d-%H%M%S')}.log")
+        path.replace(kept)
+    except OSError:
+        return left, None
+    return left, kept
+
+
+def note(path: Path, text: str) -> None:
+    """Add to a log what is known of a fault. Raises OSError."""
+    with path.open("a", encoding="utf-8") as log:
+        log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}\n{text.strip()}\n\n")
 
 
 def end(log: TextIO | None) -> None:

@@ -45,6 +45,7 @@ class DiskDesk(QObject):
     def _worked(self) -> None:
         self._window.toast.say(say("Your chats are saved again."))
         self._window.chats.refresh()
+        self._window.save_preferences()  # on the same disk
 
     def _open_folder(self) -> None:
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._window.folder)))

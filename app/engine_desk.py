@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
+from app import crash_log
+from app.chats.keeper import Keeper
 from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
+from app.paths import Paths
 from app.remedies import show_failure
 from engine import api
 
@@ -16,11 +19,12 @@ if TYPE_CHECKING:
 
 
 class EngineDesk(QObject):
-    """Says so, and starts another one with the same model."""
+    """Says so, keeps what is known of it, and starts another one with the same model."""
 
-    def __init__(self, window: MainWindow, link: EngineLink, shelf: Shelf) -> None:
+    def __init__(self, window: MainWindow, link: EngineLink, shelf: Shelf, keeper: Keeper) -> None:
         super().__init__(window)
-        self._window, self._link, self._shelf = window, link, shelf
+        self._window, self._link, self._shelf, self._keeper = window, link, shelf, keeper
+        self._noted = False  # each command that waited is told
         link.died.connect(self._died)
         link.started.connect(self._started)
 
@@ -31,9 +35,14 @@ class EngineDesk(QObject):
 
     @Slot(object)
     def _died(self, event: api.Failed) -> None:
+        if not self._noted:
+            self._noted = True
+            path, text = Paths(self._window.folder).engine_log, event.cause or event.sentence
+            self._keeper.do(lambda store: crash_log.note(path, text), None, lambda problem: None)
         show_failure(self._window, event)
 
     @Slot()
     def _started(self) -> None:
+        self._noted = False
         self._window.start()
         self._shelf.refresh()

@@ -1,4 +1,4 @@
-"""Where other threads leave messages for the window: a deque that a timer empties on the window's thread."""
+"""Where other threads leave messages for the window: a deque that its thread empties when it is told of the first."""
 
 from __future__ import annotations
 
@@ -7,32 +7,39 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
 
 BUDGET = 0.006  # seconds of one turn spent here, so that painting and input get theirs
-AWAKE = 16  # milliseconds between turns while messages come
-IDLE = 50
-_DOZE = 40  # empty turns before the slower pace
+APART = 0.03  # seconds between turns while messages come: every one takes a core and Python's lock from the engine
+_TOLD = QEvent.Type(QEvent.registerEventType())
 
 
 class Inbox(QObject):
-    """post() may be called from any thread and never blocks; handlers run on the thread that made the inbox."""
+    """post() may be called from any thread and never blocks; handlers run on the thread that made the inbox.
+
+    Where nothing comes, nothing runs.
+    """
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._waiting: deque[tuple[Callable[..., object], tuple[Any, ...]]] = deque()
-        self._empty_turns = 0
-        self._timer = QTimer(self)
+        self._told = False  # that something waits, since the last turn began
+        self._closed = False
+        self._last = 0.0  # when the last turn ended
+        self._timer = QTimer(self, singleShot=True)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._turn)
-        self._timer.start(AWAKE)
 
     def post(self, handler: Callable[..., object], *values: Any) -> None:
         """Call handler(*values) soon on the window's thread, in the order of posting."""
         self._waiting.append((handler, values))  # deque.append is atomic
+        if not self._told and not self._closed:
+            self._told = True
+            QCoreApplication.postEvent(self, QEvent(_TOLD))
 
     def close(self) -> None:
         """Take no more turns."""
+        self._closed = True
         self._timer.stop()
 
     def drain(self) -> None:
@@ -41,15 +48,25 @@ class Inbox(QObject):
             handler, values = self._waiting.popleft()
             handler(*values)
 
+    def customEvent(self, event: QEvent) -> None:
+        self._told = False
+        if self._closed or not self._waiting:  # a turn under way has taken it
+            return
+        self._told = True
+        rest = self._last + APART - time.perf_counter()
+        if rest > 0:
+            self._timer.start(round(1000 * rest))
+        else:
+            self._turn()
+
     @Slot()
     def _turn(self) -> None:
+        self._told = False  # before it is emptied: who posts now tells of it again
         end = time.perf_counter() + BUDGET
-        worked = False
         while self._waiting and time.perf_counter() < end:
             handler, values = self._waiting.popleft()
-            worked = True
             handler(*values)
-        self._empty_turns = 0 if worked else self._empty_turns + 1
-        wanted = IDLE if self._empty_turns > _DOZE else AWAKE
-        if self._timer.interval() != wanted:
-            self._timer.setInterval(wanted)
+        self._last = time.perf_counter()
+        if self._waiting and not self._told:
+            self._told = True
+            self._timer.start(round(1000 * APART))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app.language.words import say
 from app.library.page import LibraryPage
 from app.library.shelf import Shelf
+from app.library.words import UNFINISHED
 from app.models import Models
 from app.remedies import show_failure
 from app.widgets.import_dialog import ImportDialog
@@ -26,8 +28,10 @@ class LibraryDesk(QObject):
         super().__init__(window)
         self._window, self._shelf, self._models = window, shelf, known
         self.page: LibraryPage | None = None
+        self._choose_again = self.choose_folder  # where what is imported now came from
         window.header.library_wanted.connect(self.show)
         window.header.import_wanted.connect(self.choose_folder)
+        known.import_failed.connect(self._import_failed)
         shelf.failed.connect(self._failed)
         shelf.said.connect(self._said)
         shelf.deleted_one.connect(self._deleted)
@@ -38,14 +42,20 @@ class LibraryDesk(QObject):
         if self.page is None:
             self.page = LibraryPage(self._shelf, self._models, self._window.pages)
             self._window.pages.addWidget(self.page)
+            self._window.toast.covers.connect(self.page.leave_room)
             self.page.closed.connect(self._window.show_chat)
             self.page.opened.connect(self._open)
             self.page.yours.import_folder.connect(self.choose_folder)
             self.page.yours.import_file.connect(self.choose_file)
             self.page.elsewhere.wanted.connect(self._import_found)
+            self.page.downloads.setting_wanted.connect(self._show_setting)
         self.page.begin()
         self._window.pages.setCurrentWidget(self.page)
         return self.page
+
+    @Slot(str)
+    def _show_setting(self, name: str) -> None:
+        self._window.desk.open_settings().show_setting(name)
 
     @Slot(str)
     def _open(self, name: str) -> None:
@@ -55,28 +65,50 @@ class LibraryDesk(QObject):
     @Slot()
     def choose_folder(self) -> None:
         """Ask for a folder to import."""
-        folder = QFileDialog.getExistingDirectory(self._window, say("The folder of the model"))
+        if self._busy():
+            return
+        folder = QFileDialog.getExistingDirectory(self._window, say("The folder of the model"), QDir.homePath())
         if folder:
             self._import(folder)
 
     @Slot()
     def choose_file(self) -> None:
         """Ask for a file to import."""
+        if self._busy():
+            return
         path, _ = QFileDialog.getOpenFileName(
-            self._window, say("The file of the model"), "", say("GGUF models") + " (*.gguf)"
+            self._window, say("The file of the model"), QDir.homePath(), say("GGUF models") + " (*.gguf)"
         )
         if path:
             self._import(path)
 
     @Slot(object)
     def _import_found(self, model: api.FoundModel) -> None:
-        self._import(model.path, model.name)
+        if not self._busy():
+            self._import(model.path, model.name)
+
+    def _busy(self) -> bool:
+        """Is a model being imported now? If one is, say so."""
+        if self._models.importing is not None:
+            self._window.toast.say(say("Another model is being imported. This one can follow when that has ended."))
+        return self._models.importing is not None
 
     def _import(self, path: str, name: str = "") -> None:
-        dialog = ImportDialog(path, self._window, name)
+        taken = [card.name for card in self._models.cards if card.state != UNFINISHED]  # which can be gone on with
+        dialog = ImportDialog(path, self._window, name, taken)
+        self._choose_again = self.choose_folder if Path(path).is_dir() else self.choose_file
         if dialog.exec():
             self._models.import_folder(path, dialog.name(), dialog.top())
         dialog.deleteLater()
+
+    @Slot(object)
+    def _import_failed(self, event: api.Failed) -> None:
+        """What it was made from is of no use, unless it is the disk."""
+        if event.kind in (api.Kind.DISK_FULL, api.Kind.OUT_OF_MEMORY, api.Kind.STOPPED):
+            show_failure(self._window, event)
+        else:
+            another = (say("Choose another…"), self._choose_again)
+            self._window.banners.show_banner("error", event.sentence, event.action, event.cause, another)
 
     @Slot(object)
     def _failed(self, event: api.Failed) -> None:

@@ -22,11 +22,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if reason:
         print(f"{reason} `underhill-cli chat` opens a chat in the terminal instead.", file=sys.stderr)
         return NO_DISPLAY
-    if sys.platform == "win32":
-        # torch finds its c10.dll there only if it is loaded before Qt's DLLs. Everywhere else the engine's own thread
-        # loads it at first need, so that the window is there at once. The engine's root sets how torch's threads wait.
-        import engine.api  # noqa: F401, I001
-        import torch  # noqa: F401
     return _run(options.model)
 
 
@@ -64,6 +59,12 @@ def _run(model: str | None) -> int:
         underhill.window.banners.show_banner(
             "warning", say("Underhill ended unexpectedly the last time."),
             say("Your chats are safe. What was going on then is kept in {file}.", file=kept), left,
+        )  # fmt: skip
+    ended, file = crash_log.take(where.engine_log)
+    if ended:
+        underhill.window.banners.show_banner(
+            "info", say("The engine ended unexpectedly the last time."),
+            say("What is known of it is kept in {file}.", file=file), ended,
         )  # fmt: skip
     while True:
         alone.asked.connect(underhill.window.come_forward)

@@ -48,7 +48,9 @@ class ModelDesk(QObject):
     @Slot(str)
     def open_model(self, name: str) -> None:
         """Open a model, which is then also the one that the next start opens."""
-        self._preferences.model = name
+        if name != self._preferences.model:
+            self._preferences.model = name
+            self._window.save_preferences()
         self._window.live.forget()
         self._models.load(name, self._preferences.engine_for(name))
 
@@ -60,9 +62,11 @@ class ModelDesk(QObject):
     @Slot()
     def _model_changed(self) -> None:
         state = self._models.state
+        self._conversation.opening = state == models.LOADING
         words = {
             models.READY: say("Write a message"),
             models.LOADING: say("Write a message – it is answered once the model is open"),
+            models.STOPPED: say("The engine has stopped"),
         }.get(state, say("Choose a model above to begin"))  # fmt: skip
         self._window.composer.set_ready(state in (models.READY, models.LOADING), words)
         card = self._models.card

@@ -13,17 +13,21 @@ from app.language.words import say
 from app.link.engine_link import EngineLink
 from engine import api
 
-NONE, LOADING, READY, FAILED = "none", "loading", "ready", "failed"
+NONE, LOADING, READY, FAILED, STOPPED = "none", "loading", "ready", "failed", "stopped"
 
 
 class Models(QObject):
-    """state: one of NONE, LOADING, READY, FAILED. progress: of loading. importing: the import under way, or None."""
+    """state: one of NONE, LOADING, READY, FAILED, and STOPPED, with the engine. progress: of loading.
+
+    importing: the import under way, or None.
+    """
 
     changed = Signal()
     listed = Signal()
     loaded = Signal(object)  # api.ModelCard
     load_failed = Signal(object)  # api.Failed
     imported = Signal(object)  # api.ModelCard
+    import_failed = Signal(object)  # api.Failed
     import_changed = Signal()
     failed = Signal(object)  # api.Failed, of anything else
     noticed = Signal(str)  # what changed about how the model runs, unasked
@@ -41,6 +45,7 @@ class Models(QObject):
         self._import = ""
         link.plan_changed.connect(self._plan_changed)
         link.model_changed.connect(self._card_heard)
+        link.died.connect(self._died)
 
     @property
     def link(self) -> EngineLink:
@@ -125,6 +130,12 @@ class Models(QObject):
             self.card = card
             self.changed.emit()
 
+    @Slot(object)
+    def _died(self, _: api.Failed) -> None:
+        if self.state in (LOADING, READY):
+            self.state = STOPPED
+            self.changed.emit()
+
     def _import_heard(self, event: api.Event) -> None:
         if isinstance(event, api.Progress):
             self.importing = event
@@ -132,9 +143,9 @@ class Models(QObject):
             self.importing = None
             if isinstance(event, api.Done):
                 self.imported.emit(event.result)
-                self.refresh()
             elif isinstance(event, api.Failed):
-                self.failed.emit(event)
+                self.import_failed.emit(event)
+            self.refresh()  # what is done of one that broke off is there, too, and can go on
         self.import_changed.emit()
 
     def _other_heard(self, event: api.Event) -> None:

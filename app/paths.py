@@ -30,6 +30,11 @@ class Paths:
         """Where Python writes if the process is torn down by a fault."""
         return self.folder / "crash.log"
 
+    @property
+    def engine_log(self) -> Path:
+        """What is known of the engine's process where it ended by itself."""
+        return self.folder / "crash-engine.log"
+
 
 def default() -> Paths:
     """The folder of this user on this computer."""

@@ -36,6 +36,7 @@ class Preferences:
     docks: str = ""  # QMainWindow.saveState in base64
     chat: int = 0  # the chat that was open
     draft: str = ""  # what is typed in a new chat
+    advanced: bool = False  # the settings show those that few people need
     toured: bool = False  # the tour of the first run was finished or skipped
     closed_folders: list[int] = field(default_factory=list)  # ids
 

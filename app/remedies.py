@@ -27,7 +27,8 @@ def remedy(window: MainWindow, event: api.Failed) -> Button | None:
     if event.kind is api.Kind.STOPPED:
         return say("Start the engine again"), window.engine_desk.restart
     if event.kind in _LIBRARY:
-        return say("Manage models"), window.library.show
+        shown = window.pages.currentWidget() is window.library.page
+        return None if shown else (say("Manage models"), window.library.show)
     if event.kind in _SETTINGS:
         return say("Open the settings"), partial(_open_setting, window, _SETTINGS[event.kind])
     return None

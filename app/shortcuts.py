@@ -19,7 +19,10 @@ class Shortcut:
 
 SHORTCUTS = (
     Shortcut(later("Chats"), later("New chat"), "Ctrl+N", "new_chat"),
+    Shortcut(later("Chats"), later("Next chat in the list"), "Ctrl+Tab", "next_chat"),
+    Shortcut(later("Chats"), later("Chat before it in the list"), "Ctrl+Shift+Tab", "chat_before"),
     Shortcut(later("Chats"), later("Search all messages"), "Ctrl+K", "focus_search"),
+    Shortcut(later("Chats"), later("Find in this chat"), "Ctrl+F", "find"),
     Shortcut(later("Chats"), later("Take back the last deletion"), "Ctrl+Z", "undo"),
     Shortcut(later("Chats"), later("Rename the chosen chat"), "F2"),
     Shortcut(later("Chats"), later("Move the chosen chats to a folder"), "Ctrl+Shift+F"),

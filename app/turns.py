@@ -13,7 +13,10 @@ def turns(messages: Sequence[StoredMessage], system: str = "") -> tuple[api.Mess
     in a row, which become one.
     """
     read = [api.Message("system", system)] if system else []
-    for group in groups(messages):
+    found = groups(messages)
+    if len(found) > 1 and found[0][0].role == "assistant":  # its question was deleted
+        del found[0]
+    for group in found:
         content = "\n\n".join(said(m.content, m.attachments) for m in group)
         read.append(api.Message(group[0].role, content, group[0].token_ids if len(group) == 1 else ()))
     return tuple(read)

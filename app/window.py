@@ -12,6 +12,7 @@ from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
+    QDragLeaveEvent,
     QDropEvent,
     QKeySequence,
     QResizeEvent,
@@ -27,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import models, preferences
+from app import preferences
 from app.chat_desk import ChatDesk
 from app.chats import drafts, trash
 from app.chats.keeper import Keeper
@@ -37,7 +38,8 @@ from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.disk_desk import DiskDesk
 from app.engine_desk import EngineDesk
-from app.language.words import say
+from app.find_desk import FindDesk
+from app.language.words import say, sentences
 from app.library.shelf import Shelf
 from app.library_desk import LibraryDesk
 from app.model_desk import ModelDesk
@@ -47,6 +49,7 @@ from app.network_desk import NetworkDesk
 from app.panels.docks import Docks
 from app.preferences import Preferences
 from app.remedies import show_failure
+from app.rewriting import Rewriting
 from app.shortcuts import SHORTCUTS
 from app.sides import Sides
 from app.theme.icons import icon
@@ -58,6 +61,8 @@ from app.widgets.about import About
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from app.widgets.draft import local_files
+from app.widgets.drop_hint import DropHint
+from app.widgets.find_bar import FindBar
 from app.widgets.header import Header
 from app.widgets.shortcut_sheet import ShortcutSheet
 from app.widgets.sidebar import Sidebar
@@ -97,16 +102,17 @@ class MainWindow(QMainWindow):
         self._preferences = remembered
         self._path = path
         self.folder = path.parent
-        self._editing = 0  # id of the question that is being edited
         self._build()
+        self.rewriting = Rewriting(self, conversation, known)
         self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
         self.network = Network(known)
         self.desk = ModelDesk(self, theme, known, conversation, remembered)
         self.library = LibraryDesk(self, shelf, known)
         self.network_desk = NetworkDesk(self, theme, self.network)
-        self.engine_desk = EngineDesk(self, known.link, shelf)
+        self.engine_desk = EngineDesk(self, known.link, shelf, keeper)
         self.disk_desk = DiskDesk(self, keeper, conversation)
         self._connect()
+        self.finding = FindDesk(self, conversation)  # after _connect: it selects in what is on the page by then
         self._shortcuts()
         self._restore()
 
@@ -116,6 +122,7 @@ class MainWindow(QMainWindow):
         self.sidebar = Sidebar(self._theme)
         self.header = Header(self._theme, self.models)
         self.banners = Banners(self._theme)
+        self.find_bar = FindBar(self._theme)
         self.transcript = TranscriptView(self._theme)
         self.welcome = Welcome()
         self.pages = QStackedWidget()
@@ -137,10 +144,12 @@ class MainWindow(QMainWindow):
         column.setSpacing(0)
         column.addWidget(self.header)
         column.addWidget(self.banners)
+        column.addWidget(self.find_bar)
         column.addWidget(self.pages, 1)
         column.addWidget(foot)
         self._foot = foot
-        self.toast = Toast(page)
+        self.toast = Toast(page, foot)
+        self.drop_hint = DropHint(page)
         self._page = page
         self.splitter = QSplitter(Qt.Orientation.Horizontal)
         self.splitter.setChildrenCollapsible(False)
@@ -173,15 +182,10 @@ class MainWindow(QMainWindow):
         self.composer.stopped.connect(c.stop)
         self.composer.draft.connect(self._keep_draft)
         self.composer.queue_changed.connect(c.set_queue)
-        self.composer.recall.connect(self._edit_last)
-        self.transcript.again.connect(c.again)
-        self.transcript.edit.connect(self._edit)
-        self.transcript.step.connect(c.step)
-        self.transcript.go_on.connect(self._go_on)
-        self.transcript.branch.connect(self._branch)
+        self.composer.undo.connect(self._undo)
         self.welcome.asked.connect(self._send)
         self.sidebar.new.connect(self.new_chat)
-        self.sidebar.opened.connect(self._open)
+        self.sidebar.opened.connect(self.show_opened)
         self.sidebar.renamed.connect(c.rename)
         self.header.thinking_wanted.connect(self._think)
         self.header.shortcuts_wanted.connect(self.show_shortcuts)
@@ -189,11 +193,12 @@ class MainWindow(QMainWindow):
 
     def _shortcuts(self) -> None:
         slots: dict[str, Callable[[], object]] = {
-            "new_chat": self.new_chat, "focus_search": self._focus_search, "undo": self._undo,
+            "new_chat": self.new_chat, "next_chat": self.chats.next_chat, "chat_before": self.chats.chat_before,
+            "focus_search": self._focus_search, "undo": self._undo,
             "escape": self._escape, "attach": self.composer.attach.click,
-            "style": self.chats.open_style,
-            "again_last": self._again_last, "copy_last": self._copy_last,
-            "go_on_last": self._go_on_last,
+            "style": self.chats.open_style, "find": self.finding.open,
+            "again_last": self.rewriting.again_last, "copy_last": self._copy_last,
+            "go_on_last": self.rewriting.go_on_last,
             "choose_model": self.header.model.showMenu, "toggle_sidebar": self.header.sidebar.toggle,
             "toggle_live": self.header.live.toggle, "next_pane": self._next_pane,
             "open_settings": self.desk.open_settings, "show_library": self.library.show,
@@ -208,7 +213,7 @@ class MainWindow(QMainWindow):
         if p.geometry:
             self.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
         if p.docks:
-            self.restoreState(QByteArray.fromBase64(p.docks.encode()))
+            self.live.fresh = not self.restoreState(QByteArray.fromBase64(p.docks.encode()))
         self.sides.fit()
         self.conversation.sampling = dict(p.sampling)
         self.header.thinking.setChecked(p.thinking)
@@ -250,13 +255,15 @@ class MainWindow(QMainWindow):
     def new_chat(self) -> None:
         """An empty chat."""
         self.leave()
+        self.sidebar.search.clear()
         self.conversation.new()
         self.composer.edit.setFocus()
 
     @Slot(object)
-    def _open(self, chat: Chat) -> None:
+    def show_opened(self, chat: Chat) -> None:
+        """Open a chat, or come back to it from another page."""
         self.leave()
-        if self.conversation.chat is None or self.conversation.chat.id != chat.id:
+        if self.conversation.wanted != chat.id:
             self.conversation.open(chat)
         else:
             self.show_chat()
@@ -274,7 +281,10 @@ class MainWindow(QMainWindow):
 
     @Slot(object, object)
     def _opened(self, chat: Chat | None, messages: list[StoredMessage]) -> None:
-        self._editing = 0
+        if chat is not None and chat.id == self._preferences.chat:
+            self.rewriting.leave_off()  # another branch
+        else:
+            self.rewriting.forget()
         self.transcript.set_messages(messages)
         self.transcript.mark_start(reads_from(messages))
         self.pages.setCurrentWidget(self.transcript if messages else self.welcome)
@@ -297,6 +307,7 @@ class MainWindow(QMainWindow):
     @Slot(str, object)
     def _keep_draft(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         """What is typed stays with its chat; before there is one, with the window."""
+        text, attachments = self.rewriting.draft(text, attachments)
         self.conversation.keep_attached(attachments)
         if self.conversation.chat is not None:
             self.conversation.keep_draft(text)
@@ -318,51 +329,10 @@ class MainWindow(QMainWindow):
 
     @Slot(str, object)
     def _send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
-        if self._editing:
-            message, self._editing = self._editing, 0
-            self.conversation.resend(message, text, attachments)
+        if self.rewriting.editing:
+            self.rewriting.send(text, attachments)
         else:
             self.conversation.send(text, attachments)
-
-    @Slot(object)
-    def _go_on(self, message_id: int) -> None:
-        if self.models.state == models.READY:
-            self.conversation.go_on(message_id)
-
-    @Slot(object)
-    def _branch(self, message_id: int) -> None:
-        self.leave()
-        self.conversation.branch(message_id)
-
-    @Slot()
-    def _go_on_last(self) -> None:
-        if self.conversation.messages:
-            self._go_on(self.conversation.messages[-1].id)
-
-    @Slot(object)
-    def _edit(self, message_id: int) -> None:
-        """Put a question back into the composer; sending it makes a new version."""
-        message = next((m for m in self.conversation.messages if m.id == message_id), None)
-        if message is not None and not self.conversation.busy:
-            self._editing = message_id
-            self.composer.set_text(message.content)
-            self.composer.set_attachments(message.attachments)
-            self.composer.edit.setFocus()
-            self.banners.show_banner(
-                "info", say("You are editing an earlier message."),
-                say("Sending it starts a new version from there; Esc leaves it as it was."),
-            )  # fmt: skip
-
-    @Slot()
-    def _edit_last(self) -> None:
-        last = next((m for m in reversed(self.conversation.messages) if m.role == "user"), None)
-        if last is not None:
-            self._edit(last.id)
-
-    @Slot()
-    def _again_last(self) -> None:
-        if self.conversation.messages and self.models.state == models.READY:
-            self.conversation.again(self.conversation.messages[-1].id)
 
     @Slot()
     def _copy_last(self) -> None:
@@ -378,7 +348,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _answer_failed(self, event: api.Failed) -> None:
-        show_failure(self, event, (say("Try again"), self._again_last))
+        show_failure(self, event, (say("Try again"), self.rewriting.again_last))
 
     @Slot()
     def _busy_changed(self) -> None:
@@ -386,12 +356,12 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _escape(self) -> None:
+        if self.sidebar.leave_search() or self.finding.close():
+            return
         if self.conversation.busy:
             self.conversation.stop()
-        elif self._editing:
-            self._editing = 0
-            self.composer.set_text("")
-            self.composer.set_attachments(())
+        else:
+            self.rewriting.leave_off()
         self.composer.edit.setFocus()
 
     @Slot()
@@ -422,6 +392,7 @@ class MainWindow(QMainWindow):
         """One writes to a chat only, and it is there that the live panels are about what one sees."""
         chat = self.pages.currentWidget() in (self.transcript, self.welcome)
         self._foot.setVisible(chat)
+        self.finding.close()
         self.sides.calm(not chat)
 
     @Slot()
@@ -436,7 +407,7 @@ class MainWindow(QMainWindow):
     def show_about(self) -> About:
         """Versions, folders, licences."""
         card = self.models.card
-        about = About(self._path.parent, " ".join(card.plan) if card is not None else "", self)
+        about = About(self._path.parent, sentences(*card.plan) if card is not None else "", self)
         about.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         about.open()
         return about
@@ -451,12 +422,16 @@ class MainWindow(QMainWindow):
         self._preferences.docks = bytes(self.saveState().toBase64().data()).decode()
         now = copy.deepcopy(self._preferences)
         path = self._path
-        self._keeper.do(lambda store: preferences.save(now, path), None, self._not_saved)
+        self._keeper.do(lambda store: preferences.save(now, path), self._saved, self._not_saved)
+
+    def _saved(self, _: None) -> None:
+        self.banners.withdraw(say("Your settings cannot be saved."))
 
     def _not_saved(self, problem: Problem) -> None:
         self.banners.show_banner(
-            "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."), problem.cause
-        )
+            "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."),
+            problem.cause, (say("Try again"), self.save_preferences),
+        )  # fmt: skip
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         return reading_order.move_focus(self, forward)
@@ -464,8 +439,13 @@ class MainWindow(QMainWindow):
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if local_files(event.mimeData()):
             event.acceptProposedAction()
+            self.drop_hint.cover()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.drop_hint.hide()
 
     def dropEvent(self, event: QDropEvent) -> None:
+        self.drop_hint.hide()
         self.composer.files.emit(local_files(event.mimeData()))
         event.acceptProposedAction()
 

@@ -22,6 +22,11 @@ def keep(store: ChatStore, name: str, style: Style) -> None:
     )
 
 
+def rename(store: ChatStore, name: str, new: str) -> None:
+    """Another name for a preset. Raises sqlite3.IntegrityError where there is one of that name."""
+    store.db.execute("UPDATE presets SET name = ? WHERE name = ?", (new, name))
+
+
 def remove(store: ChatStore, name: str) -> None:
     """Forget a preset; chats that were given it keep their style."""
     store.db.execute("DELETE FROM presets WHERE name = ?", (name,))

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import itertools
 import struct
+import threading
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
-_counter = itertools.count()
+_last = 0
+_making = threading.Lock()
 
 
 def new_id() -> int:
-    """An id that grows with time: microseconds since 1970, then ten bits that tell ids of one microsecond apart.
+    """An id that grows with time: microseconds since 1970, then ten bits for ids of the same microsecond.
 
-    Made by the window, not by the database, so that nothing waits for a write. It is the row's INTEGER PRIMARY KEY,
-    which a full-text index can refer to and which VACUUM leaves alone.
+    Each is larger than those made before it, though the clock be set back meanwhile. Made by the window, not by the
+    database, so that nothing waits for a write. It is the row's INTEGER PRIMARY KEY, which a full-text index can refer
+    to and which VACUUM leaves alone.
     """
-    return (time.time_ns() // 1000) << 10 | next(_counter) & 1023
+    global _last
+    with _making:
+        _last = max(_last + 1, time.time_ns() // 1000 << 10)
+        return _last
 
 
 def pack_tokens(ids: tuple[int, ...]) -> bytes:
@@ -118,5 +123,5 @@ class StoredMessage:
     @property
     def unfinished(self) -> bool:
         """An answer that could go on from where it ended."""
-        ended = self.state == "cut" or self.finish in ("length", "cancelled", "failed")
+        ended = self.state == "cut" or self.finish in ("length", "cancelled", "failed", "edited")
         return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from heapq import heappop, heappush
 from pathlib import Path
 
 from app.chats import rows
@@ -144,32 +145,38 @@ class ChatStore:
 
     def path(self, chat_id: int, last: int | None = None) -> list[StoredMessage]:
         """The open branch of a chat, from its first message to its last; with `last`: what leads to that message."""
-        found = {
-            r[0]: r
-            for r in self.db.execute(
-                f"""
-                WITH RECURSIVE branch(id) AS (
-                    SELECT COALESCE(?, (SELECT leaf_id FROM chats WHERE id = ?))
-                    UNION ALL
-                    SELECT m.parent_id FROM messages m JOIN branch b ON m.id = b.id WHERE m.parent_id IS NOT NULL
-                )
-                SELECT {rows.MESSAGE} FROM messages WHERE id IN (SELECT id FROM branch)
-                """,
-                (last, chat_id),
+        found = self.db.execute(
+            f"""
+            WITH RECURSIVE branch(id, up) AS (
+                SELECT COALESCE(?, (SELECT leaf_id FROM chats WHERE id = ?)), 0
+                UNION ALL
+                SELECT m.parent_id, b.up + 1 FROM messages m JOIN branch b ON m.id = b.id
+                WHERE m.parent_id IS NOT NULL
             )
-        }
+            SELECT {rows.MESSAGE} FROM messages JOIN branch USING (id) ORDER BY up DESC
+            """,
+            (last, chat_id),
+        ).fetchall()
         siblings: dict[int | None, list[int]] = {}
         for i, parent in self.db.execute(
             "SELECT id, parent_id FROM messages WHERE chat_id = ? ORDER BY id", (chat_id,)
         ):
             siblings.setdefault(parent, []).append(i)
-        made = [rows.message_of(r, siblings[r[2]]) for r in found.values()]
-        return sorted(made, key=lambda m: m.id)  # a message is always younger than its parent
+        return [rows.message_of(r, siblings[r[2]]) for r in found]
 
     def tree(self, chat_id: int) -> list[StoredMessage]:
-        """Every message of a chat, all branches, the oldest first."""
-        found = self.db.execute(f"SELECT {rows.MESSAGE} FROM messages WHERE chat_id = ? ORDER BY id", (chat_id,))
-        return [rows.message_of(r, [r[0]]) for r in found]
+        """Every message of a chat, all branches, the oldest first, but none before the one it answers."""
+        found = self.db.execute(f"SELECT {rows.MESSAGE} FROM messages WHERE chat_id = ?", (chat_id,))
+        made = {r[0]: rows.message_of(r, [r[0]]) for r in found}
+        below: dict[int | None, list[int]] = {}
+        for message in made.values():
+            below.setdefault(message.parent_id, []).append(message.id)
+        ready, told = sorted(below.get(None, [])), []
+        while ready:
+            told.append(made[heappop(ready)])
+            for child in below.get(told[-1].id, []):
+                heappush(ready, child)
+        return told
 
     def select(self, chat_id: int, message_id: int) -> None:
         """Open the branch through this message: down to the youngest message below it.

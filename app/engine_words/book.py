@@ -136,11 +136,12 @@ class Book:
             whole = self._sentences(f"{text}.")
             said = Said(whole.left, whole.text.removesuffix("。").removesuffix(".")) if whole is not None else None
         for comma, other in _LISTS:
-            if said is None and comma in text:
+            if (said is None or said.left) and comma in text:
                 items = [(item, self._sentences(item, hole=True)) for item in text.split(comma)]
                 if any(new is not None for _, new in items):
                     left = sum(len(item.split()) if new is None else new.left for item, new in items)
-                    said = Said(left, other.join(item if new is None else new.text for item, new in items))
+                    listed = Said(left, other.join(item if new is None else new.text for item, new in items))
+                    said = listed if said is None or left < said.left else said
         return said
 
 

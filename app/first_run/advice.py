@@ -33,9 +33,9 @@ def advised(models: Sequence[api.HubModel]) -> list[Advice]:
     best = next((m for m in fits if _speed(m) >= COMFORT), None)
     if best is None:
         best = max(fits, key=_speed)
-        found = [Advice(best, say("The quickest of those that run well here."))]
+        found = [Advice(best, say("Recommended: the quickest of those that run well here."))]
     else:
-        found = [Advice(best, say("The largest that answers here as fast as one reads."))]
+        found = [Advice(best, say("Recommended: the largest that answers here as fast as one reads."))]
     quicker = [m for m in fits if m.parameters < best.parameters and _speed(m) >= QUICKER * _speed(best)]
     if quicker:
         found.append(Advice(quicker[0], say("Smaller and quicker.")))

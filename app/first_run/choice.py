@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.first_run.advice import Advice, advised, time_to_fetch
 from app.first_run.steps import Step
-from app.language.words import say
+from app.language.words import say, sentences
 from app.library import words
 from app.library.downloads import tell_progress
 from app.library.entry import Deed, Entry
@@ -116,7 +116,7 @@ class ModelStep(Step):
             words.parameters(m.parameters, 0), fetched, say("{amount} on the disk", amount=size(m.fit.disk))
         )
         moving = t is not None and t.state != api.FINISHED
-        return Entry(m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=f"{offer.why} {m.about}".rstrip(),
+        return Entry(m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about),
                      deeds=deeds, progress=moving)  # fmt: skip
 
     def _builtin(self, card: api.ModelCard, primary: bool) -> Entry:
@@ -137,5 +137,4 @@ class ModelStep(Step):
             return
         tell_progress(entry, t)
         if t.problem:
-            entry.sentence.setText(f"{t.problem} {t.action}".strip())
-            entry.sentence.show()
+            entry.complain(sentences(t.problem, t.action))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
+from app.first_run.plainly import plainly
 from app.first_run.probe import Probe
-from app.language.words import later, say
+from app.language.words import later, say, sentences
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -98,13 +99,29 @@ class ComputerStep(Step):
         self.bar.setAccessibleName(say("How far the measurement is"))
         self.column.addWidget(self.bar)
         self.facts = self.words("")
+        self.figures = self.words("", muted=True)
+        self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
         self.verdict.setFont(fonts.text(1.0, self.verdict.font().Weight.DemiBold))
         self.again = QPushButton(say("Measure again"), self)
         self.again.clicked.connect(self.again_wanted.emit)
-        self.column.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        self.more = QPushButton(say("Show the figures"), self)
+        self.more.setObjectName("quiet")
+        self.more.clicked.connect(self._fold)
+        row = QHBoxLayout()
+        for button in (self.again, self.more):
+            row.addWidget(button)
+        row.addStretch(1)
+        self.column.addLayout(row)
+        self._folded = True
+
+    @Slot()
+    def _fold(self) -> None:
+        self._folded = not self._folded
+        self.figures.setVisible(not self._folded)
+        self.more.setText(say("Show the figures") if self._folded else say("Hide the figures"))
 
     def show_probe(self, probe: Probe, verdict: str) -> None:
         """verdict: what it means for models, in a sentence."""
@@ -114,7 +131,7 @@ class ComputerStep(Step):
         elif p is not None:
             doing = f"{p.text}…"
         else:
-            doing = f"{problem.sentence} {problem.action}".rstrip() if problem is not None else ""
+            doing = sentences(problem.sentence, problem.action) if problem is not None else ""
         self.doing.setText(doing)
         self.doing.setVisible(bool(doing))
         self.bar.setVisible(p is not None and not probe.waiting)
@@ -122,7 +139,10 @@ class ComputerStep(Step):
             self.bar.setRange(0, p.total)
             self.bar.setValue(p.done)
         known = computer is not None and not probe.running
-        lines = computer.sentences if computer is not None and known else ()
+        lines = plainly(computer) if computer is not None and known else ()
+        self.figures.setText("\n".join(computer.sentences) if computer is not None else "")
+        self.figures.setVisible(known and not self._folded)
+        self.more.setVisible(known)
         self.facts.setText("".join(f'<p style="margin:0 0 7px 0">{escape(line)}</p>' for line in lines))
         self.facts.setVisible(known)
         self.verdict.setText(verdict)

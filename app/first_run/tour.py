@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.first_run.choice import ModelStep
 from app.first_run.steps import ComputerStep, WelcomeStep
 from app.language.words import later, say
 from app.theme.theme import Theme
+from app.widgets import enter
 
 _NEXT = (later("Look at this computer"), later("Choose a model"), later("Start chatting"))
 
@@ -75,6 +77,10 @@ class Tour(QScrollArea):
         self.verticalScrollBar().setValue(0)
         self.next.setFocus()
         self.came.emit(step)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not enter.pressed(self, event):
+            super().keyPressEvent(event)
 
     @Slot()
     def _on(self) -> None:

@@ -41,7 +41,7 @@ class Details(QDialog):
         column.setContentsMargins(24, 18, 24, 12)
         column.setSpacing(10)
         column.addWidget(head)
-        for line in (model.about, words.hub_facts(model), _inside(details)):
+        for line in (model.repo, model.about, words.hub_facts(model), _inside(details)):
             if line:
                 label = QLabel(line, page)
                 label.setWordWrap(True)

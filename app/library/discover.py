@@ -53,7 +53,7 @@ class Discover(Section):
         shelf.catalogue_changed.connect(self.refresh)
         shelf.results_changed.connect(self.refresh)
         shelf.transfers_changed.connect(self._transfer_changed)
-        self._under_way: set[str] = set()
+        self._under_way: dict[str, str] = {}  # states, by repository
         self.refresh()
 
     @Slot()
@@ -64,9 +64,9 @@ class Discover(Section):
 
     @Slot(object)
     def _transfer_changed(self, _: object) -> None:
-        repos = {t.repo for t in self._shelf.transfers.values() if t.state != api.FINISHED}
-        if repos != self._under_way:
-            self._under_way = repos
+        states = {t.repo: t.state for t in self._shelf.transfers.values() if t.state != api.FINISHED}
+        if states != self._under_way:
+            self._under_way = states
             self.refresh()
 
     @Slot()
@@ -116,12 +116,14 @@ class Discover(Section):
         if model.here:
             deeds.append(Deed(say("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
-            deeds.append(Deed(say("On its way"), _nothing, enabled=False))
+            deeds.append(Deed(say(words.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
         else:
             fits = model.fit is None or model.fit.pill != "too_big"
             deeds.append(Deed(say("Get"), partial(self._shelf.get, model), primary=fits, enabled=fits))
+        whose = model.repo if self._shelf.words else ""  # of many that are called alike
         return Entry(
-            model.title, words.hub_facts(model), pill=model.fit.pill if model.fit is not None else "",
+            model.title, words.joined(whose, words.hub_facts(model)),
+            pill=model.fit.pill if model.fit is not None else "",
             sentence=model.fit.sentence if model.fit is not None else "", note=model.about, deeds=deeds,
         )  # fmt: skip
 

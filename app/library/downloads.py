@@ -12,13 +12,22 @@ from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
 from app.library.shelf import Shelf
+from app.widgets.format import size
+from app.widgets.sure import ask_first
 from engine import api
+
+_MUCH = 100_000_000  # bytes
+
+
+# Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
+_SETTINGS = {str(api.Kind.NO_ACCESS): "proxy", str(api.Kind.OFFLINE): "offline"}
 
 
 class Downloads(Section):
-    """opened: a model that has arrived, by name."""
+    """opened: a model that has arrived, by name. setting_wanted: a setting that is in a download's way, by name."""
 
     opened = Signal(str)
+    setting_wanted = Signal(str)
 
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
         super().__init__(say("Downloads"), parent)
@@ -42,8 +51,7 @@ class Downloads(Section):
         entry = self._by_id[t.id]
         tell_progress(entry, t)
         entry.facts.show()
-        entry.sentence.setText(sentences(t.problem, t.action))
-        entry.sentence.setVisible(bool(t.problem))
+        entry.complain(sentences(t.problem, t.action))
         entry.bar.setVisible(t.state != api.FINISHED)
         s = self._shelf
         deeds = []
@@ -53,19 +61,36 @@ class Downloads(Section):
             deeds.append(
                 Deed(say("Go on") if t.state == api.PAUSED else say("Try again"), partial(s.go_on, t.id), primary=True)
             )
+        if t.problem and t.kind in _SETTINGS:
+            deeds.append(Deed(say("Open the settings"), partial(self.setting_wanted.emit, _SETTINGS[t.kind])))
         if t.state == api.FINISHED:
             deeds.append(Deed(say("Open"), partial(self.opened.emit, t.name), primary=True))
         deeds.append(
             Deed(
                 say("Dismiss", about="a download that is done") if t.state == api.FINISHED else say("Cancel"),
-                partial(s.cancel, t.id),
+                partial(self._cancel, t.id),
             )
         )
         entry.set_deeds(deeds)
 
+    def _cancel(self, transfer: str) -> None:
+        """What took long to arrive is not thrown away by a slip of the mouse."""
+        t = self._shelf.transfers[transfer]
+        if t.state == api.FINISHED or t.done < _MUCH:
+            self._shelf.cancel(transfer)
+            return
+        ask_first(
+            self, say("Cancel the download of {model}?", model=t.name),
+            say("The {amount} that have arrived are removed.", amount=size(t.done)),
+            say("Cancel the download"), partial(self._shelf.cancel, transfer),
+        )  # fmt: skip
+
 
 def tell_progress(entry: Entry, t: api.Transfer) -> None:
     """How far a transfer is, in words and on the bar."""
+    if t.state == api.FINISHED:
+        entry.facts.setText(words.joined(say(words.STATES[t.state]), t.repo))
+        return
     doing = t.text if t.state == api.RUNNING and t.text else say(words.STATES[t.state])
     entry.facts.setText(words.joined(doing, words.progress(t.done, t.total, "bytes", t.rate, t.left)))
     entry.set_progress(t.done, t.total if t.total or t.state == api.RUNNING else 1)

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
 from app.language.words import say
-from app.library.words import PILLS
+from app.library.words import PILLS, unbroken
 from app.theme import fonts
 from app.widgets.layouts import empty
 
@@ -51,7 +51,7 @@ class Entry(QFrame):
             mark.setToolTip(sentence)
             mark.setAccessibleName(say("{pill}: {reason}", pill=word, reason=sentence))
             top.addWidget(mark, 0, Qt.AlignmentFlag.AlignVCenter)
-        self.facts = _muted(facts, self)
+        self.facts = _muted(unbroken(facts), self)
         self.sentence = _muted(sentence, self)
         self.note = QLabel(note, self)
         self.note.setWordWrap(True)
@@ -81,6 +81,7 @@ class Entry(QFrame):
         """Other buttons from now on, unless they are the same."""
         if [d.words for d in deeds] == list(self.buttons) and not any(d.menu for d in deeds):
             return
+        held = any(button.hasFocus() for button in self.buttons.values())
         empty(self._deeds)
         self.buttons = {}
         for deed in deeds:
@@ -98,6 +99,21 @@ class Entry(QFrame):
             for deed in hidden:
                 menu.addAction(deed.words, deed.do).setEnabled(deed.enabled)
             more.setMenu(menu)
+        if held:
+            self.take_focus()
+
+    def take_focus(self) -> None:
+        """To the first button that can be pressed."""
+        first = next((button for button in self.buttons.values() if button.isEnabled()), None)
+        if first is not None:
+            first.setFocus()
+
+    def complain(self, problem: str) -> None:
+        """What is wrong with it; '' for nothing."""
+        self.sentence.setText(problem)
+        self.sentence.setVisible(bool(problem))
+        self.sentence.setProperty("level", "warning")
+        self.sentence.style().polish(self.sentence)
 
     def set_progress(self, done: int, total: int) -> None:
         """total 0: it is not known how much there is."""

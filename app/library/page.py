@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -24,6 +25,7 @@ from app.library.shelf import Shelf
 from app.library.yours import Yours
 from app.models import Models
 from app.theme import fonts
+from app.widgets import enter
 from app.widgets.flow import FlowLayout
 from engine import api
 
@@ -68,6 +70,7 @@ class LibraryPage(QWidget):
             tab.setCheckable(True)
             self._tabs.addButton(tab, number)
             self.pages.addWidget(section)
+            section.verticalScrollBar().rangeChanged.connect(self._align)
             bar.addWidget(tab)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -83,8 +86,13 @@ class LibraryPage(QWidget):
         middle.addStretch(1)
         middle.addWidget(head, 1000)
         middle.addStretch(1)
+        self._beside_bar = QWidget(self)
+        middle.addWidget(self._beside_bar)
         column.addLayout(middle)
         column.addWidget(self.pages, 1)
+        self._room = QWidget(self)
+        self._room.setFixedHeight(0)
+        column.addWidget(self._room)
         self._tabs.idClicked.connect(self.show_section)
         self.yours.opened.connect(self.opened)
         self.discover.opened.connect(self.opened)
@@ -93,15 +101,34 @@ class LibraryPage(QWidget):
         shelf.transfers_changed.connect(self._count)
         self.show_section(0)
 
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not enter.pressed(self, event):
+            super().keyPressEvent(event)
+
     @Slot(int)
     def show_section(self, number: int) -> None:
         """0: your models, 1: get models, 2: of other apps, 3: downloads."""
         self._tabs.button(number).setChecked(True)
         self.pages.setCurrentIndex(number)
+        self._align()
+
+    @Slot(int)
+    def leave_room(self, pixels: int) -> None:
+        """At the bottom, for a message that would stand on entries otherwise."""
+        self._room.setFixedHeight(pixels)
 
     def begin(self) -> None:
         """The page comes up: what it shows is asked for anew."""
         self._shelf.refresh()
+        self._tabs.button(self.pages.currentIndex()).setFocus()
+
+    @Slot()
+    def _align(self) -> None:
+        """The head stands as the section below does, which a scroll bar makes narrower."""
+        section = self.pages.currentWidget()
+        assert isinstance(section, Section)
+        bar = section.verticalScrollBar()
+        self._beside_bar.setFixedWidth(bar.sizeHint().width() if bar.maximum() else 0)
 
     @Slot(object)
     def _describe(self, details: api.ModelDetails) -> None:
@@ -117,5 +144,5 @@ class LibraryPage(QWidget):
 
     @Slot(object)
     def _count(self, _: object) -> None:
-        running = sum(t.state in (api.QUEUED, api.RUNNING) for t in self._shelf.transfers.values())
+        running, _share = self._shelf.under_way()
         self._tabs.button(3).setText(say("Downloads ({count})", count=running) if running else say("Downloads"))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from PySide6.QtCore import Qt, SignalInstance
+from PySide6.QtCore import Qt, QTimer, SignalInstance
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.language.words import say
@@ -50,13 +51,18 @@ class Section(QScrollArea):
     def show_entries(self, entries: Sequence[Entry], nothing: str) -> None:
         """Replace all entries. nothing: a sentence where there is none."""
         at = self.verticalScrollBar().value()
+        now = self.window().focusWidget()  # also while a dialog in front of the window has the keyboard
+        held = next((e.title for e in self.entries if now is not None and e.isAncestorOf(now)), None)
         empty(self._column)
         self.entries = list(entries)
         for entry in self.entries:
             self._column.addWidget(entry)
+        again = next((entry for entry in self.entries if held is not None and entry.title == held), None)
+        if again is not None:
+            again.take_focus()
         self._nothing.setText(nothing)
         self._nothing.setVisible(not entries and bool(nothing))
-        self.verticalScrollBar().setValue(at)
+        QTimer.singleShot(0, self, partial(self.verticalScrollBar().setValue, at))  # once they have their heights
 
 
 def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:

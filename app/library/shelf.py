@@ -70,8 +70,18 @@ class Shelf(QObject):
         """Ask anew for everything that costs next to nothing."""
         self._asked = True
         self._models.refresh()  # folders and trash are asked for once that is heard
-        self._ask(api.ListTransfers(self._link.new_id()), self._transfers_listed)
+        self.refresh_transfers()
         self.refresh_catalogue()
+
+    def refresh_transfers(self) -> None:
+        """Ask which models are on their way."""
+        self._ask(api.ListTransfers(self._link.new_id()), self._transfers_listed)
+
+    def under_way(self) -> tuple[int, float]:
+        """How many models are on their way now, and what share of their bytes is here."""
+        moving = [t for t in self.transfers.values() if t.state in (api.QUEUED, api.RUNNING)]
+        total = sum(t.total for t in moving)
+        return len(moving), sum(t.done for t in moving) / total if total else 0.0
 
     def refresh_catalogue(self) -> None:
         """Ask for the catalogue, with pills under the settings as they are now."""
@@ -136,7 +146,7 @@ class Shelf(QObject):
 
     def restore(self, name: str) -> None:
         """Bring a deleted model back."""
-        self._ask(api.RestoreModel(self._link.new_id(), name), lambda card: self._models.refresh())
+        self._ask(api.RestoreModel(self._link.new_id(), name), partial(self._restored, name))
 
     def empty_trash(self) -> None:
         """Remove deleted models for good."""
@@ -175,11 +185,11 @@ class Shelf(QObject):
 
     def add_folder(self, folder: str, first: bool) -> None:
         """Let models live in a folder."""
-        self._ask(api.AddFolder(self._link.new_id(), folder, first), self._folders_listed)
+        self._ask(api.AddFolder(self._link.new_id(), folder, first), self._folders_changed)
 
     def forget_folder(self, folder: str) -> None:
         """Take a folder out of the library."""
-        self._ask(api.ForgetFolder(self._link.new_id(), folder), self._folders_listed)
+        self._ask(api.ForgetFolder(self._link.new_id(), folder), self._folders_changed)
 
     # ---- what the engine says ---------------------------------------------------------------------------------
 
@@ -226,6 +236,10 @@ class Shelf(QObject):
     def _moved(self, model: str, card: api.ModelCard) -> None:
         self.said.emit(say("{model} is in {folder} now.", model=model, folder=card.path))
 
+    def _restored(self, name: str, _: object) -> None:
+        self.said.emit(say("{name} is back.", name=name))
+        self._models.refresh()
+
     def _deleted(self, name: str, restorable: bool) -> None:
         if restorable:
             self.deleted_one.emit(name)
@@ -237,6 +251,10 @@ class Shelf(QObject):
             return
         self._ask(api.ListFolders(self._link.new_id()), self._folders_listed)
         self._ask(api.ListDeleted(self._link.new_id()), self._deleted_listed)
+
+    def _folders_changed(self, folders: tuple[api.ModelFolder, ...]) -> None:
+        self._folders_listed(folders)
+        self._models.refresh()  # those in a folder come and go with it
 
     def _folders_listed(self, folders: tuple[api.ModelFolder, ...]) -> None:
         self.folders = folders

@@ -6,6 +6,10 @@ from app.language.words import later, say
 from app.widgets.format import size, time_left
 from engine import api
 
+BETWEEN = "  ·  "
+UNFINISHED = "unfinished"  # state of a model whose import broke off
+MISSING = "missing_disk"  # and of one in a folder that is not there now
+_SHORT = 30  # signs
 PILLS = {"fits": later("Fits"), "slow": later("Slow"), "too_big": later("Too big")}
 STATES = {
     api.QUEUED: later("Waiting for its turn"),
@@ -64,6 +68,11 @@ def progress(done: int, total: int, unit: str, rate: float, left: float | None) 
     return joined(amount, pace, time_left(left))
 
 
-def joined(*parts: str, between: str = "  ·  ") -> str:
+def joined(*parts: str, between: str = BETWEEN) -> str:
     """Those that are not empty."""
     return between.join(part for part in parts if part)
+
+
+def unbroken(line: str) -> str:
+    """What `joined` made, so that a line is broken between its parts and not within a short one."""
+    return BETWEEN.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from functools import partial
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QDir, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QPushButton, QVBoxLayout, QWidget
 
@@ -18,10 +18,11 @@ from app.library.section import Section, heading, import_buttons
 from app.library.shelf import Shelf
 from app.models import Models
 from app.widgets.format import size
-from app.widgets.layouts import empty
+from app.widgets.layouts import empty, focus_kept
+from app.widgets.sure import ask_first
 from engine import api
 
-_UNFINISHED = "unfinished"
+_NONE, _LITTLE = 2_000_000_000, 10_000_000_000  # bytes free on a disk
 
 
 class Yours(Section):
@@ -71,23 +72,28 @@ class Yours(Section):
         busy = any(job.model == card.title for job in self._shelf.jobs.values())
         deeds = []
         if card.usable:
-            words_ = say("Open now") if open_now and self._models.state == models.READY else say("Open")
+            words_ = say("In use") if open_now and self._models.state == models.READY else say("Open")
             deeds.append(Deed(words_, partial(self.opened.emit, card.name), primary=not open_now, enabled=not open_now))
-        elif card.state == _UNFINISHED:
+        elif card.state == words.UNFINISHED:
             deeds.append(Deed(say("Go on"), partial(self._shelf.continue_import, card), primary=True, enabled=not busy))
         if card.usable:
             deeds.append(Deed(say("Check every byte"), partial(self._shelf.verify, card), menu=True, enabled=not busy))
             others = [f for f in self._shelf.folders if f.there and f.writable]
             deeds.append(Deed(say("Move to another folder…"), partial(self._move, card), menu=True,
                               enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
-        deeds.append(Deed(say("Show in files"), partial(_show, card.path), menu=True))
+        away = card.state == words.MISSING
+        if away:
+            deeds.append(Deed(say("Look again"), self._shelf.refresh))
+        deeds.append(Deed(say("Show in files"), partial(_show, card.path), menu=True, enabled=not away))
         deeds.append(Deed(say("Delete"), partial(self._shelf.delete, card.name), menu=True,
-                          enabled=not busy and not open_now and card.name != "builtin"))  # fmt: skip
-        wrong = sentences(card.problem, card.action)
-        return Entry(
+                          enabled=not (busy or open_now or away) and card.name != "builtin"))  # fmt: skip
+        made = Entry(
             card.title, words.card_facts(card), pill=card.fit.pill if card.fit is not None else "",
-            sentence=wrong or (card.fit.sentence if card.fit is not None else ""), note=card.note, deeds=deeds,
+            sentence=card.fit.sentence if card.fit is not None else "", note=card.note, deeds=deeds,
         )  # fmt: skip
+        if card.problem:
+            made.complain(sentences(card.problem, card.action))
+        return made
 
     def _move(self, card: api.ModelCard) -> None:
         here = [f.path for f in self._shelf.folders if f.there and f.writable and not card.path.startswith(f.path)]
@@ -118,6 +124,10 @@ class Yours(Section):
 
     @Slot()
     def _show_places(self) -> None:
+        with focus_kept(self):
+            self._make_places()
+
+    def _make_places(self) -> None:
         empty(self._places)
         self._places.addWidget(heading(say("Where they live"), self))
         for folder in self._shelf.folders:
@@ -130,7 +140,7 @@ class Yours(Section):
             for model in self._shelf.deleted:
                 self._places.addWidget(self._deleted(model))
             clear = QPushButton(say("Empty the trash"), self)
-            clear.clicked.connect(self._shelf.empty_trash)
+            clear.clicked.connect(self._empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: api.ModelFolder) -> Entry:
@@ -142,14 +152,18 @@ class Yours(Section):
                 Deed(say("Take out of the library"), partial(self._shelf.forget_folder, folder.path), menu=True)
             )
         facts = words.joined(
-            say("new models go here") if folder.first else "", say("{size} of models", size=size(folder.models)),
+            say("new models go here") if folder.first else "",
+            say("{size} of models", size=size(folder.models)) if folder.there else "",
             say("{size} of downloads", size=size(folder.downloads)) if folder.downloads else "",
             say("{free} of {total} free", free=size(folder.free), total=size(folder.total)) if folder.there else "",
         )  # fmt: skip
-        made = Entry(folder.path, facts, sentence=folder.problem, deeds=deeds, progress=folder.there)
+        made = Entry(folder.path, facts, deeds=deeds, progress=folder.there)
+        if folder.problem:
+            made.complain(folder.problem)
         if folder.there and folder.total:
             made.bar.setAccessibleName(say("How full the disk of {folder} is", folder=folder.path))
             made.set_progress(folder.total - folder.free, folder.total)
+            made.bar.setProperty("level", "full" if folder.free < _NONE else "warning" if folder.free < _LITTLE else "")
         return made
 
     def _deleted(self, model: api.DeletedModel) -> Entry:
@@ -160,8 +174,16 @@ class Yours(Section):
         )  # fmt: skip
 
     @Slot()
+    def _empty_trash(self) -> None:
+        amount = size(sum(model.nbytes for model in self._shelf.deleted))
+        ask_first(
+            self, say("Empty the trash?"), say("The deleted models are removed for good, which frees {amount}.",
+            amount=amount), say("Empty the trash"), self._shelf.empty_trash,
+        )  # fmt: skip
+
+    @Slot()
     def _add_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"))
+        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"), QDir.homePath())
         if folder:
             self._shelf.add_folder(folder, False)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import itertools
 import threading
+from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
+from operator import attrgetter
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,7 +16,6 @@ from app.inbox import Inbox
 from engine import api
 
 Listener = Callable[[api.Event], object]
-_TERMINAL = (api.Done, api.Cancelled, api.Failed)
 
 
 class EngineLink(QObject):
@@ -29,7 +31,9 @@ class EngineLink(QObject):
     died = Signal(object)
     started = Signal()
 
-    def __init__(self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start) -> None:
+    def __init__(
+        self, inbox: Inbox, start: Callable[[Callable[[api.Event], None]], api.Engine] = api.start_apart
+    ) -> None:
         super().__init__(inbox)
         self._inbox = inbox
         self._listeners: dict[str, Listener] = {}
@@ -40,6 +44,7 @@ class EngineLink(QObject):
         self._waiting: list[api.Command] = []  # while there is no engine, or it is held
         self._held = False
         self._ending: threading.Thread | None = None
+        self._texts: deque[api.TextDelta] = deque()  # hundreds a second: handed over together
         self._engine = start(self._arrived)
 
     def new_id(self) -> str:
@@ -112,7 +117,24 @@ class EngineLink(QObject):
 
     def _arrived(self, event: api.Event) -> None:
         """Runs on a thread of the engine: only hand over."""
-        self._inbox.post(self._deliver, event)
+        if not isinstance(event, api.TextDelta):
+            self._inbox.post(self._deliver, event)
+            return
+        self._texts.append(event)
+        if len(self._texts) == 1:  # else a turn that takes them is on its way
+            self._inbox.post(self._deliver_texts)
+
+    def _deliver_texts(self) -> None:
+        """All text that has come, in one piece for each answer; nothing in it is to be translated."""
+        came = []
+        with suppress(IndexError):  # the engine may add one more at any time: that one is taken, too, or posts a turn
+            while True:
+                came.append(self._texts.popleft())
+        for answer, deltas in itertools.groupby(came, key=attrgetter("id")):
+            if (follower := self._listeners.get(answer)) is not None:
+                parts = list(deltas)
+                tokens = tuple(itertools.chain.from_iterable(part.token_ids for part in parts))
+                follower(api.TextDelta(answer, "".join(part.text for part in parts), tokens))
 
     def _deliver(self, came: api.Event) -> None:
         event = spoken(came)
@@ -128,7 +150,7 @@ class EngineLink(QObject):
         if isinstance(event, api.TransferChanged):
             self.transfer_changed.emit(event.transfer)
             return
-        terminal = isinstance(event, _TERMINAL)
+        terminal = isinstance(event, api.TERMINAL)
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
         if listener is not None:
             listener(event)

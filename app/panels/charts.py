@@ -6,8 +6,9 @@ docs/benchmarks.md says what pyqtgraph would cost in their place; a screen reade
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
@@ -19,6 +20,7 @@ from app.theme.theme import Theme
 from app.theme.tokens import Palette
 from app.widgets.format import percent
 
+T = TypeVar("T")
 _CJK = re.compile("([\u2e80-\uffef])")
 
 
@@ -66,8 +68,9 @@ class Line(Chart):
 
     def show_values(self, values: Sequence[float | None]) -> None:
         """The oldest first."""
-        self._values = values
-        self.update()
+        if values != self._values:
+            self._values = values
+            self.update()
 
     def describe(self, x: float) -> str:
         """The value there."""
@@ -86,7 +89,7 @@ class Line(Chart):
         step = area.width() / (LENGTH - 1)
         start = area.right() - (len(self._values) - 1) * step
         run: list[QPointF] = []
-        for index, value in enumerate((*self._values, None)):
+        for index, value in corners([*self._values, None]):
             if value is not None:
                 run.append(QPointF(start + index * step, area.bottom() - min(1.0, value / top) * area.height()))
             elif run:
@@ -124,13 +127,15 @@ class Stack(Chart):
 
     def show_shares(self, steps: Sequence[Mapping[str, float] | None]) -> None:
         """The oldest first, each summing to 1; a step of None keeps the shares before it."""
-        self._known = []
+        known: list[Mapping[str, float]] = []
         for step in steps:
             if step is not None:
-                self._known.append(step)
-            elif self._known:
-                self._known.append(self._known[-1])
-        self.update()
+                known.append(step)
+            elif known:
+                known.append(known[-1])
+        if known != self._known:
+            self._known = known
+            self.update()
 
     def describe(self, x: float) -> str:
         """The shares there."""
@@ -146,16 +151,16 @@ class Stack(Chart):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setClipPath(_rounded(QRectF(self.rect()), 6))
         painter.fillRect(self.rect(), QColor(p.hover))
-        width, height, known = self.width(), self.height(), self._known
+        width, height, known = self.width(), self.height(), list(corners(self._known))
         step = width / (LENGTH - 1)
-        start = width - (len(known) - 1) * step
+        start = width - (len(self._known) - 1) * step
         floor = [float(height)] * len(known)
         for kind in self._kinds:
-            if not any(shares.get(kind.key) for shares in known):
+            if not any(shares.get(kind.key) for _, shares in known):
                 continue
-            top = [f - shares.get(kind.key, 0.0) * height for f, shares in zip(floor, known)]
-            upper = [QPointF(start + i * step, y) for i, y in enumerate(top)]
-            lower = [QPointF(start + i * step, y) for i, y in enumerate(floor)]
+            top = [f - shares.get(kind.key, 0.0) * height for f, (_, shares) in zip(floor, known)]
+            upper = [QPointF(start + i * step, y) for (i, _), y in zip(known, top)]
+            lower = [QPointF(start + i * step, y) for (i, _), y in zip(known, floor)]
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(kind.colour(p)))
             painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
@@ -201,9 +206,17 @@ class Parts(Chart):
             x += wide
 
 
+def corners(values: Sequence[T]) -> Iterator[tuple[int, T]]:
+    """The values with their numbers, but for those that both neighbours equal: a line through the rest is the same."""
+    last = len(values) - 1
+    for index, value in enumerate(values):
+        if not 0 < index < last or value != values[index - 1] or value != values[index + 1]:
+            yield index, value
+
+
 def swatches(kinds: Sequence[tuple[str, str]]) -> str:
     """A legend in rich text. kinds: (colour, words)."""
-    return " &nbsp;&nbsp; ".join(
+    return "&nbsp;&nbsp;&nbsp; ".join(  # a line is broken behind the space, so that none begins with it
         f'<span style="color:{colour}">&#9632;</span>&nbsp;{_unbroken(words)}' for colour, words in kinds
     )
 

@@ -25,11 +25,17 @@ from app.widgets.icon_button import IconButton
 from engine import api
 
 _WIDE = 330  # pixels, until somebody drags the border
+_TURN = 300  # milliseconds after a snapshot, while an answer streams, until all are painted that wait for their turn
+_PLACED_AFTER = 60  # milliseconds until what has appeared in a panel has its place there
+_TALL = (3, 2)  # how the two share the height, until somebody drags the border
 _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
 
 
 class Docks(QObject):
     """Gathers what costs nothing always; looks closer, and paints, only what can be seen.
+
+    While an answer streams each snapshot has one of them painted, so that none of the window's turns paints all, and
+    none is painted apart from the text that came with it.
 
     looking: api.Look, what the engine shall tell of from now on. closed: the user closed the last of them.
     """
@@ -41,13 +47,18 @@ class Docks(QObject):
     def __init__(self, window: QMainWindow, theme: Theme) -> None:
         super().__init__(window)
         self.history = History()
-        self.painted = 0  # snapshots shown so far
+        self.painted = 0  # times that any of them was painted so far
+        self.fresh = True  # nobody has seen them yet, nor chosen how they share the height
         self._theme = theme
         self._window = window
         self._wide = _WIDE
+        self._tall = _TALL
         self._window_width = 0
         self._away: tuple[QDockWidget, ...] = ()  # until there is room
         self._look = api.Look()
+        self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
+        self._turn = QTimer(self, singleShot=True, interval=_TURN)
+        self._turn.timeout.connect(self._paint_next)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
         self.figures, self.experts = Figures(theme), Experts(theme)
@@ -62,8 +73,10 @@ class Docks(QObject):
             dock.installEventFilter(self)
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         window.resizeDocks([*self.docks], [_WIDE, _WIDE], Qt.Orientation.Horizontal)
-        window.resizeDocks([*self.docks], [3, 2], Qt.Orientation.Vertical)
         self.experts.inspecting.connect(self._look_again)
+        self._placed = QTimer(self, singleShot=True, interval=_PLACED_AFTER)
+        self._placed.timeout.connect(self._to_inspector)
+        self.experts.opened.connect(self._placed.start)
         theme.changed.connect(self.repaint)
         self.repaint()
 
@@ -89,6 +102,8 @@ class Docks(QObject):
 
     def put_away(self) -> None:
         """Hide those beside the chat, until there is room again."""
+        if all(dock.isVisible() and self._beside(dock) for dock in self.docks):
+            self._tall = self.docks[0].height(), self.docks[1].height()
         for dock in self.docks:
             if not dock.isHidden() and self._beside(dock):
                 self._away = (*self._away, dock)
@@ -100,6 +115,8 @@ class Docks(QObject):
         for dock in back:
             dock.show()
         self._window.resizeDocks([*back], [wide] * len(back), Qt.Orientation.Horizontal)
+        if len(back) == len(self.docks):
+            self._window.resizeDocks([*back], [*self._tall], Qt.Orientation.Vertical)
         self._wide = wide  # which showing them has measured too early
 
     def _beside(self, dock: QDockWidget) -> bool:
@@ -110,7 +127,25 @@ class Docks(QObject):
         """A snapshot came."""
         self.history.add(telemetry)
         self.took.emit(telemetry)
-        self.repaint()
+        if self._turn.isActive() and telemetry.generating:
+            changed = (self.figures, self.experts) if telemetry.activations else (self.figures,)
+            self._behind += [panel for panel in changed if panel not in self._behind]
+            self._paint_next()
+        else:
+            self.repaint()
+        if telemetry.generating:
+            self._turn.start()
+        else:
+            self._turn.stop()
+
+    @Slot()
+    def _paint_next(self) -> None:
+        while self._behind:
+            if self._show(self._behind.pop(0)):
+                self.painted += 1
+                break
+        if self._behind:
+            self._turn.start()
 
     @Slot()
     def forget(self) -> None:
@@ -125,14 +160,19 @@ class Docks(QObject):
     @Slot()
     def repaint(self) -> None:
         """Show what is known now, where it can be seen."""
-        seen = False
-        if _visible(self.figures):
+        self._behind.clear()
+        seen = [self._show(panel) for panel in (self.figures, self.experts)]
+        self.painted += any(seen)
+
+    def _show(self, panel: QWidget) -> bool:
+        """Whether it can be seen; otherwise nothing was done."""
+        if not _visible(panel):
+            return False
+        if panel is self.figures:
             self.figures.show_history(self.history)
-            seen = True
-        if _visible(self.experts):
-            self.experts.show_data(self.history.last)
-            seen = True
-        self.painted += seen
+        else:
+            self.experts.show_data(self.history.maps)
+        return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
@@ -147,8 +187,18 @@ class Docks(QObject):
 
     @Slot()
     def _seen_again(self) -> None:
+        if self.fresh and all(map(_visible, self.docks)):  # before, the window has no height to share
+            self.fresh = False
+            self._window.resizeDocks([*self.docks], [*_TALL], Qt.Orientation.Vertical)
         self._look_again()
         self.repaint()
+
+    @Slot()
+    def _to_inspector(self) -> None:
+        """What is said of an expert stands below the heatmap, often out of sight."""
+        scroll = self.docks[1].widget().findChild(QScrollArea)
+        if isinstance(scroll, QScrollArea):
+            scroll.ensureWidgetVisible(self.experts.inspector, 0, 12)
 
     @Slot()
     def _look_again(self) -> None:

@@ -16,9 +16,10 @@ from engine import api
 
 
 class Experts(QWidget):
-    """inspecting: another expert, or none, is looked at: see `inspected`."""
+    """inspecting: another expert, or none, is looked at: see `inspected`. opened: what is said of it has appeared."""
 
     inspecting = Signal()
+    opened = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,8 +57,11 @@ class Experts(QWidget):
         self.legend.setText(swatches(legend(self.heatmap.meaning, self._theme.palette, data)))
         found = data.expert if data is not None else None
         if found is not None and self.inspected == (found.layer, found.expert):
+            first = self.inspector.isHidden()
             self.inspector.show_expert(found)
             self._hint.hide()
+            if first:
+                self.opened.emit()
         if data is None and self.inspected is not None:
             self.inspector.end()
 

@@ -9,8 +9,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from app.language.words import later, say
 from app.panels.charts import Chart, Kind, Line, Stack, swatches
-from app.panels.history import PRECISION, Counts, History, Sample, shares, together
+from app.panels.history import PRECISION, History, together
 from app.panels.memory import MemoryBar, legend_label
+from app.panels.steady import Steady
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.theme.tokens import TIER_NAMES, Palette
@@ -37,12 +38,14 @@ class Figures(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.why = QLabel(say("Nothing is running."), self)
-        self.why.setWordWrap(True)
-        self.why.setMinimumHeight(2 * self.why.fontMetrics().lineSpacing() + 2)
-        self.why.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.why.setAccessibleName(say("Why this speed"))
-        self.speed, self.prompt, self.disk, self.waiting = (_figure(self) for _ in range(4))
+        why = QLabel(say("Nothing is running."), self)
+        why.setWordWrap(True)
+        why.setAlignment(Qt.AlignmentFlag.AlignTop)
+        why.setAccessibleName(say("Why this speed"))
+        self.why = Steady(why, self)
+        self.why.setMinimumHeight(4 * why.fontMetrics().lineSpacing() + 2)  # what is below stays where it is
+        names = say("Tokens per second"), say("Reading the prompt"), say("Read from disk"), say("Waiting for the disk")
+        self.speed, self.prompt, self.disk, self.waiting = (_figure(name, self) for name in names)
         self._speed_line = Line(
             theme, say("Tokens per second over the last half minute"), lambda v: say("{rate} tokens/s", rate=rate(v))
         )
@@ -51,17 +54,18 @@ class Figures(QWidget):
         self._disk_line = Line(theme, say("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
         self._waiting_line = Line(theme, say("Share of the time spent waiting for the disk, over the last half minute"),
                                   percent, 1.0)  # fmt: skip
-        self.memory_text = legend_label(self)
+        self.memory_text = Steady(legend_label(self), self)
         self.memory = MemoryBar(theme, self)
         self._fates = Stack(theme, say("Cache hits and misses over the last half minute"), FATES)
-        self.fates_legend = legend_label(self)
-        self.ahead = QLabel(self)
-        self.ahead.setObjectName("muted")
-        self.ahead.setWordWrap(True)
-        self.ahead.setAccessibleName(say("What reads ahead"))
+        self.fates_legend = Steady(legend_label(self), self)
+        ahead = QLabel(self)
+        ahead.setObjectName("muted")
+        ahead.setWordWrap(True)
+        ahead.setAccessibleName(say("What reads ahead"))
+        self.ahead = Steady(ahead, self)
         self.ahead.hide()
         self._mix = Stack(theme, say("Precision of expert uses over the last half minute"), MIX)
-        self.mix_legend = legend_label(self)
+        self.mix_legend = Steady(legend_label(self), self)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 8, 16, 14)
         column.setSpacing(6)
@@ -70,10 +74,10 @@ class Figures(QWidget):
         tiles = QGridLayout()
         tiles.setHorizontalSpacing(18)
         tiles.setVerticalSpacing(2)
-        _tile(tiles, 0, 0, say("Tokens per second"), self.speed, self._speed_line)
-        _tile(tiles, 0, 1, say("Reading the prompt"), self.prompt, self._prompt_line)
-        _tile(tiles, 3, 0, say("Read from disk"), self.disk, self._disk_line)
-        _tile(tiles, 3, 1, say("Waiting for the disk"), self.waiting, self._waiting_line)
+        _tile(tiles, 0, 0, names[0], self.speed, self._speed_line)
+        _tile(tiles, 0, 1, names[1], self.prompt, self._prompt_line)
+        _tile(tiles, 3, 0, names[2], self.disk, self._disk_line)
+        _tile(tiles, 3, 1, names[3], self.waiting, self._waiting_line)
         tiles.setColumnStretch(0, 1)
         tiles.setColumnStretch(1, 1)
         column.addLayout(tiles)
@@ -95,39 +99,37 @@ class Figures(QWidget):
         self._prompt_line.show_values([s.prompt_tokens_per_second for s in samples])
         self._disk_line.show_values([s.disk_bytes_per_second for s in samples])
         self._waiting_line.show_values([s.waiting for s in samples])
-        self._show_stack(self._fates, self.fates_legend, FATES, samples, lambda s: s.fates)
-        self._show_stack(self._mix, self.mix_legend, MIX, samples, lambda s: s.ran)
+        self._fates.show_shares([s.fate_shares for s in samples])
+        self._mix.show_shares([s.ran_shares for s in samples])
+        self._tell_legend(self.fates_legend, FATES, together(s.fates for s in samples))
+        self._tell_legend(self.mix_legend, MIX, together(s.ran for s in samples))
         if now is None:
             for label in (self.speed, self.prompt, self.disk, self.waiting):
-                label.setText("–")
-            self.why.setText(say("Nothing is running."))
-            self.memory_text.setText("")
+                label.tell("–")
+            self.why.tell(say("Nothing is running."))
+            self.memory_text.tell("")
             self.memory.show_use(None)
             self.ahead.hide()
             return
-        self.why.setText(now.why or (say("Answering.") if now.generating else say("Nothing is running.")))
-        self.speed.setText(rate(now.tokens_per_second) if now.generating and now.tokens_per_second else "–")
-        self.prompt.setText(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
-        self.disk.setText(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
-        self.waiting.setText(percent(now.waiting) if now.generating else "–")
-        self.memory_text.setText(
+        self.why.tell(now.why or (say("Answering.") if now.generating else say("Nothing is running.")))
+        self.speed.tell(rate(now.tokens_per_second) if now.generating and now.tokens_per_second else "–")
+        self.prompt.tell(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
+        self.disk.tell(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
+        self.waiting.tell(percent(now.waiting) if now.generating else "–")
+        self.memory_text.tell(
             say("Underhill takes {amount} of {ceiling} that it may take.",
                 amount=size(now.rss), ceiling=size(now.memory.ceiling))
             if now.memory is not None
             else say("Underhill takes {amount}.", amount=size(now.rss))
         )  # fmt: skip
         self.memory.show_use(now.memory)
-        self.ahead.setText(now.ahead)
+        self.ahead.tell(now.ahead)
         self.ahead.setVisible(bool(now.ahead))
 
-    def _show_stack(
-        self, chart: Stack, legend: QLabel, kinds: tuple[Kind, ...], samples: list[Sample],
-        counts: Callable[[Sample], Counts],
-    ) -> None:  # fmt: skip
-        chart.show_shares([shares(counts(s)) for s in samples])
-        found = together(counts(s) for s in samples)
+    def _tell_legend(self, legend: Steady, kinds: tuple[Kind, ...], found: dict[str, float] | None) -> None:
+        """found: shares over all that is shown."""
         palette = self._theme.palette
-        legend.setText(
+        legend.tell(
             swatches(
                 [(k.colour(palette), f"{say(k.words)} {_percent(found[k.key])}") for k in kinds if found.get(k.key)]
             )
@@ -149,18 +151,18 @@ def _heading(text: str, parent: QWidget) -> QLabel:
     return label
 
 
-def _figure(parent: QWidget) -> QLabel:
+def _figure(name: str, parent: QWidget) -> Steady:
     label = QLabel("–", parent)
     label.setFont(fonts.text(1.4, label.font().Weight.DemiBold))
-    return label
+    label.setAccessibleName(name)
+    return Steady(label, parent)
 
 
-def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: QLabel, chart: Chart) -> None:
+def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: Steady, chart: Chart) -> None:
     label = QLabel(name)
     label.setObjectName("muted")
     label.setFont(fonts.text(0.88))
     label.setWordWrap(True)
-    figure.setAccessibleName(name)
     grid.addWidget(label, row, column)
     grid.addWidget(figure, row + 1, column)
     grid.addWidget(chart, row + 2, column, Qt.AlignmentFlag.AlignTop)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
@@ -98,13 +98,9 @@ class Heatmap(QWidget):
         step_y, step_x = grid.height() / rows, grid.width() / columns
         painter.setPen(QColor(p.sidebar))
         if step_y >= 5:
-            for row in range(1, rows):
-                y = grid.top() + row * step_y
-                painter.drawLine(QPointF(grid.left(), y), QPointF(grid.right(), y))
+            painter.drawLines([QLineF(grid.left(), y, grid.right(), y) for y in _between(grid.top(), step_y, rows)])
         if step_x >= 5:
-            for column in range(1, columns):
-                x = grid.left() + column * step_x
-                painter.drawLine(QPointF(x, grid.top()), QPointF(x, grid.bottom()))
+            painter.drawLines([QLineF(x, grid.top(), x, grid.bottom()) for x in _between(grid.left(), step_x, columns)])
         painter.setPen(QColor(p.muted))
         painter.setFont(fonts.text(0.74))
         line = painter.fontMetrics().height()
@@ -180,3 +176,8 @@ class Heatmap(QWidget):
         row = int((point.y() - grid.top()) / grid.height() * len(data.activations))
         row = min(len(data.activations) - 1, row)
         return self._within(row, int((point.x() - grid.left()) / grid.width() * len(data.activations[row])))
+
+
+def _between(start: float, step: float, count: int) -> list[float]:
+    """Where one of `count` cells ends and the next begins."""
+    return [start + number * step for number in range(1, count)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from engine import api
 
@@ -29,6 +30,16 @@ class Sample:
     fates: Counts
     ran: Counts
 
+    @cached_property
+    def fate_shares(self) -> dict[str, float] | None:
+        """The fates as parts of all; None where no expert was asked for."""
+        return shares(self.fates)
+
+    @cached_property
+    def ran_shares(self) -> dict[str, float] | None:
+        """Uses by precision as parts of all; None where none was used."""
+        return shares(self.ran)
+
     @property
     def hit_rate(self) -> float | None:
         """Share of experts that were there when they were asked for; None where none was."""
@@ -42,11 +53,14 @@ class History:
     def __init__(self) -> None:
         self.samples: deque[Sample] = deque(maxlen=LENGTH)
         self.last: api.Telemetry | None = None
+        self.maps: api.Telemetry | None = None  # the last that had matrices: not every one has, while an answer is made
 
     def add(self, now: api.Telemetry) -> None:
         """Take a snapshot. Counters that fell (another model was loaded) begin anew."""
         before = self.last
         self.last = now
+        if now.activations:
+            self.maps = now
         if before is None or now.hits < before.hits or now.tokens < before.tokens:
             self.samples.clear()
             before = None
@@ -70,7 +84,7 @@ class History:
     def clear(self) -> None:
         """Forget all (another model)."""
         self.samples.clear()
-        self.last = None
+        self.last = self.maps = None
 
 
 def shares(counts: Counts) -> dict[str, float] | None:

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.language.words import later, say
 from app.panels.charts import Kind, Parts, swatches
+from app.panels.steady import Steady
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.widgets.format import size
@@ -35,16 +36,16 @@ class MemoryBar(QWidget):
         self._theme = theme
         self._use: api.MemoryUse | None = None
         self._bar = Parts(theme, say("Where the memory under the ceiling goes"), KINDS, self)
-        self._legend = legend_label(self)
+        self._legend = Steady(legend_label(self), self)
         self._device = Parts(theme, say("Experts in graphics memory"), DEVICE, self)
-        self._device_text = legend_label(self)
+        self._device_text = Steady(legend_label(self), self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(5)
         for widget in (self._bar, self._legend, self._device, self._device_text):
             column.addWidget(widget)
         theme.changed.connect(self._retell)
-        self.show_use(None)
+        self._retell()
 
     @property
     def legend(self) -> str:
@@ -53,8 +54,9 @@ class MemoryBar(QWidget):
 
     def show_use(self, use: api.MemoryUse | None) -> None:
         """None: nothing is known."""
-        self._use = use
-        self._retell()
+        if use != self._use:
+            self._use = use
+            self._retell()
 
     def _retell(self) -> None:
         use, palette = self._use, self._theme.palette
@@ -62,15 +64,15 @@ class MemoryBar(QWidget):
         self._device_text.setVisible(use is not None and use.device > 0)
         if use is None:
             self._bar.show_parts({}, 0, size)
-            self._legend.setText(say("Known once a model is open."))
+            self._legend.tell(say("Known once a model is open."))
             return
         parts = parts_of(use)
         self._bar.show_parts(parts, use.ceiling, size)
-        self._legend.setText(
+        self._legend.tell(
             swatches([(k.colour(palette), f"{say(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )
         self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
-        self._device_text.setText(
+        self._device_text.tell(
             say("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
         )
 

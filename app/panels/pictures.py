@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 from PySide6.QtGui import QColor, QImage
 
@@ -45,11 +46,13 @@ def draw(data: api.Telemetry, meaning: str, palette: Palette) -> QImage:
 
 def _levels(table: Sequence[Sequence[float]]) -> list[bytes]:
     """Rows of steps of the ramp, by square root, so that rare ones can be told apart; 0 stays 0 and nothing else is."""
-    most = max(max(row) for row in table) or 1
-    scale, sqrt = (_STEPS - 1) / math.sqrt(most), math.sqrt
-    return [bytes(max(1, round(sqrt(n) * scale)) if n else 0 for n in row) for row in table]
+    found = set().union(*table)
+    scale = (_STEPS - 1) / math.sqrt(max(found) or 1)
+    steps = {n: max(1, round(math.sqrt(n) * scale)) if n else 0 for n in found}  # few, of counts: each once
+    return [bytes(map(steps.__getitem__, row)) for row in table]
 
 
+@cache
 def ramp(stops: tuple[str, ...], steps: int) -> list[int]:
     """`steps` colours from the first stop to the last."""
     made = []

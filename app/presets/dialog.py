@@ -25,11 +25,14 @@ from engine import api
 
 
 class StyleDialog(QDialog):
-    """chosen: a Style, or None for 'as the settings say'. kept, removed: a preset's name (and Style)."""
+    """chosen: a Style, or None for 'as the settings say'. kept, removed: a preset's name (and Style). renamed: its
+    name, and the new one.
+    """
 
     chosen = Signal(object)
     kept = Signal(str, object)
     removed = Signal(str)
+    renamed = Signal(str, str)
 
     def __init__(
         self, style: Style, presets: dict[str, Style], usual: dict[str, Any], parent: QWidget | None = None
@@ -45,6 +48,9 @@ class StyleDialog(QDialog):
         self.names.activated.connect(self._take_preset)
         self.keep = QPushButton(say("Save as…"), self)
         self.keep.clicked.connect(self._keep)
+        self.rename = QPushButton(say("Rename…"), self)
+        self.rename.setAccessibleName(say("Rename the preset"))
+        self.rename.clicked.connect(self._rename)
         self.remove = QPushButton(say("Delete"), self)
         self.remove.setAccessibleName(say("Delete the preset"))
         self.remove.clicked.connect(self._remove)
@@ -52,6 +58,7 @@ class StyleDialog(QDialog):
         top.addWidget(QLabel(say("Preset"), self))
         top.addWidget(self.names, 1)
         top.addWidget(self.keep)
+        top.addWidget(self.rename)
         top.addWidget(self.remove)
         inside = QWidget(self)
         inside.setObjectName("page")
@@ -79,7 +86,7 @@ class StyleDialog(QDialog):
         use = QPushButton(say("Use in this chat"), self)
         use.setObjectName("primary")
         use.clicked.connect(self._use)
-        for button in (self.keep, self.remove, usual_button, cancel):
+        for button in (self.keep, self.rename, self.remove, usual_button, cancel):
             button.setAutoDefault(False)
         foot = QHBoxLayout()
         foot.addWidget(usual_button)
@@ -95,6 +102,7 @@ class StyleDialog(QDialog):
         self._values: dict[str, Any] = {}
         self._show(style)
         self._list(next((n for n, s in presets.items() if s == style), ""))
+        self.system.setFocus()
 
     def style_now(self) -> Style:
         """What the fields say."""
@@ -112,9 +120,9 @@ class StyleDialog(QDialog):
     def _list(self, current: str) -> None:
         self.names.clear()
         self.names.addItem(say("None"))
-        self.names.addItems(list(self._presets))
+        self.names.addItems(sorted(self._presets, key=str.casefold))
         self.names.setCurrentIndex(max(0, self.names.findText(current)) if current else 0)
-        self.remove.setEnabled(self.names.currentIndex() > 0)
+        self._chosen()
 
     @Slot(str, object)
     def _edited(self, name: str, value: object) -> None:
@@ -122,8 +130,29 @@ class StyleDialog(QDialog):
 
     @Slot(int)
     def _take_preset(self, index: int) -> None:
-        self.remove.setEnabled(index > 0)
+        self._chosen()
         self._show(self._presets[self.names.itemText(index)] if index else Style())
+
+    def _chosen(self) -> None:
+        """Only what has a name can be renamed or deleted."""
+        for button in (self.rename, self.remove):
+            button.setEnabled(self.names.currentIndex() > 0)
+
+    @Slot()
+    def _rename(self) -> None:
+        before, asked = self.names.currentText(), say("Name of the preset")
+        name = before
+        while True:
+            name, agreed = QInputDialog.getText(self, say("Rename preset"), asked, text=name)
+            name = " ".join(name.split())
+            if not agreed or name in ("", before):
+                return
+            if name not in self._presets:
+                break
+            asked = say("Another preset has this name already. Name of the preset")
+        self._presets[name] = self._presets.pop(before)
+        self._list(name)
+        self.renamed.emit(before, name)
 
     @Slot()
     def _keep(self) -> None:

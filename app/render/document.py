@@ -6,7 +6,6 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import (
-    QBrush,
     QColor,
     QFont,
     QTextBlock,
@@ -15,13 +14,10 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextDocument,
     QTextFormat,
-    QTextFrameFormat,
-    QTextLength,
     QTextOption,
-    QTextTable,
 )
 
-from app.render import mathematics
+from app.render import mathematics, tables
 from app.render.formula import Formulas, take_out
 from app.render.split import Block
 from app.theme import fonts
@@ -31,6 +27,7 @@ _MARKDOWN = QTextDocument.MarkdownFeature.MarkdownDialectGitHub | QTextDocument.
 _HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}
 _LINE_HEIGHT = 142.0  # percent
 _LONG_LINE = 4000  # characters
+_BOX = 22  # pixels that the box of a thing to do takes
 
 
 class BlockDocument(QTextDocument):
@@ -43,6 +40,7 @@ class BlockDocument(QTextDocument):
         super().__init__()
         self.sources: list[str] = []
         self.waiting = False
+        self.tail: QTextCursor | None = None  # once something was appended: finding the end has its line laid out
 
     def selected(self, cursor: QTextCursor) -> str:
         """Selected text, formulas as they were written."""
@@ -81,7 +79,9 @@ def make(
     document.setIndentWidth(26)
     text, found = (block.text, []) if formulas is None else take_out(block.text)
     document.setMarkdown(text, _MARKDOWN)
+    _name_images(document)
     _style(document, palette)
+    _tick(document)
     if block.kind == "math":
         _centre(document)
     if formulas is not None and found:
@@ -99,17 +99,32 @@ def _centre(document: QTextDocument) -> None:
     cursor.mergeBlockFormat(form)
 
 
-def append(document: QTextDocument, text: str) -> None:
+def append(document: BlockDocument, text: str) -> None:
     """More plain text at the end; only the last paragraph is laid out again.
 
     While it grows, a line that does not end is shown as several: laying out ever more for every word would take longer
     and longer.
     """
-    cursor = QTextCursor(document)
-    cursor.movePosition(QTextCursor.MoveOperation.End)
-    if cursor.block().length() > _LONG_LINE and " " in text:
+    if document.tail is None:
+        document.tail = QTextCursor(document)
+        document.tail.movePosition(QTextCursor.MoveOperation.End)
+    if document.lastBlock().length() > _LONG_LINE and " " in text:
         text = text.replace(" ", "\n", 1)
-    cursor.insertText(text)
+    document.tail.insertText(text)  # which it stays behind
+
+
+def steady(document: QTextDocument) -> float:
+    """Pixels from the top that stay as they are when text is appended: all lines but the last two.
+
+    A word that grows can move to a line of its own, and take with it what may not stand at the end of the line before.
+    """
+    block = document.lastBlock()
+    lines = block.layout().lineCount()
+    if lines < 2 and block.previous().isValid():
+        block = block.previous()
+        lines = block.layout().lineCount() + 1
+    layout = block.layout()
+    return layout.position().y() + layout.lineAt(lines - 2).y() if lines >= 2 else 0.0
 
 
 def _space_lines(document: QTextDocument, percent: float) -> None:
@@ -120,6 +135,48 @@ def _space_lines(document: QTextDocument, percent: float) -> None:
     cursor.mergeBlockFormat(form)
 
 
+def _name_images(document: QTextDocument) -> None:
+    """In the place of an image, which nothing loads, what it shows: a link to it."""
+    runs = [it.fragment() for block in _blocks(document) for it in block]  # type: ignore[attr-defined]
+    for run in reversed([r for r in runs if r.charFormat().isImageFormat()]):
+        image = run.charFormat().toImageFormat()
+        link = QTextCharFormat()
+        link.setAnchor(True)
+        link.setAnchorHref(image.name())
+        cursor = QTextCursor(document)
+        cursor.setPosition(run.position())
+        cursor.setPosition(run.position() + run.length(), QTextCursor.MoveMode.KeepAnchor)
+        cursor.insertText(str(image.property(QTextFormat.Property.ImageAltText) or image.name()), link)
+
+
+def _tick(document: QTextDocument) -> None:
+    """Boxes of a list of things to do as signs of the text: they look alike everywhere, and are copied with it."""
+    markers = QTextBlockFormat.MarkerType
+    for block in _blocks(document):
+        form = block.blockFormat()
+        if form.marker() == markers.NoMarker:
+            continue
+        done, inside = form.marker() == markers.Checked, block.textList()
+        cursor = QTextCursor(block)
+        if inside is not None:
+            indent = inside.format().indent()
+            inside.remove(block)  # or there would be a bullet, too
+            form = block.blockFormat()
+            form.setIndent(indent)
+        form.setMarker(markers.NoMarker)
+        form.setTextIndent(-_BOX)
+        cursor.setBlockFormat(form)
+        cursor.insertText("✓\u2002" if done else "☐\u2002")
+
+
+def _blocks(document: QTextDocument) -> list[QTextBlock]:
+    found, block = [], document.begin()
+    while block.isValid():
+        found.append(block)
+        block = block.next()
+    return found
+
+
 def _style(document: QTextDocument, palette: Palette) -> None:
     block = document.begin()
     first = True
@@ -128,9 +185,7 @@ def _style(document: QTextDocument, palette: Palette) -> None:
         _style_runs(document, block, palette)
         first = False
         block = block.next()
-    for frame in document.rootFrame().childFrames():
-        if isinstance(frame, QTextTable):
-            _style_table(frame, palette)
+    tables.style(document, palette)
 
 
 def _style_block(block: QTextBlock, palette: Palette, first: bool) -> None:
@@ -141,6 +196,7 @@ def _style_block(block: QTextBlock, palette: Palette, first: bool) -> None:
     quote = int(form.property(QTextFormat.Property.BlockQuoteLevel) or 0)
     if quote:
         form.setLeftMargin(18 * quote)
+        form.setRightMargin(18 * quote)  # where writing from right to left begins
     if form.property(QTextFormat.Property.BlockCodeFence) is not None or form.nonBreakableLines():
         form.setBackground(QColor(palette.code))
         form.setLineHeight(130.0, QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
@@ -176,7 +232,7 @@ def _style_runs(document: QTextDocument, block: QTextBlock, palette: Palette) ->
             form.setFont(fonts.code(), QTextCharFormat.FontPropertiesInheritanceBehavior.FontPropertiesSpecifiedOnly)
             form.setFontFamilies(fonts.code().families())
             form.setBackground(QColor(palette.hover))
-        if old.fontWeight() >= QFont.Weight.Bold:
+        if old.fontWeight() >= QFont.Weight.Bold and not old.fontItalic():  # of both, Qt makes one
             form.setFontWeight(QFont.Weight.DemiBold)
         if old.isAnchor():
             form.setForeground(QColor(palette.accent))
@@ -186,20 +242,3 @@ def _style_runs(document: QTextDocument, block: QTextBlock, palette: Palette) ->
         cursor.setPosition(run.position())
         cursor.setPosition(run.position() + run.length(), QTextCursor.MoveMode.KeepAnchor)
         cursor.mergeCharFormat(form)
-
-
-def _style_table(table: QTextTable, palette: Palette) -> None:
-    form = table.format()
-    form.setBorder(1)
-    form.setBorderStyle(QTextFrameFormat.BorderStyle.BorderStyle_Solid)
-    form.setBorderBrush(QBrush(QColor(palette.border)))
-    form.setBorderCollapse(True)
-    form.setCellPadding(7)
-    form.setCellSpacing(0)
-    form.setWidth(QTextLength())
-    table.setFormat(form)
-    for column in range(table.columns()):
-        cell = table.cellAt(0, column)
-        shade = cell.format()
-        shade.setBackground(QColor(palette.code))
-        cell.setFormat(shade)

@@ -53,7 +53,7 @@ class Splitter:
         self._fence = ""  # the fence that is open at top level
         self._math_end = ""  # what ends the formula that is open at top level
         self._language = ""
-        self._inner_fence = ""  # a fence inside a list item; its blank lines do not end the item
+        self._indent = 0  # spaces before the fence that is open, or was last, inside a list item
         self._blank = False  # the last line was blank
         self._size = 0  # characters in _lines, while they are prose
         self.thinking = False  # inside a thought
@@ -77,7 +77,7 @@ class Splitter:
     def open(self) -> Block | None:
         """The block that is growing, or None."""
         inside = bool(self._fence)
-        partial = self._partial
+        partial = self._outdented(self._partial)
         if not self._begun and partial.lstrip().startswith(_OPEN[: len(partial.lstrip())]):
             partial = ""  # it may become a tag
         elif self.thinking:
@@ -112,15 +112,10 @@ class Splitter:
             if stripped.startswith(self._fence) and set(stripped) == {self._fence[0]}:
                 self._close()
             else:
-                self._lines.append(line)
+                self._lines.append(self._outdented(line))
             return
         if self._math_end:
             self._math(line)
-            return
-        if self._inner_fence:
-            self._lines.append(line)
-            if line.strip().startswith(self._inner_fence):
-                self._inner_fence = ""
             return
         if not line.strip():
             self._blank = True
@@ -129,13 +124,25 @@ class Splitter:
             elif self._lines:
                 self._close()
             return
+        if not line.startswith((" ", "\t")):
+            self._indent = 0
+        line = self._outdented(line)
         if self._kind == "item" and self._in_item(line):
-            if line.lstrip().startswith(("```", "~~~")):
-                self._inner_fence = line.lstrip()[:3]
-            self._lines.append(line)
+            fence = _FENCE.match(line.lstrip())
+            if fence:  # code inside an item gets a panel of its own, as code elsewhere does
+                self._close()
+                self._indent += len(line) - len(line.lstrip())
+                self._fence, self._language, self._kind = fence[2], fence[3], "code"
+            else:
+                self._lines.append(line)
             self._blank = False
             return
         self._start(line)
+
+    def _outdented(self, line: str) -> str:
+        """A line without what it is indented by only because it belongs to a list item."""
+        spaces = len(line) - len(line.lstrip(" \t"))
+        return line[min(spaces, self._indent) :]
 
     def _in_item(self, line: str) -> bool:
         """Does the line belong to the list item that is growing?"""
@@ -199,7 +206,7 @@ class Splitter:
         elif text.strip():
             self.closed.append(Block(self._kind, text.rstrip(), thought=self.thinking))
         self._lines, self._kind, self._fence, self._language = [], "text", "", ""
-        self._inner_fence, self._math_end, self._blank, self._size = "", "", False, 0
+        self._math_end, self._blank, self._size = "", False, 0
 
 
 def without_thought(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.conversation import Conversation
+from app.language.words import sentences
 from app.models import Models
 from app.preferences import Preferences
 from app.remedies import show_failure
@@ -36,6 +37,8 @@ class SettingsDesk(QObject):
         self._window, self._theme, self._models = window, theme, known
         self._conversation, self._preferences, self._reload = conversation, remembered, reload
         self._dialog: SettingsDialog | None = None
+        self._stale = False  # something takes effect when the model is loaded again
+        known.loaded.connect(self._fresh)
 
     @Slot()
     def open(self) -> SettingsDialog:
@@ -49,6 +52,7 @@ class SettingsDesk(QObject):
         dialog.look.language_changed.connect(self._language)
         dialog.look.restart_wanted.connect(self._window.restart_wanted)
         dialog.all_reset.connect(self._reset)
+        dialog.advanced_wanted.connect(self._advanced)
         dialog.reload_wanted.connect(self._reload)
         dialog.finished.connect(self._over)
         self._dialog, self._shared = dialog, SharedDesk(dialog.shared, self._models, self._window.network.take)
@@ -58,9 +62,17 @@ class SettingsDesk(QObject):
         last = self._window.live.history.last
         if last is not None:
             self._took(last)
+        dialog.need_reload(self._stale)
         self._models.ask(api.AskChoices, self._choices)
         dialog.open()
         return dialog
+
+    @Slot()
+    def _fresh(self) -> None:
+        """A model was loaded, with everything as it is now."""
+        self._stale = False
+        if self._dialog is not None:
+            self._dialog.need_reload(False)
 
     @Slot()
     def _over(self) -> None:
@@ -91,7 +103,10 @@ class SettingsDesk(QObject):
         self._preferences.set(model, name, value)
         self._window.save_preferences()
         card = self._models.card
-        if card is None or model not in ("", card.name) or not api.settings.ALL[name].live:
+        if card is None or model not in ("", card.name):
+            return
+        if not api.settings.ALL[name].live:
+            self._stale = True
             return
         if not model and name in self._preferences.models.get(card.name, {}):
             return  # this model has its own
@@ -107,7 +122,7 @@ class SettingsDesk(QObject):
         self._preferences.set(model, name, before)
         self._window.save_preferences()
         if self._dialog is not None:
-            self._dialog.refuse(name, f"{event.sentence} {event.action}".rstrip())
+            self._dialog.refuse(name, sentences(event.sentence, event.action))
         else:
             show_failure(self._window, event)
 
@@ -133,11 +148,17 @@ class SettingsDesk(QObject):
         self._preferences.language = code
         self._window.save_preferences()
 
+    @Slot(bool)
+    def _advanced(self, wanted: bool) -> None:
+        self._preferences.advanced = wanted
+        self._window.save_preferences()
+
     @Slot()
     def _reset(self) -> None:
         p = self._preferences
         name = self._models.card.name if self._models.card is not None else ""
         live = [n for n in p.engine_for(name) if api.settings.ALL[n].live]
+        self._stale = self._stale or len(live) < len(p.engine_for(name))
         p.engine.clear()
         p.models.clear()
         p.sampling.clear()

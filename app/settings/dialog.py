@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -55,6 +56,7 @@ class SettingsDialog(QDialog):
     sampling_changed = Signal(str, object)
     all_reset = Signal()
     reload_wanted = Signal()
+    advanced_wanted = Signal(bool)
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -75,7 +77,9 @@ class SettingsDialog(QDialog):
         self._list.setAccessibleName(say("Pages of settings"))
         self.advanced = QCheckBox(say("Advanced"), self)
         self.advanced.setToolTip(say("Show the settings that few people need, too"))
+        self.advanced.setChecked(preferences.advanced)
         self.advanced.toggled.connect(self._filter)
+        self.advanced.clicked.connect(self.advanced_wanted)  # by hand: an advanced setting that is shown once is not
         self._stack = QStackedWidget(self)
         self.pages: list[Page] = []
         self.look = Appearance(preferences)
@@ -87,7 +91,7 @@ class SettingsDialog(QDialog):
         self._list.currentRowChanged.connect(self._stack.setCurrentIndex)
         self._list.setCurrentRow(0)
         self._build()
-        self._need_reload(False)
+        self.need_reload(False)
         self._show_needs()
         self._filter()
 
@@ -122,7 +126,9 @@ class SettingsDialog(QDialog):
         self.reset_all.clicked.connect(self._ask_to_reset)
         close = QPushButton(say("Close"), self)
         close.clicked.connect(self.accept)
-        foot = QHBoxLayout()
+        line = QFrame(self)
+        line.setObjectName("foot")
+        foot = QHBoxLayout(line)
         foot.setContentsMargins(20, 10, 20, 14)
         foot.addWidget(self.reset_all)
         foot.addWidget(self._reload_note, 1)
@@ -134,7 +140,7 @@ class SettingsDialog(QDialog):
         right.addWidget(self._scope_row)
         right.addWidget(self._nothing)
         right.addWidget(self._stack, 1)
-        right.addLayout(foot)
+        right.addWidget(line)
         whole = QHBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
@@ -287,7 +293,7 @@ class SettingsDialog(QDialog):
         self._show_needs()
         self._picture()
         if not api.settings.ALL[name].live:
-            self._need_reload(True)
+            self.need_reload(True)
 
     @Slot(float, float)
     def _cut(self, t1: float, t2: float) -> None:
@@ -322,6 +328,7 @@ class SettingsDialog(QDialog):
                                "Chats and models stay."))  # fmt: skip
         reset = box.addButton(say("Reset all"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
+        box.setDefaultButton(QMessageBox.StandardButton.Cancel)
         box.exec()
         if box.clickedButton() is reset:
             self.reset_everything()
@@ -335,13 +342,14 @@ class SettingsDialog(QDialog):
         self._fill()
         self.look.reset()
         if any(not api.settings.ALL[name].live for name in held):
-            self._need_reload(True)
+            self.need_reload(True)
 
-    def _need_reload(self, needed: bool) -> None:
+    def need_reload(self, needed: bool) -> None:
+        """Offer to load the model again, for what takes effect only then."""
         self._reload.setVisible(needed)
         self._reload_note.setVisible(needed)
 
     @Slot()
     def _reload_now(self) -> None:
-        self._need_reload(False)
+        self.need_reload(False)
         self.reload_wanted.emit()

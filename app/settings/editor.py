@@ -50,17 +50,18 @@ class SettingEditor(QWidget):
         self._reset.setObjectName("quiet")
         self._reset.setAccessibleName(say("Reset {setting}", setting=told(setting.label)))
         self._reset.clicked.connect(self.reset)
+        below = setting.kind in ("shares", "text")  # which need the whole width
         top = QHBoxLayout()
         top.addWidget(self._label, 1)
         top.addWidget(self._reset)
-        if not isinstance(self.control, Shares):
+        if not below:
             top.addWidget(self.control)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 9, 0, 9)
         column.setSpacing(3)
         column.addLayout(top)
         column.addWidget(self._help)
-        if isinstance(self.control, Shares):
+        if below:
             column.addWidget(self.control)
         column.addWidget(self._more)
         column.addWidget(self._note)
@@ -154,8 +155,9 @@ class SettingEditor(QWidget):
             return shares
         line = QLineEdit(self)
         line.setPlaceholderText(say("Automatic") if s.optional else "")
-        line.setFixedWidth(17 * line.fontMetrics().averageCharWidth())
-        line.setAlignment(Qt.AlignmentFlag.AlignRight)
+        if s.kind != "text":
+            line.setFixedWidth(17 * line.fontMetrics().averageCharWidth())
+            line.setAlignment(Qt.AlignmentFlag.AlignRight)
         line.editingFinished.connect(self._take)
         return line
 

@@ -68,19 +68,25 @@ class ScorePicture(QWidget):
         painter.setPen(QPen(QColor(p.border), 1))
         painter.drawLine(area.bottomLeft(), area.bottomRight())
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for name, cut in zip(("T1", "T2"), self._cuts):
-            x = area.left() + cut * area.width()
+        for words, x, left in self.labels():
             painter.setPen(QPen(QColor(p.text), 1.6))
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            side = Qt.AlignmentFlag.AlignRight if name == "T1" else Qt.AlignmentFlag.AlignLeft
-            room = QRectF(x - 64, 0, 62, area.top()) if name == "T1" else QRectF(x + 2, 0, 62, area.top())
-            if room.left() < 0 or room.right() > self.width():
-                room.moveLeft(min(max(0.0, room.left()), self.width() - room.width()))
-            painter.drawText(room, side | Qt.AlignmentFlag.AlignVCenter, f"{name} {cut:.2f}")
+            room = QRectF(left, 0, self.width() - left, area.top())
+            painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         painter.setPen(QColor(p.muted))
         foot = QRectF(area.left(), area.bottom() + 2, area.width(), self.height() - area.bottom() - 2)
         painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, say("important"))
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight, say("unimportant"))
+
+    def labels(self) -> list[tuple[str, float, float]]:
+        """Of each cut: its words, where it is, and where its words begin: beside it, but never on the other's."""
+        area = self._area()
+        words = [f"{name} {cut:.2f}" for name, cut in zip(("T1", "T2"), self._cuts)]
+        at = [area.left() + cut * area.width() for cut in self._cuts]
+        wide = max(self.fontMetrics().horizontalAdvance(text) for text in words) + 2
+        second = min(max(at[1] + 3, wide + 6), self.width() - wide)
+        first = max(0.0, min(at[0] - wide - 3, second - wide - 6))
+        return [(words[0], at[0], first), (words[1], at[1], second)]
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self._held = self._near(event.position().x())
@@ -121,6 +127,8 @@ class Scores(QWidget):
         self._words.setObjectName("muted")
         self._words.setWordWrap(True)
         self._words.setTextFormat(Qt.TextFormat.RichText)
+        self._shown: tuple[api.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
+        theme.changed.connect(lambda: self.show_model(*self._shown))
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 6, 0, 6)
         column.setSpacing(4)
@@ -134,6 +142,7 @@ class Scores(QWidget):
 
     def show_model(self, card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
         """t1, t2: those chosen by hand."""
+        self._shown = (card, dial, t1, t2)
         found = card.calibration if card is not None else None
         cuts = cuts_of(card, dial, t1, t2) if card is not None else None
         self.picture.setVisible(cuts is not None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import say
+from app.language.words import say, sentences
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
 from app.theme import fonts
@@ -84,7 +84,7 @@ class Token(QWidget):
             state.source,
             say("There is none for {hub}. Models whose licence has to be accepted need one.", hub=state.endpoint),
         )
-        self._state.setText(f"{where} {state.note}".rstrip())
+        self._state.setText(sentences(where, state.note))
         self.forget.setVisible(state.source == "keyring")
 
     @Slot()
@@ -173,7 +173,7 @@ class Folders(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"))
+        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"), QDir.homePath())
         if folder:
             self.added.emit(folder)
 

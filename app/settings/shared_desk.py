@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
+from app.language.words import sentences
 from app.models import Models
 from app.settings.shared import SharedPage
 from engine import api
@@ -44,9 +45,11 @@ class SharedDesk(QObject):
             if self._page is None:
                 return
             if isinstance(event, api.Failed):
-                failed(f"{event.sentence} {event.action}".rstrip())
+                failed(sentences(event.sentence, event.action))
             elif isinstance(event, api.Done):
                 done(event.result)
+                if kind in (api.AddFolder, api.ForgetFolder):
+                    self._models.refresh()  # models come and go with their folder
 
         self._models.ask(kind, heard, *values)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from PySide6.QtGui import QFont, QFontDatabase
 
 from engine import resources
@@ -45,9 +47,15 @@ def points(scale: float = 1.0) -> float:
 
 def text(scale: float = 1.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     """The face for prose and controls at `scale` times the base size."""
+    return QFont(_face(points(scale), weight))
+
+
+@lru_cache(64)
+def _face(size: float, weight: QFont.Weight) -> QFont:
+    """Kept, as Qt looks for the files of a new one at its first use; copies share what was found. size: points."""
     font = QFont()
     font.setFamilies(_TEXT)
-    font.setPointSizeF(points(scale))
+    font.setPointSizeF(size)
     font.setWeight(weight)
     return font
 

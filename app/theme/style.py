@@ -15,7 +15,8 @@ QWidget {{ color: {p.text}; }}
 QMainWindow, QDialog, QWidget#page {{ background: {p.window}; }}
 QToolTip {{ background: {p.text}; color: {p.window}; border: 0; padding: 5px 8px; }}
 
-QPushButton {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 6px 14px; }}
+QPushButton {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 6px 14px;
+  outline: 0; }}
 QPushButton:hover {{ background: {p.hover}; }}
 QPushButton:pressed {{ background: {p.pressed}; }}
 QPushButton:focus {{ border-color: {p.accent}; }}
@@ -107,6 +108,9 @@ QFrame#banner[level="error"] {{ background: {p.danger_soft}; border: 0; border-r
 QFrame#banner[level="warning"] {{ background: {p.warning_soft}; border: 0; border-radius: 12px; }}
 QFrame#banner[level="info"] {{ background: {p.accent_soft}; border: 0; border-radius: 12px; }}
 QFrame#banner QPlainTextEdit {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; }}
+QLabel#drop {{ background: {p.accent_soft}; border: 2px dashed {p.accent}; border-radius: 16px; }}
+QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
+QInputDialog QLineEdit {{ min-width: 280px; }}
 QFrame#toast {{ background: {p.text}; border-radius: 12px; }}
 QFrame#toast QLabel {{ color: {p.window}; }}
 QFrame#toast QPushButton {{ background: transparent; border: 0; color: {p.window}; font-weight: 600;
@@ -120,9 +124,10 @@ QFrame#inspector {{ border: 0; border-top: 1px solid {p.border}; }}
 QMainWindow::separator {{ background: {p.border}; width: 1px; height: 1px; }}
 QWidget#settings-side {{ background: {p.sidebar}; border: 0; border-right: 1px solid {p.border}; }}
 QListWidget#pages {{ background: transparent; border: 0; outline: 0; padding: 4px 0; }}
-QListWidget#pages::item {{ padding: 8px 10px; border-radius: 8px; }}
+QListWidget#pages::item {{ padding: 7px 9px; border: 1px solid transparent; border-radius: 8px; }}
 QListWidget#pages::item:hover {{ background: {p.hover}; }}
 QListWidget#pages::item:selected {{ background: {p.pressed}; color: {p.text}; }}
+QListWidget#pages::item:focus {{ border-color: {p.accent}; }}
 QFrame#entry {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 12px; }}
 QLabel#pill {{ border-radius: 9px; padding: 2px 9px; font-weight: 600; }}
 QLabel#pill[level="fits"] {{ background: {p.accent_soft}; color: {p.accent}; }}
@@ -132,6 +137,10 @@ QTextBrowser#reading {{ background: transparent; border: 0; }}
 QPushButton#offline {{ background: {p.warning_soft}; border-color: transparent; color: {p.warning};
   padding: 3px 10px; border-radius: 9px; font-weight: 600; }}
 QPushButton#offline:focus, QPushButton#offline:hover {{ border-color: {p.warning}; }}
+QPushButton#downloads {{ background: {p.accent_soft}; border-color: transparent; color: {p.accent};
+  padding: 3px 6px; border-radius: 9px; font-weight: 600; }}
+QPushButton#downloads:focus, QPushButton#downloads:hover {{ border-color: {p.accent}; }}
+QFrame#foot {{ background: transparent; border: 0; border-top: 1px solid {p.border}; }}
 QLabel#key {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 6px; padding: 2px 8px; }}
 QTreeWidget {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
 QHeaderView::section {{ background: {p.sidebar}; color: {p.muted}; border: 0; padding: 5px 8px; }}

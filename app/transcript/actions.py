@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.chats.records import StoredMessage
@@ -19,6 +19,7 @@ class MessageActions(QFrame):
     edit = Signal(object)
     go_on = Signal(object)
     branch = Signal(object)
+    erase = Signal(object)
     thought = Signal(object)  # show or hide it
     details = Signal(object)
     step = Signal(object, int)  # to the version before (-1) or after (+1)
@@ -37,15 +38,18 @@ class MessageActions(QFrame):
         self._copy = IconButton(theme, "copy", say("Copy message"), self, "Ctrl+Shift+C", size=15)
         self._edit = IconButton(theme, "edit", say("Edit and send again"), self, size=15)
         self._again = IconButton(theme, "refresh", say("Answer again"), self, "Ctrl+R", size=15)
-        self._go_on = IconButton(theme, "go-on", say("Go on from where it was cut"), self, "Ctrl+Shift+R", size=15)
+        self._go_on = IconButton(theme, "go-on", say("Go on from its end"), self, "Ctrl+Shift+R", size=15)
         self._branch = IconButton(theme, "branch", say("New chat from here"), self, size=15)
+        self._erase = IconButton(theme, "trash", say("Delete message"), self, size=15)
         self._thought = IconButton(theme, "thought", say("Show the thought"), self, "Ctrl+T", size=15)
         self._details = IconButton(theme, "info", say("How this answer was made"), self, "Ctrl+I", size=15)
         for widget in (
             self._before, self._which, self._after, self._thought, self._details, self._go_on, self._copy, self._edit,
-            self._again, self._branch,
+            self._again, self._branch, self._erase,
         ):  # fmt: skip
             row.addWidget(widget)
+        for button in self.findChildren(IconButton):  # by mouse the page takes the focus, and keys scroll it
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._before.clicked.connect(self._step_back)
         self._after.clicked.connect(self._step_on)
         self._copy.clicked.connect(self._copied)
@@ -53,6 +57,7 @@ class MessageActions(QFrame):
         self._again.clicked.connect(self._repeated)
         self._go_on.clicked.connect(self._continued)
         self._branch.clicked.connect(self._branched)
+        self._erase.clicked.connect(self._erased)
         self._thought.clicked.connect(self._unfolded)
         self._details.clicked.connect(self._detailed)
         self.hide()
@@ -73,7 +78,8 @@ class MessageActions(QFrame):
         self._before.setEnabled(message.version > 1)
         self._after.setEnabled(message.version < message.versions)
         self._which.setText(f"{message.version}/{message.versions}")
-        self._edit.setVisible(message.role == "user")
+        mine = message.role == "user"
+        self._edit.set_label(say("Edit and send again") if mine else say("Edit this answer"))
         self._again.setVisible(message.role == "assistant" or last)
         self._go_on.setVisible(message.unfinished and last)
         self.adjustSize()
@@ -117,6 +123,11 @@ class MessageActions(QFrame):
     def _branched(self) -> None:
         if self._message is not None:
             self.branch.emit(self._message.id)
+
+    @Slot()
+    def _erased(self) -> None:
+        if self._message is not None:
+            self.erase.emit(self._message.id)
 
     @Slot()
     def _step_back(self) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRectF, Qt
 
 from app.render import document as documents
+from app.render import tables
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.render.split import Block
@@ -46,6 +47,7 @@ class BlockView:
         self.height = 0.0
         self.indent = THOUGHT_INDENT if block.thought else 0.0  # also of writing from right to left, in a bubble
         self._for_width = -1.0  # the width that height holds for
+        self.settled = 0.0  # pixels from its top that the last `grow` left as they were
 
     @property
     def is_quote(self) -> bool:
@@ -61,6 +63,12 @@ class BlockView:
     def is_code(self) -> bool:
         """Drawn on a panel with a head."""
         return self.block.kind == "code" or self.block.code
+
+    @property
+    def right_to_left(self) -> bool:
+        """Is it written from right to left?"""
+        first = self.document.firstBlock() if self.document is not None else None
+        return first is not None and first.textDirection() == Qt.LayoutDirection.RightToLeft
 
     def gap_after(self, other: BlockView | None) -> float:
         """Space between the block before (`other`) and this one."""
@@ -93,7 +101,11 @@ class BlockView:
             self.document = documents.make(self.block, palette, self.plain, workshop.formulas, width - 40)
             if self.block.kind == "code" and self.block.language:
                 workshop.highlighter.add(self.document, self.block.language, palette.syntax)
-        self.document.setTextWidth(max(40.0, width - 2 * CODE_PAD if self.is_code else width - self.indent))
+        wanted = max(40.0, width - 2 * CODE_PAD if self.is_code else width - self.indent)
+        if self.document.textWidth() != wanted:  # the same width, too, would lay all of it out again
+            if not self.plain:
+                tables.fit(self.document, wanted)
+            self.document.setTextWidth(wanted)
         if self.plain and not self.is_code:  # a bubble is as narrow as its words
             self.document.setTextWidth(min(width, math.ceil(self.document.idealWidth()) + 1.0))
         extra = CODE_HEAD + 2 * CODE_PAD - 6 if self.is_code else 0.0
@@ -104,17 +116,19 @@ class BlockView:
         """The open block has more text now: only what is new goes into the document."""
         old = self.block
         self.block = block
-        if self.document is None:
-            self._for_width = -1.0
-        elif block.code == old.code and block.text.startswith(old.text):
-            documents.append(self.document, block.text[len(old.text) :])
-        else:
-            self.drop()
+        self.settled = 0.0
+        if self.document is not None:
+            if block.code == old.code and block.text.startswith(old.text):
+                if self._for_width >= 0:  # laid out since it last grew
+                    self.settled = self.text_rect(0).top() - self.top + documents.steady(self.document)
+                documents.append(self.document, block.text[len(old.text) :])
+            else:
+                self.drop()
         self._for_width = -1.0
 
     def lean(self, width: float) -> None:
         """Writing from right to left begins at the right edge of the bubble, which leaves this width for it."""
-        if self.document is not None and self.document.firstBlock().textDirection() == Qt.LayoutDirection.RightToLeft:
+        if self.document is not None and self.right_to_left:
             self.indent = width - self.document.textWidth()
 
     def look_again(self) -> None:

@@ -4,84 +4,95 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPixmap
-from PySide6.QtWidgets import (
-    QDialog,
-    QFileDialog,
-    QFrame,
-    QGridLayout,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chats.records import StoredMessage
 from app.language.words import say
 from app.transcript import notes
 
+_NARROW = 460  # pixels wide until it is told how much room there is
+_TWO = 84  # characters of width from which on the figures stand in two columns
 
-class AnswerDetails(QDialog):
-    """Figures of one answer. `save` writes them without asking where."""
+
+class AnswerDetails(QFrame):
+    """Figures of one answer, for below it. `save` writes them without asking where. hidden: away with it.
+
+    grew: it takes another height now.
+    """
+
+    hidden = Signal(object)
+    grew = Signal()
 
     def __init__(self, message: StoredMessage, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setWindowTitle(say("How this answer was made"))
-        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._message = message
-        self.card = QFrame(self)
-        self.card.setObjectName("page")
+        self.setObjectName("entry")
+        self.setAccessibleName(say("How this answer was made"))
+        self.message = message
+        self.card = QWidget(self)
         column = QVBoxLayout(self.card)
-        column.setContentsMargins(20, 16, 20, 12)
-        column.setSpacing(12)
+        column.setContentsMargins(16, 12, 16, 6)
+        column.setSpacing(10)
         sentence = notes.why(message)
         if sentence:
             reason = _label(sentence, "")
             reason.setWordWrap(True)
             column.addWidget(reason)
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(28)
-        grid.setVerticalSpacing(6)
-        for row, (name, value) in enumerate(notes.details(message)):
-            grid.addWidget(_label(name, "muted"), row, 0)
-            grid.addWidget(_label(value, ""), row, 1)
-        grid.setColumnStretch(1, 1)
-        column.addLayout(grid)
+        self._grid = QGridLayout()
+        self._grid.setHorizontalSpacing(20)
+        self._grid.setVerticalSpacing(5)
+        self._figures = [(_label(name, "muted"), _label(value, "")) for name, value in notes.details(message)]
+        for _, value in self._figures:
+            value.setWordWrap(True)
+        column.addLayout(self._grid)
         self.trouble = _label("", "restart")
         self.trouble.setWordWrap(True)
         self.trouble.hide()
         copy = QPushButton(say("Copy"), self)
+        copy.setAccessibleName(say("Copy the figures"))
         copy.clicked.connect(self._copy)
         save = QPushButton(say("Save…"), self)
+        save.setAccessibleName(say("Save the figures"))
         save.setToolTip(say("As a table (.csv) or as a picture (.png)"))
         save.clicked.connect(self._ask)
-        close = QPushButton(say("Close"), self)
-        close.setObjectName("primary")
-        close.setDefault(True)
-        close.clicked.connect(self.accept)
+        close = QPushButton(say("Hide"), self)
+        close.setAccessibleName(say("Hide the figures"))
+        close.clicked.connect(lambda: self.hidden.emit(message.id))
         buttons = QHBoxLayout()
-        buttons.addWidget(copy)
-        buttons.addWidget(save)
+        buttons.setContentsMargins(16, 0, 16, 0)
+        for button in (copy, save):
+            buttons.addWidget(button)
         buttons.addStretch(1)
         buttons.addWidget(close)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 16)
-        outer.addWidget(self.card, 1)
-        for part in (self.trouble, buttons):
-            row_ = QHBoxLayout()
-            row_.setContentsMargins(20, 0, 20, 0)
-            if isinstance(part, QWidget):
-                row_.addWidget(part)
-            else:
-                row_.addLayout(part)
-            outer.addLayout(row_)
-        outer.addStrut(460)
+        trouble = QHBoxLayout()
+        trouble.setContentsMargins(16, 0, 16, 0)
+        trouble.addWidget(self.trouble)
+        self._outer = outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 12)
+        outer.setSpacing(6)
+        outer.addWidget(self.card)
+        outer.addLayout(trouble)
+        outer.addLayout(buttons)
+        self.fit(_NARROW)
+
+    def fit(self, width: int) -> int:
+        """Take this width: with two columns of figures where there is room. Returns the height."""
+        self.setFixedWidth(width)
+        columns = 2 if width >= _TWO * self.fontMetrics().averageCharWidth() else 1
+        rows = -(-len(self._figures) // columns)
+        for number, (name, value) in enumerate(self._figures):
+            row, column = number % rows, 2 * (number // rows)
+            self._grid.addWidget(name, row, column)
+            self._grid.addWidget(value, row, column + 1)
+        for column in (1, 3):
+            self._grid.setColumnStretch(column, 1 if column < 2 * columns else 0)
+        self.setFixedHeight(self._outer.totalHeightForWidth(width))
+        return self.height()
 
     def picture(self) -> QPixmap:
         """The figures as they are shown."""
-        return self.card.grab()
+        return self.grab(self.card.geometry())
 
     def save(self, path: Path) -> None:
         """Write a picture where the name ends in .png, and a table otherwise. A disk that refuses is said below."""
@@ -90,7 +101,7 @@ class AnswerDetails(QDialog):
                 if not self.picture().save(str(path), "PNG"):
                     raise OSError(say("the picture could not be written"))
             else:
-                path.write_text(notes.as_csv(self._message), encoding="utf-8")
+                path.write_text(notes.as_csv(self.message), encoding="utf-8")
         except OSError as error:
             self.trouble.setText(
                 say("{file} could not be saved: {error}. Choose another folder.", file=path.name, error=error)
@@ -98,12 +109,13 @@ class AnswerDetails(QDialog):
             self.trouble.show()
         else:
             self.trouble.hide()
+        self.grew.emit()
 
     @Slot()
     def _copy(self) -> None:
         lines = [
-            notes.why(self._message),
-            *(say("{name}: {value}", name=name, value=value) for name, value in notes.details(self._message)),
+            notes.why(self.message),
+            *(say("{name}: {value}", name=name, value=value) for name, value in notes.details(self.message)),
         ]
         QGuiApplication.clipboard().setText("\n".join(line for line in lines if line))
 

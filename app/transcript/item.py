@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_left
+from bisect import bisect_right
 from dataclasses import replace
 
 from app.chats.records import StoredMessage
@@ -35,11 +35,22 @@ class MessageItem:
         self._width = 0.0  # that the tops of the blocks hold for
         self._changed = 0  # number of the first block whose top may be wrong
         self.height = 0.0
+        self.unfolded = 0.0  # what its figures take below its foot, where they are unfolded
 
     @property
     def is_user(self) -> bool:
         """The user's own words: a bubble, shown as typed."""
         return self.message.role == "user"
+
+    @property
+    def told(self) -> bool:
+        """Are there figures of how it was made?"""
+        return not self.is_user and not self.streaming and bool(self.message.stats)
+
+    @property
+    def foot(self) -> float:
+        """Where the line with the speed and the buttons begins."""
+        return self.height - self.unfolded - FOOT
 
     @property
     def streaming(self) -> bool:
@@ -117,8 +128,8 @@ class MessageItem:
         return found
 
     def _first_below(self, y: float) -> int:
-        """The first block whose end lies at y or below."""
-        return bisect_left(self.views or [], y, key=lambda v: v.top + v.height)
+        """The first block whose end lies below y."""
+        return bisect_right(self.views or [], y, key=lambda v: v.top + v.height)
 
     def extend(self, text: str) -> None:
         """More text of a streaming answer."""
@@ -149,6 +160,12 @@ class MessageItem:
         """How many blocks, from the first on, the last `extend` left as they were."""
         return min(self._changed, len(self.views or ()))
 
+    @property
+    def settled(self) -> float:
+        """Pixels of the block after those that the last `extend` left as they were, too."""
+        grown = self.views[self.steady : self.steady + 1] if self.views else []
+        return grown[0].settled if grown and grown[0] is self._open else 0.0
+
     def release(self) -> None:
         """Let the documents go; they are made again when needed."""
         for view in self.views or ():
@@ -160,7 +177,8 @@ class MessageItem:
         return top + NOTE * len(notes.before(self.message))
 
     def _below(self) -> float:
-        return (BUBBLE_PAD_BOTTOM if self.is_user else 0.0) + NOTE * len(notes.after(self.message)) + FOOT
+        pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
+        return pad + NOTE * len(notes.after(self.message)) + FOOT + self.unfolded
 
     def _around(self) -> float:
         return self.first_block_top() + self._below()

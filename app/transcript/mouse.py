@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QMouseEvent, QTextCursor
 
 from app.transcript.blocks import BlockView
-from app.transcript.paint import copy_rect, fold_rect
+from app.transcript.paint import copy_rect, fold_rect, foot_rect
 from app.transcript.selection import END, Place, Selection
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Hit:
     """place: the character. link: its address. copies: the code block whose copy button it is.
 
-    folds: it is the line that a thought is folded under.
+    folds: it is the line that a thought is folded under. figures: that with the speed, which unfolds, too.
     """
 
     place: Place
@@ -28,6 +28,7 @@ class Hit:
     copies: BlockView | None = None
     on_text: bool = False
     folds: bool = False
+    figures: bool = False
 
 
 def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
@@ -49,7 +50,8 @@ def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
     rect = block.text_rect(width)
     inside = -4 <= local.x() <= width + 4 and block.top <= local.y() <= block.top + block.height
     if exact and not inside:
-        return None
+        foot = item.told and foot_rect(item, layout.column, view.beside(index)).contains(local)
+        return Hit(Place(index, number, 0), figures=True) if foot else None
     spot = local - rect.topLeft()
     layout_of = block.document.documentLayout()
     position = max(0, layout_of.hitTest(spot, Qt.HitTestAccuracy.FuzzyHit))
@@ -113,7 +115,7 @@ class TextMouse(QObject):
         hit = self._view.hit(event.position())
         shapes = Qt.CursorShape
         shape = shapes.ArrowCursor
-        if hit is not None and (hit.link or hit.copies or hit.folds):
+        if hit is not None and (hit.link or hit.copies or hit.folds or hit.figures):
             shape = shapes.PointingHandCursor
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor

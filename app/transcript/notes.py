@@ -48,6 +48,8 @@ def after(message: StoredMessage) -> list[str]:
     """Notices below an answer."""
     if message.state == "cut":
         return [say("This answer was cut off when Underhill closed.")]
+    if message.finish == "edited":
+        return [Plain(say("You have edited this answer."))]
     end = _ENDS.get(message.finish)
     return [say(end)] if end else []
 

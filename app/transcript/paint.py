@@ -22,6 +22,7 @@ from app.transcript.blocks import CODE_HEAD, BlockView
 from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, NOTE, MessageItem
 from app.transcript.selection import Selection
 
+CHEVRON = 22.0  # width that the mark of a line takes which can be unfolded
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
@@ -58,27 +59,44 @@ def paint_message(
                 painter.fillRect(QRectF(0, round(view.top + view.height / 2), width, 1), QColor(palette.border))
                 continue
             if view.is_quote:
-                painter.fillRect(QRectF(2, view.top + 3, 3, view.height - 4), QColor(palette.accent_soft))
+                edge = width - 5 if view.right_to_left else 2.0
+                painter.fillRect(QRectF(edge, view.top - 1, 3, view.height - 4), QColor(palette.accent_soft))
             _text(painter, view, width, clip, palette, selection, number, index)
     painter.translate(-left, 0)
-    foot = item.height - FOOT
+    foot = item.foot
     for note in reversed(notes.after(item.message)):
         foot -= NOTE
         _note(painter, note, foot, column, palette)
+    if not buttons and item.message.versions > 1:
+        buttons = _versions(painter, item, column, palette)
     if not item.is_user:
         line = item.status if item.streaming else notes.summary(item.message)
+        room = foot_rect(item, column, buttons)
+        if item.told:
+            _chevron(painter, "chevron-down" if item.unfolded else "chevron-right", room, palette)
+            room.setLeft(CHEVRON)
         painter.setFont(fonts.text(0.86))
         painter.setPen(QColor(palette.muted))
-        room = foot_rect(item, column, buttons)
         metrics = QFontMetricsF(painter.font())
-        while metrics.horizontalAdvance(line) > room.width() and _BETWEEN in line:
+        while (wide := metrics.horizontalAdvance(line) > room.width()) and _BETWEEN in line:
             line = line.rpartition(_BETWEEN)[0]  # whole figures; the button beside them tells all
-        painter.drawText(room, _LEFT, metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()))
+        if wide:
+            line = metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, _LEFT, line)
+
+
+def _versions(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> float:
+    """Which version it is, where the buttons are that step between them once one points at it. Returns its width."""
+    which = f"{item.message.version}/{item.message.versions}"
+    painter.setFont(fonts.text(0.86))
+    painter.setPen(QColor(palette.muted))
+    painter.drawText(foot_rect(item, column, 6.0), _RIGHT, which)
+    return QFontMetricsF(painter.font()).horizontalAdvance(which) + 20.0
 
 
 def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
     """The line under an answer, beside its buttons, relative to the message."""
-    return QRectF(0, item.height - FOOT + 3, column - buttons, FOOT - 8)
+    return QRectF(0, item.foot + 3, column - buttons, FOOT - 8)
 
 
 def copy_rect(view: BlockView, width: float) -> QRectF:
@@ -95,9 +113,14 @@ def _fold(painter: QPainter, item: MessageItem, view: BlockView, palette: Palett
     painter.setFont(fonts.text(0.92))
     painter.setPen(QColor(palette.muted))
     name = "chevron-right" if item.folded else "chevron-down"
+    _chevron(painter, name, QRectF(0, view.top, 22, view.height), palette)
+    painter.drawText(QRectF(CHEVRON, view.top, 400, view.height), _LEFT, item.thought_line())
+
+
+def _chevron(painter: QPainter, name: str, line: QRectF, palette: Palette) -> None:
+    """At the beginning of a line that can be unfolded."""
     mark = pixmap(name, palette.muted, 16, painter.device().devicePixelRatioF())
-    painter.drawPixmap(QPointF(0, view.top + (view.height - 16) / 2), mark)
-    painter.drawText(QRectF(22, view.top, 400, view.height), _LEFT, item.thought_line())
+    painter.drawPixmap(QPointF(line.left(), line.center().y() - 8), mark)
 
 
 def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> None:

@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextDocument,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.chats.records import Place, StoredMessage
 from app.language.words import say
@@ -28,13 +28,14 @@ from app.render.split import without_thought
 from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView, Workshop
-from app.transcript.details import AnswerDetails
-from app.transcript.item import FOOT, MessageItem
+from app.transcript.item import MessageItem
 from app.transcript.layout import Layout
+from app.transcript.menu import menu_of
 from app.transcript.mouse import Hit, TextMouse, hit_test
 from app.transcript.paint import paint_message
 from app.transcript.picture import PagePicture
 from app.transcript.selection import Selection
+from app.transcript.unfolded import Unfolded
 from app.widgets.icon_button import IconButton
 
 _COLUMN = 780.0
@@ -50,6 +51,7 @@ class TranscriptView(QAbstractScrollArea):
     step = Signal(object, int)
     go_on = Signal(object)
     branch = Signal(object)
+    erase = Signal(object)
     moved = Signal()  # scrolled by hand
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -71,6 +73,7 @@ class TranscriptView(QAbstractScrollArea):
         self.selection = Selection()
         self._mouse = TextMouse(self, self.selection)
         self._page = PagePicture()
+        self._unfolded = Unfolded(self)
         self._follow = True  # stay at the end as it grows
         self._moving = False  # the scroll bar is being set by us
         self._current = -1
@@ -83,9 +86,10 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.edit.connect(self.edit)
         self._actions.step.connect(self.step)
         self._actions.thought.connect(self.toggle_thought)
-        self._actions.details.connect(self.show_details)
+        self._actions.details.connect(self.toggle_details)
         self._actions.go_on.connect(self.go_on)
         self._actions.branch.connect(self.branch)
+        self._actions.erase.connect(self.erase)
         self._latest = IconButton(theme, "chevron-down", say("Go to the end"), self, "End")
         self._latest.setObjectName("latest")
         self._latest.setFixedSize(32, 32)
@@ -226,9 +230,12 @@ class TranscriptView(QAbstractScrollArea):
         bar.setSingleStep(40)
         bar.setValue(round(y))
         self._moving = False
-        self._latest.setVisible(not self._follow and bar.value() < bar.maximum() - 200)
-        self._latest.raise_()
+        away = not self._follow and bar.value() < bar.maximum() - 200
+        if away and self._latest.isHidden():
+            self._latest.raise_()
+        self._latest.setVisible(away)
         self._place_actions()
+        self._unfolded.place()
 
     def origin(self, index: int) -> QPointF:
         """Top left of a message's column, in the viewport."""
@@ -244,15 +251,16 @@ class TranscriptView(QAbstractScrollArea):
         return max(200.0, min(_COLUMN, self.viewport().width() - 2 * _MARGIN))
 
     def _grown(self, index: int) -> None:
-        """The end of an answer has changed: what is above it is not painted again."""
+        """The end of an answer has changed: what is above its last lines is not painted again."""
         item = self.items[index]
-        steady = item.steady
+        steady, settled = item.steady, item.settled
         before = self._end_of(index, steady)
         self.layout_.touch(index)
         self._arrange()
         end = self._end_of(index, steady)
         timed = bool(item.views and item.views[0].is_fold and self._end_of(index, 1) > 0)  # its line tells the time
-        if item.views is None or timed or not self._page.grown(before - end, end):
+        fresh = max(end, self.origin(index).y() + item.views[steady].top + settled) if item.views and settled else end
+        if item.views is None or timed or not self._page.grown(before - end, fresh):
             self.renew()
         else:
             size = self.viewport().size()
@@ -273,7 +281,7 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.show_for(item.message, last, item.has_thought, item.folded)
         at = self.origin(self._current)
         x = at.x() + self.layout_.column - self._actions.width() + 4
-        self._actions.move(round(x), round(at.y() + item.height - FOOT + 1))
+        self._actions.move(round(x), round(at.y() + item.foot + 1))
 
     @Slot()
     def _scrolled(self) -> None:
@@ -286,6 +294,7 @@ class TranscriptView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._column() != self.layout_.column:
+            self._unfolded.measure(self._column())
             self.layout_.reflow(self._column())
         self._latest.move(self.width() // 2 - 16, self.height() - 44)
         self.arrange()
@@ -309,12 +318,13 @@ class TranscriptView(QAbstractScrollArea):
             painter.translate(at)
             paint_message(
                 painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
-                self.selection, self._copied, self._buttons(index),
+                self.selection, self._copied, self.beside(index),
             )  # fmt: skip
             painter.restore()
             index += 1
 
-    def _buttons(self, index: int) -> float:
+    def beside(self, index: int) -> float:
+        """How much of the line at the foot of a message its buttons take."""
         return self._actions.width() + 8.0 if index == self._current and self._actions.isVisible() else 0.0
 
     @Slot(object)
@@ -361,6 +371,8 @@ class TranscriptView(QAbstractScrollArea):
             self.renew()
         elif hit.folds:
             self._fold(hit.place.message)
+        elif hit.figures:
+            self.toggle_details(self.items[hit.place.message].message.id)
         elif hit.link:
             url = QUrl(hit.link)
             if url.scheme() in _SAFE_LINKS:
@@ -379,7 +391,7 @@ class TranscriptView(QAbstractScrollArea):
         elif event.matches(QKeySequence.StandardKey.SelectAll):
             self._mouse.select_all()
         elif control and event.key() in (Qt.Key.Key_T, Qt.Key.Key_I) and 0 <= self._current < len(self.items):
-            done = self.toggle_thought if event.key() == Qt.Key.Key_T else self.show_details
+            done = self.toggle_thought if event.key() == Qt.Key.Key_T else self.toggle_details
             done(self.items[self._current].message.id)
         elif alt and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.choose(self._current + (1 if event.key() == Qt.Key.Key_Down else -1))
@@ -410,11 +422,12 @@ class TranscriptView(QAbstractScrollArea):
             self._fold(index)
 
     @Slot(object)
-    def show_details(self, message_id: int) -> None:
-        """How an answer was made."""
+    def toggle_details(self, message_id: int) -> None:
+        """Show or hide, below an answer, how it was made."""
         index = self.index(message_id)
-        if index >= 0 and self.items[index].message.stats:
-            AnswerDetails(self.items[index].message, self).open()
+        if index >= 0 and self.items[index].told:
+            self._follow = False
+            self._unfolded.toggle(self.items[index])
 
     def _fold(self, index: int) -> None:
         item = self.items[index]
@@ -427,26 +440,9 @@ class TranscriptView(QAbstractScrollArea):
         self.arrange()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if not 0 <= self._current < len(self.items):
-            return
-        message = self.items[self._current].message
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        copy = menu.addAction(say("Copy selection"), self.copy)
-        copy.setEnabled(not self.selection.empty)
-        as_written = menu.addAction(say("Copy selection as Markdown"), self.copy_as_written)
-        as_written.setEnabled(not self.selection.empty)
-        menu.addAction(say("Copy message"), self._copy_current)
-        menu.addSeparator()
-        if message.role == "user":
-            menu.addAction(say("Edit and send again"), self._edit_current)
-        elif not self.items[self._current].streaming:
-            menu.addAction(say("Answer again"), self._again_current)
-        if message.unfinished and self._current == len(self.items) - 1:
-            menu.addAction(say("Go on from here"), lambda: self.go_on.emit(message.id))
-        if not self.items[self._current].streaming:
-            menu.addAction(say("New chat from here"), lambda: self.branch.emit(message.id))
-        menu.popup(event.globalPos())
+        if 0 <= self._current < len(self.items):
+            hit = self.hit(QPointF(event.pos()))
+            menu_of(self, self.items[self._current], hit.link if hit is not None else "").popup(event.globalPos())
 
     # ---- copying ----------------------------------------------------------------------------------------------
 
@@ -487,11 +483,3 @@ class TranscriptView(QAbstractScrollArea):
     def _copy_current(self) -> None:
         if 0 <= self._current < len(self.items):
             self.copy_message(self.items[self._current].message.id)
-
-    @Slot()
-    def _edit_current(self) -> None:
-        self.edit.emit(self.items[self._current].message.id)
-
-    @Slot()
-    def _again_current(self) -> None:
-        self.again.emit(self.items[self._current].message.id)

@@ -7,10 +7,12 @@ import sqlite3
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.chats.keeper import Keeper
@@ -19,6 +21,7 @@ from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.language.words import later, plural, say
 from app.transfer import backup, exporting, importing
+from app.widgets.banner import Button
 from engine import api
 
 if TYPE_CHECKING:
@@ -30,12 +33,13 @@ _DATABASE = later("Backup of chats (*.db);;All files (*)")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How it went. level: 'info' or 'error'."""
+    """How it went. level: 'info' or 'error'. folder: that a file was written to."""
 
     level: str
     sentence: str
     action: str = ""
     cause: str = ""
+    folder: Path | None = None
 
 
 class TransferDesk(QObject):
@@ -66,7 +70,7 @@ class TransferDesk(QObject):
                 exporting.write(path, exporting.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
                 exporting.write(path, exporting.as_json(exporting.gathered(store, chat.id)))
-            return Outcome("info", say("The chat was written to {file}.", file=path.name), str(path.parent))
+            return _written(say("The chat was written to {file}.", file=path.name), path)
 
         self._do(path, work)
 
@@ -82,7 +86,7 @@ class TransferDesk(QObject):
             sentence = plural(
                 "1 chat was written to {file}.", "%n chats were written to {file}.", len(chats), file=path.name
             )
-            return Outcome("info", sentence, str(path.parent))
+            return _written(sentence, path)
 
         self._do(path, work)
 
@@ -101,7 +105,7 @@ class TransferDesk(QObject):
                 ),
             )
 
-        self._do(path if name else None, work)
+        self._do(path if name else None, work, again=self.import_chats)
 
     @Slot()
     def back_up(self) -> None:
@@ -111,7 +115,7 @@ class TransferDesk(QObject):
         def work(store: ChatStore) -> Outcome:
             assert path is not None
             backup.back_up(store, path)
-            return Outcome("info", say("All chats are backed up in {file}.", file=path.name), str(path.parent))
+            return _written(say("All chats are backed up in {file}.", file=path.name), path)
 
         self._do(path, work)
 
@@ -133,28 +137,43 @@ class TransferDesk(QObject):
                 say("Those before it are kept as {file}.", file=kept),
             )
 
-        self._do(Path(name) if name else None, work, self._conversation.new)
+        self._do(Path(name) if name else None, work, self._conversation.new, self.restore)
 
     def _ask(self, title: str, name: str, pattern: str) -> Path | None:
         chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(Path.home() / name), pattern)
         return Path(chosen) if chosen else None
 
     def _do(
-        self, path: Path | None, work: Callable[[ChatStore], Outcome], then: Callable[[], object] | None = None
-    ) -> None:
+        self, path: Path | None, work: Callable[[ChatStore], Outcome], then: Callable[[], object] | None = None,
+        again: Callable[[], object] | None = None,
+    ) -> None:  # fmt: skip
+        """then: once it is done. again: asks for another file, where this one is of no use."""
         if path is None:
             return
 
         def done(outcome: Outcome) -> None:
             if then is not None and outcome.level == "info":
                 then()
-            self._tell(outcome)
+            self._tell(outcome, again if outcome.level == "error" else None)
 
         self._keeper.do(lambda store: _guarded(work, store, path), done)
 
-    def _tell(self, outcome: Outcome) -> None:
-        self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause)
+    def _tell(self, outcome: Outcome, again: Callable[[], object] | None = None) -> None:
+        button: Button | None = None
+        if again is not None:
+            button = say("Choose another…"), again
+        elif outcome.folder is not None:
+            button = say("Open the folder"), partial(_show, outcome.folder)
+        self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
         self._window.chats.refresh()
+
+
+def _written(sentence: str, path: Path) -> Outcome:
+    return Outcome("info", sentence, str(path.parent), folder=path.parent)
+
+
+def _show(folder: Path) -> None:
+    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path) -> Outcome:

@@ -5,15 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.language.words import say
+from app.language.words import say, sentences
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 
 Button = tuple[str, Callable[[], object]]
 _MOST = 3  # banners at once; the oldest goes
+_TEXT = (
+    44  # letters of the narrowest line that a text has beside the buttons; where it would be narrower, they go below
+)
 
 
 class Banner(QFrame):
@@ -28,14 +42,14 @@ class Banner(QFrame):
         super().__init__(parent)
         self.setObjectName("banner")
         self.setProperty("level", level)
-        self.setAccessibleName(f"{sentence} {action}".strip())
+        self.setAccessibleName(sentences(sentence, action))
         self.sentence = sentence
         self._theme = theme
         self._level = level
         self._button, self._other = button, other
         self._icon = QLabel(self)
-        self._icon.setAlignment(Qt.AlignmentFlag.AlignTop)
-        text = QLabel(self)
+        self._icon.setAlignment(Qt.AlignmentFlag.AlignTop if action else Qt.AlignmentFlag.AlignVCenter)
+        self._text = text = QLabel(self)
         text.setWordWrap(True)
         text.setTextFormat(Qt.TextFormat.RichText)
         text.setText(
@@ -47,33 +61,55 @@ class Banner(QFrame):
         self._details.setAccessibleName(say("Details"))
         self._details.setFixedHeight(110)
         self._details.hide()
-        row = QHBoxLayout()
+        self._deeds = QWidget(self)
+        row = QHBoxLayout(self._deeds)
+        row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
-        row.addWidget(self._icon)
-        row.addWidget(text, 1)
         if details:
             self._more = QPushButton(say("Details"), self)
             self._more.setObjectName("quiet")
             self._more.setCheckable(True)
             self._more.toggled.connect(self._details.setVisible)
-            row.addWidget(self._more, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(self._more)
         if button is not None:
             act = QPushButton(button[0], self)
             act.clicked.connect(self._act)
-            row.addWidget(act, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(act)
         if other is not None:
             more = QPushButton(other[0], self)
             more.clicked.connect(self._act_otherwise)
-            row.addWidget(more, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(more)
         close = IconButton(theme, "close", say("Dismiss"), self, size=15)
         close.clicked.connect(self.dismiss)
-        row.addWidget(close, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(14, 10, 8, 10)
-        column.addLayout(row)
-        column.addWidget(self._details)
+        for pressed in self.findChildren(QAbstractButton):  # by mouse: what one writes in keeps the focus
+            pressed.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(14, 10, 8, 10)
+        self._grid.setHorizontalSpacing(10)
+        self._grid.setColumnStretch(1, 1)
+        self._grid.addWidget(self._icon, 0, 0)
+        self._grid.addWidget(text, 0, 1)
+        self._grid.addWidget(close, 0, 3, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(self._details, 2, 0, 1, 4)
+        self._put_deeds(False)
         self._tint()
         theme.changed.connect(self._tint)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        text = _TEXT * self.fontMetrics().averageCharWidth()
+        below = self.width() < self._deeds.sizeHint().width() + text
+        if below != self._below:
+            self._grid.removeWidget(self._deeds)
+            self._put_deeds(below)
+
+    def _put_deeds(self, below: bool) -> None:
+        """The buttons beside the text, or below it."""
+        self._below = below
+        if below:
+            self._grid.addWidget(self._deeds, 1, 1, 1, 3, Qt.AlignmentFlag.AlignLeft)
+        else:
+            self._grid.addWidget(self._deeds, 0, 2, Qt.AlignmentFlag.AlignTop)
 
     @Slot()
     def dismiss(self) -> None:
@@ -124,6 +160,11 @@ class Banners(QWidget):
         self.banners.append(banner)
         self._column.addWidget(banner)
         self.show()
+
+    def withdraw(self, sentence: str) -> None:
+        """What said this is no longer so."""
+        for banner in [b for b in self.banners if b.sentence == sentence]:
+            self._drop(banner)
 
     @Slot(object)
     def _drop(self, banner: Banner) -> None:

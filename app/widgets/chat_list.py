@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.chats.records import Chat
@@ -30,6 +41,16 @@ class ChatListModel(QAbstractListModel):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.rows: list[Row] = []
+        self.open_id = 0  # the chat that is on the page
+        self.answering: frozenset[int] = frozenset()  # chats that an answer is on its way in
+        self.fresh: frozenset[int] = frozenset()  # chats whose answer came while another was on the page
+
+    def mark(self, open_id: int, answering: frozenset[int], fresh: frozenset[int]) -> None:
+        """What is going on in which chat."""
+        if (open_id, answering, fresh) != (self.open_id, self.answering, self.fresh):
+            self.open_id, self.answering, self.fresh = open_id, answering, fresh
+            if self.rows:
+                self.dataChanged.emit(self.index(0), self.index(len(self.rows) - 1))
 
     def fill(self, rows: list[Row]) -> None:
         """Show these rows."""
@@ -53,10 +74,17 @@ class ChatListModel(QAbstractListModel):
         if role == ROW_ROLE:
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.ToolTipRole):
-            return row.snippet if isinstance(row, Hit) else row.title
+            title = row.snippet if isinstance(row, Hit) else row.title
+            return f"{title}{self._going_on(row)}" if role == Qt.ItemDataRole.ToolTipRole else title
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return _spoken(row)
+            return f"{_spoken(row)}{self._going_on(row)}"
         return None
+
+    def _going_on(self, row: Row) -> str:
+        if not isinstance(row, Chat) or row.id not in self.answering | self.fresh:
+            return ""
+        said = say("an answer is being written") if row.id in self.answering else say("a new answer is there")
+        return f"  ·  {said}"
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         row = self.rows[index.row()]
@@ -104,26 +132,49 @@ class ChatDelegate(QStyledItemDelegate):
             painter.setPen(QColor(self._theme.palette.muted))
             painter.drawText(rect.adjusted(9, 6, -6, 0), Qt.AlignmentFlag.AlignVCenter, row.title)
         else:
-            self._ground(painter, option, index.row() == self.target)
+            model = index.model()
+            assert isinstance(model, ChatListModel)
+            shown = isinstance(row, Chat) and row.id == model.open_id
+            self._ground(painter, option, index.row() == self.target, shown)
             if isinstance(row, Hit):
                 self._hit(painter, rect.adjusted(10, 6, -8, -6), row)
             elif isinstance(row, Section):
                 self._folder(painter, rect, row)
             else:
                 inside = 32 if row.folder_id is not None and not row.pinned else 0
-                self._line(painter, rect.adjusted(10 + inside, 0, -8, 0), row.title, self._theme.palette.text)
+                going_on = row.id in model.answering | model.fresh
+                room = rect.adjusted(10 + inside, 0, -24 if going_on else -8, 0)
+                self._line(painter, room, row.title, self._theme.palette.text)
+                if going_on:
+                    self._dot(painter, rect, row.id in model.answering)
         painter.restore()
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:
         editor.setGeometry(option.rect)
 
-    def _ground(self, painter: QPainter, option: QStyleOptionViewItem, target: bool) -> None:
+    def _dot(self, painter: QPainter, rect: QRect, answering: bool) -> None:
+        """A ring while an answer is being written, a full dot when it is there."""
+        accent = QColor(self._theme.palette.accent)
+        painter.setPen(QPen(accent, 1.5))
+        painter.setBrush(Qt.BrushStyle.NoBrush if answering else accent)
+        painter.drawEllipse(QPointF(rect.right() - 13, rect.center().y() + 0.5), 3.5, 3.5)
+
+    def _ground(self, painter: QPainter, option: QStyleOptionViewItem, target: bool, shown: bool) -> None:
+        """shown: it is the chat on the page, whichever is chosen in the list."""
         p, state, rect = self._theme.palette, option.state, option.rect
         chosen = bool(state & QStyle.StateFlag.State_Selected)
+        if shown:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.hover))
+            painter.drawRoundedRect(rect.adjusted(0, 1, 0, -1), 8, 8)
         if chosen or state & QStyle.StateFlag.State_MouseOver:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(p.pressed if chosen else p.hover))
             painter.drawRoundedRect(rect.adjusted(0, 1, 0, -1), 8, 8)
+        if shown:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(p.accent))
+            painter.drawRoundedRect(QRectF(rect.left() + 2, rect.top() + 9, 3, rect.height() - 18), 1.5, 1.5)
         if target or state & QStyle.StateFlag.State_HasFocus:
             painter.setPen(QColor(p.accent))
             painter.setBrush(Qt.BrushStyle.NoBrush)

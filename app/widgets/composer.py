@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextOption
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chats.records import Attachment, Queued
@@ -13,6 +13,7 @@ from app.language.words import say
 from app.theme.theme import Theme
 from app.widgets.chips import Chip, Chips
 from app.widgets.draft import DraftEdit
+from app.widgets.edit_strip import EditStrip
 from app.widgets.icon_button import IconButton
 from app.widgets.meter import ContextMeter
 
@@ -29,6 +30,7 @@ class Composer(QFrame):
     recall = Signal()  # Up in an empty composer: the last question, to be edited
     queue_changed = Signal(object)  # tuple[Queued, ...]: the user took one out
     changed = Signal()  # text or attachments
+    undo = Signal()  # where nothing typed is left to take back
     files = Signal(object)  # list[Path]: dropped or pasted
     long_text = Signal(str)  # pasted
 
@@ -40,6 +42,7 @@ class Composer(QFrame):
         self._placeholder = ""
         self.queue: tuple[Queued, ...] = ()
         self.attachments: tuple[Attachment, ...] = ()
+        self.strip = EditStrip(theme, self)
         self.waiting = Chips(theme, say("Messages that wait"), say("Take out"), self)
         self.waiting.pressed.connect(self._take_back)
         self.waiting.removed.connect(self._take_out)
@@ -75,6 +78,7 @@ class Composer(QFrame):
         self.column = QVBoxLayout(self)
         self.column.setContentsMargins(10, 8, 8, 8)
         self.column.setSpacing(4)
+        self.column.addWidget(self.strip)
         self.column.addWidget(self.waiting)
         self.column.addWidget(self.attached)
         self.column.addWidget(self.edit)
@@ -155,6 +159,9 @@ class Composer(QFrame):
             enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
             if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
                 self._send()
+                return True
+            if event.matches(QKeySequence.StandardKey.Undo) and not self.edit.document().isUndoAvailable():
+                self.undo.emit()
                 return True
             if event.key() == Qt.Key.Key_Up and not self.text():
                 if self.queue:

@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
 )
 
 from app import models
-from app.language.words import say
+from app.language.words import plural, say, sentences
 from app.models import Models
+from app.theme import fonts
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.format import percent, size, time_left
@@ -34,6 +35,7 @@ class Header(QFrame):
     shortcuts_wanted = Signal()
     about_wanted = Signal()
     offline_wanted = Signal()
+    downloads_wanted = Signal()
     privacy_wanted = Signal()
     tour_wanted = Signal()
     computer_wanted = Signal()
@@ -59,6 +61,11 @@ class Header(QFrame):
         self.cancel = QPushButton(say("Cancel"), self)
         self.cancel.setObjectName("quiet")
         self.cancel.clicked.connect(self._cancel)
+        self.downloads = QPushButton(self)
+        self.downloads.setObjectName("downloads")
+        self.downloads.setFont(fonts.text(0.84))
+        self.downloads.clicked.connect(self.downloads_wanted)
+        self.downloads.hide()
         self.offline = QPushButton(say("Offline"), self)
         self.offline.setObjectName("offline")
         self.offline.clicked.connect(self.offline_wanted)
@@ -90,6 +97,7 @@ class Header(QFrame):
         row.addWidget(self.model)
         row.addWidget(self.state, 1)
         row.addWidget(self.cancel)
+        row.addWidget(self.downloads)
         row.addWidget(self.offline)
         row.addWidget(self.thinking)
         row.addWidget(self.live)
@@ -127,7 +135,12 @@ class Header(QFrame):
             what = progress.text if m.state == models.LOADING else say("Importing: {step}", step=progress.text)
             self.state.setText(f"{what}{share}{_left(progress.left)}")
         else:
-            self.state.setText({models.READY: say("Ready"), models.FAILED: say("Could not be opened")}.get(m.state, ""))
+            words = {
+                models.READY: say("Ready"),
+                models.FAILED: say("Could not be opened"),
+                models.STOPPED: say("The engine has stopped"),
+            }
+            self.state.setText(words.get(m.state, ""))
 
     def show_offline(self, offline: bool, by_environment: bool) -> None:
         """Whether Underhill stays away from the network, and what says so."""
@@ -139,6 +152,14 @@ class Header(QFrame):
         ))  # fmt: skip
         self.offline.setAccessibleName(say("Offline: open the setting"))
 
+    def show_downloads(self, count: int, share: float) -> None:
+        """How many models are on their way, and how much of them is here."""
+        self.downloads.setVisible(count > 0)
+        so_far = percent(int(100 * share) / 100)
+        self.downloads.setText(f"↓ {so_far}")
+        self.downloads.setAccessibleName(say("Downloading {share}", share=so_far))
+        self.downloads.setToolTip(plural("1 model is on its way", "%n models are on their way", count))
+
     @Slot()
     def fill_menu(self) -> None:
         """The models there are, and ways to get more."""
@@ -148,7 +169,7 @@ class Header(QFrame):
             text = f"{card.title}\t{size(card.disk_bytes)}"
             action = self.menu.addAction(text, self._choose)
             action.setData(card.name)
-            action.setToolTip(card.note if card.usable else f"{card.problem} {card.action}".rstrip())
+            action.setToolTip(card.note if card.usable else sentences(card.problem, card.action))
             action.setEnabled(card.usable)
             action.setCheckable(True)
             action.setChecked(current is not None and card.name == current.name)

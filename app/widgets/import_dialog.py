@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
-from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from app.engine_words import told
 from app.language.words import later, say
 from app.theme import fonts
 from app.widgets.layouts import fit
+from engine import api
 
+_NEVER = '<>:"/\\|?*'  # in the name of a folder
 _TOPS = (
     (8, later("8 bits – practically the original, half of its size or less")),
     (4, later("4 bits – nearly as good, half the size of 8 bits")),
@@ -20,8 +35,8 @@ _TOPS = (
 class ImportDialog(QDialog):
     """name() and top() after it was accepted."""
 
-    def __init__(self, path: str, parent: QWidget | None = None, name: str = "") -> None:
-        """path: of a folder or a file. name: to be offered; '' takes the path's."""
+    def __init__(self, path: str, parent: QWidget | None = None, name: str = "", taken: Collection[str] = ()) -> None:
+        """path: of a folder or a file. name: to be offered; '' takes the path's. taken: names of other models."""
         super().__init__(parent)
         self.setWindowTitle(say("Import a model"))
         head = QLabel(say("Import a model"), self)
@@ -34,8 +49,13 @@ class ImportDialog(QDialog):
         text.setWordWrap(True)
         place = QLabel(path, self)
         place.setWordWrap(True)
-        self._name = QLineEdit(name or Path(path).name.removesuffix(".gguf"), self)
+        self._taken = {other.casefold() for other in taken}
+        self._name = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
         self._name.setAccessibleName(say("Name"))
+        self._note = QLabel(self)
+        self._note.setObjectName("restart")
+        self._note.setWordWrap(True)
+        self._note.hide()
         self._top = QComboBox(self)
         self._top.setAccessibleName(say("Precision"))
         for bits, words in _TOPS:
@@ -45,11 +65,13 @@ class ImportDialog(QDialog):
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
         form.addRow(say("From"), place)
         form.addRow(say("Name"), self._name)
+        form.addRow("", self._note)
         form.addRow(say("Precision"), self._top)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        start = buttons.addButton(say("Import"), QDialogButtonBox.ButtonRole.AcceptRole)
-        start.setObjectName("primary")
-        start.setDefault(True)
+        self.start = QPushButton(say("Import"), self)
+        self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
+        self.start.setDefault(True)
+        buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         column = QVBoxLayout(self)
@@ -60,11 +82,38 @@ class ImportDialog(QDialog):
         column.addWidget(text)
         column.addLayout(form)
         column.addWidget(buttons)
+        self._name.textChanged.connect(self._check)
+        self._check()
         fit(self)
 
     def name(self) -> str:
         """What the library will call it."""
         return self._name.text().strip()
+
+    @Slot()
+    def _check(self) -> None:
+        """Say now what would be refused once the dialog has gone."""
+        wrong = ""
+        try:
+            api.checked_name(self.name())
+            if self.name().casefold() in self._taken:
+                wrong = say("There is a model of this name already.")
+        except api.UnderhillError as error:
+            wrong = told(error.action) if self.name() else ""
+        self.start.setEnabled(bool(self.name()) and not wrong)
+        self._note.setText(wrong)
+        if self._note.isHidden() == bool(wrong):
+            self._note.setVisible(bool(wrong))
+            fit(self)
+
+    def _free(self, name: str) -> str:
+        """The name, or the first of it with a number that no other model has."""
+        name = "".join("-" if sign in _NEVER else sign for sign in name).strip(" .")
+        found, number = name, 1
+        while found.casefold() in self._taken:
+            number += 1
+            found = f"{name} {number}"
+        return found
 
     def top(self) -> int:
         """Bits of the finest tier that is kept."""

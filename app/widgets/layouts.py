@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLayout, QWidget
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QAbstractButton, QLayout, QWidget
 
 
 def empty(layout: QLayout) -> None:
@@ -12,6 +16,27 @@ def empty(layout: QLayout) -> None:
         if widget is not None:
             widget.hide()
             widget.deleteLater()
+
+
+@contextmanager
+def focus_kept(root: QWidget) -> Iterator[None]:
+    """While buttons below `root` are made anew: the focus goes to the new one of the same name."""
+    now = root.window().focusWidget()
+    name = _name(now) if isinstance(now, QAbstractButton) and root.isAncestorOf(now) else ""
+    yield
+
+    def again() -> None:
+        for button in root.findChildren(QAbstractButton):
+            if button.isVisible() and button.isEnabled() and _name(button) == name:
+                button.setFocus()
+                return
+
+    if name:
+        QTimer.singleShot(0, root, again)  # a layout shows what is new in it a little later
+
+
+def _name(button: QAbstractButton) -> str:
+    return button.accessibleName() or button.text()
 
 
 def fit(dialog: QWidget) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
 from app.language.words import say
+from app.widgets.format import percent
 
 WARN = 0.8  # of the context
 
@@ -34,7 +35,7 @@ class ContextMeter(QWidget):
         share = used / context
         level = "full" if used > context else "warning" if share >= WARN else "fine"
         self.bar.setValue(min(1000, round(1000 * share)))
-        full = f"{min(share, 9.99):.0%}"
+        full = percent(min(share, 9.99))
         self.label.setText(
             say("{draft} tokens  ·  {share} of context", draft=f"{draft:,}", share=full)
             if draft

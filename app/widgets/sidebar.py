@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
@@ -137,8 +137,8 @@ class Sidebar(QFrame):
         if (isinstance(row, Hit) and row.chat.id == current) or len(self.list.chats()) > 1:
             return  # it is marked, or somebody is choosing several
         index = self.model.index_of(current)
-        if index.isValid():
-            self.list.setCurrentIndex(index)
+        if index.isValid():  # chosen as it is, though Ctrl be held for Ctrl+Tab
+            self.list.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         else:
             self.list.setCurrentIndex(QModelIndex())
             self.list.clearSelection()
@@ -149,6 +149,14 @@ class Sidebar(QFrame):
         index = self.list.currentIndex()
         if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
             self.list.edit(index)
+
+    def leave_search(self) -> bool:
+        """Show all chats again, where one searches; False where one does not."""
+        searching = bool(self.search.text()) and (self.search.hasFocus() or self.list.hasFocus())
+        if searching:
+            self.search.clear()
+            self.search.setFocus()
+        return searching
 
     def _say(self, text: str) -> None:
         self._nothing.setText(text)

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
 SHOWN_FOR = 10_000  # milliseconds
+_GAP = 8
+_BESIDE = 180  # pixels of the page that are left of it and right of it, its button among them
 
 
 class Toast(QFrame):
-    """over: its time has passed or another took its place, and the button was not clicked."""
+    """over: its time has passed or another took its place, and the button was not clicked.
+    covers: pixels that it takes at the bottom of its parent now, 0 when it has gone.
+    """
 
     over = Signal()
+    covers = Signal(int)
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, parent: QWidget, foot: QWidget) -> None:
+        """foot: what it stands above, where that shows."""
         super().__init__(parent)
+        self._foot = foot
+        foot.installEventFilter(self)
         self.setObjectName("toast")
         self._label = QLabel(self)
         self._button = QPushButton(self)
@@ -35,23 +44,43 @@ class Toast(QFrame):
     def say(self, text: str, button: str = "", what: Callable[[], object] | None = None) -> None:
         """Show the message; `what` is done if its button is clicked in time. Without one there is no button."""
         self.end()
-        self._label.setText(text)
+        self._label.setText(text.replace("/", "/\u200b"))  # so that a path, too, can be broken into lines
         self._button.setText(button)
         self._button.setVisible(bool(button))
         self._row.setContentsMargins(16, 8, 10 if button else 16, 8)
         self._what = what
         self.setAccessibleName(text)
-        self.adjustSize()
         self.place()
         self.show()
         self.raise_()
         self._timer.start()
 
     def place(self) -> None:
-        """Centre at the bottom of the parent."""
+        """Centre at the bottom of the parent, above its foot."""
         parent = self.parentWidget()
         assert parent is not None
-        self.move((parent.width() - self.width()) // 2, parent.height() - self.height() - 142)
+        self._label.setWordWrap(False)
+        wide = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 8
+        self._label.setFixedWidth(min(wide, max(160, parent.width() - _BESIDE)))
+        self._label.setWordWrap(True)
+        self._row.invalidate()
+        self.adjustSize()
+        bottom = self._foot.y() if self._foot.isVisible() else parent.height() - _GAP
+        self.move((parent.width() - self.width()) // 2, bottom - self.height() - _GAP)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The foot comes, goes, or grows."""
+        if event.type() in (QEvent.Type.Move, QEvent.Type.Show, QEvent.Type.Hide) and self.isVisible():
+            self.place()
+        return False
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.covers.emit(self.height() + 2 * _GAP)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self.covers.emit(0)
 
     def undo(self) -> bool:
         """Click the button, if it is there to click."""

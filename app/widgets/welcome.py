@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.language.words import later, say
+from app.language.words import later, say, sentences
 from app.theme import fonts
 from app.theme.icons import pixmap
 
@@ -50,6 +59,7 @@ class Welcome(QScrollArea):
         grid.setColumnStretch(1, 1)
         for number, button in enumerate(self._examples):
             button.setObjectName("example")
+            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)  # as tall as its neighbour
             button.clicked.connect(self._clicked)
             grid.addWidget(button, number // 2, number % 2)
         inner = QWidget(page)
@@ -79,7 +89,7 @@ class Welcome(QScrollArea):
         self._title.setText(say("What would you like to talk about?") if model else say("Welcome to Underhill"))
         self._note.setText(note)
         self._note.setVisible(bool(note))
-        self._plan.setText(" ".join(plan))
+        self._plan.setText(sentences(*plan))
         self._plan.setVisible(bool(plan))
         for button, example in zip(self._examples, map(say, SMALL if small else LARGE)):
             button.setProperty("prompt", example)

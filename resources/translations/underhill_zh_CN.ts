@@ -27,6 +27,11 @@
         </message>
         <message>
             <location filename="../../app/answer.py"></location>
+            <source>Waiting for the model to open  ·  {waited}</source>
+            <translation>等待模型打开  ·  {waited}</translation>
+        </message>
+        <message>
+            <location filename="../../app/answer.py"></location>
             <source>Reading your message: {share} % of {total} tokens, {reused} already known</source>
             <translation>正在读取你的消息：{total} 词元的 {share}%，其中 {reused} 词元无需重读</translation>
         </message>
@@ -154,6 +159,16 @@
             <location filename="../../app/attention.py"></location>
             <source>Your answer is there</source>
             <translation>回答已完成</translation>
+        </message>
+        <message>
+            <location filename="../../app/attention.py"></location>
+            <source>{model} has been imported.</source>
+            <translation>{model} 已导入。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attention.py"></location>
+            <source>downloading, {share}</source>
+            <translation>正在下载，{share}</translation>
         </message>
         <message>
             <location filename="../../app/attention.py"></location>
@@ -317,14 +332,46 @@
             <translation>对话已恢复保存。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>The quickest of those that run well here.</source>
-            <translation>在这台电脑上运行良好的模型中最快的一个。</translation>
+            <location filename="../../app/downloads_desk.py"></location>
+            <source>{done} of {total}</source>
+            <translation>{done} / {total}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/downloads_desk.py"></location>
+            <source>%n models are only partly here.</source>
+            <translation>
+                <numerusform>有 %n 个模型尚未下载完。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/downloads_desk.py"></location>
+            <source>{model} is only partly here: {so_far}.</source>
+            <translation>{model} 尚未下载完：{so_far}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/downloads_desk.py"></location>
+            <source>The download was paused, or halted when Underhill was closed.</source>
+            <translation>下载已暂停，或在关闭 Underhill 时中止。</translation>
+        </message>
+        <message>
+            <location filename="../../app/downloads_desk.py"></location>
+            <source>Go on</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/downloads_desk.py"></location>
+            <source>Downloads</source>
+            <translation>下载</translation>
         </message>
         <message>
             <location filename="../../app/first_run/advice.py"></location>
-            <source>The largest that answers here as fast as one reads.</source>
-            <translation>回答速度跟得上阅读的模型中最大的一个。</translation>
+            <source>Recommended: the quickest of those that run well here.</source>
+            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/advice.py"></location>
+            <source>Recommended: the largest that answers here as fast as one reads.</source>
+            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
         </message>
         <message>
             <location filename="../../app/first_run/advice.py"></location>
@@ -403,11 +450,6 @@
         </message>
         <message>
             <location filename="../../app/first_run/choice.py"></location>
-            <source>Go on</source>
-            <translation>继续</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/choice.py"></location>
             <source>Pause</source>
             <translation>暂停</translation>
         </message>
@@ -440,6 +482,58 @@
             <location filename="../../app/first_run/desk.py"></location>
             <source>{model} could not be fetched. {problem}</source>
             <translation>无法下载 {model}。{problem}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>{name} with %n cores.</source>
+            <translation>
+                <numerusform>{name}，%n 个核心。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>It runs on its battery, where it may be slower.</source>
+            <translation>正在使用电池，速度可能较慢。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>{limit} of memory, of which {free} are free now.</source>
+            <translation>内存 {limit}，目前可用 {free}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>What fits into that runs fastest.</source>
+            <translation>能放进可用内存的模型运行最快。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>Graphics card: {name} with {size}. This version of Underhill does not compute on it.</source>
+            <translation>显卡：{name}，显存 {size}。此版本的 Underhill 不使用它计算。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>{free} are free on the disk.</source>
+            <translation>磁盘剩余 {free}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>{amount} a second</source>
+            <translation>每秒 {amount}</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>It is fast ({speed}): models much bigger than the memory can run from it.</source>
+            <translation>磁盘很快（{speed}）：比内存大得多的模型也可以从磁盘运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>It is quick enough ({speed}) for models that are somewhat bigger than the memory.</source>
+            <translation>磁盘速度足够（{speed}），可以运行比内存略大的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/plainly.py"></location>
+            <source>It is slow ({speed}): choose models that fit into memory.</source>
+            <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
         </message>
         <message>
             <location filename="../../app/first_run/probe.py"></location>
@@ -490,6 +584,16 @@
             <location filename="../../app/first_run/steps.py"></location>
             <source>Measure again</source>
             <translation>重新测量</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/steps.py"></location>
+            <source>Show the figures</source>
+            <translation>显示数据</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/steps.py"></location>
+            <source>Hide the figures</source>
+            <translation>收起数据</translation>
         </message>
         <message>
             <location filename="../../app/first_run/steps.py"></location>
@@ -690,19 +794,14 @@
             <translation>打开</translation>
         </message>
         <message>
-            <location filename="../../app/library/discover.py"></location>
-            <source>On its way</source>
-            <translation>下载中</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>Downloads</source>
-            <translation>下载</translation>
-        </message>
-        <message>
             <location filename="../../app/library/downloads.py"></location>
             <source>Nothing is on its way. Models are under “Get models”.</source>
             <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Open the settings</source>
+            <translation>打开设置</translation>
         </message>
         <message>
             <location filename="../../app/library/downloads.py"></location>
@@ -714,6 +813,21 @@
             <location filename="../../app/library/downloads.py"></location>
             <source>Cancel</source>
             <translation>取消</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Cancel the download of {model}?</source>
+            <translation>取消下载 {model}？</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>The {amount} that have arrived are removed.</source>
+            <translation>已下载的 {amount} 将被删除。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Cancel the download</source>
+            <translation>取消下载</translation>
         </message>
         <message>
             <location filename="../../app/library/elsewhere.py"></location>
@@ -854,6 +968,11 @@
         </message>
         <message>
             <location filename="../../app/library/shelf.py"></location>
+            <source>{name} is back.</source>
+            <translation>{name} 已恢复。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
             <source>{model} is here.</source>
             <translation>{model} 已下载完成。</translation>
         </message>
@@ -871,6 +990,11 @@
             <location filename="../../app/library/words.py"></location>
             <source>Too big</source>
             <translation>过大</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>On its way</source>
+            <translation>下载中</translation>
         </message>
         <message>
             <location filename="../../app/library/words.py"></location>
@@ -924,11 +1048,6 @@
         </message>
         <message>
             <location filename="../../app/library/words.py"></location>
-            <source>{done} of {total}</source>
-            <translation>{done} / {total}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
             <source>{size}/s</source>
             <translation>{size}/s</translation>
         </message>
@@ -939,8 +1058,8 @@
         </message>
         <message>
             <location filename="../../app/library/yours.py"></location>
-            <source>Open now</source>
-            <translation>已打开</translation>
+            <source>In use</source>
+            <translation>使用中</translation>
         </message>
         <message>
             <location filename="../../app/library/yours.py"></location>
@@ -1044,6 +1163,16 @@
         </message>
         <message>
             <location filename="../../app/library/yours.py"></location>
+            <source>Empty the trash?</source>
+            <translation>清空回收站？</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>The deleted models are removed for good, which frees {amount}.</source>
+            <translation>已删除的模型将被永久移除，可释放 {amount}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
             <source>A folder for models</source>
             <translation>模型文件夹</translation>
         </message>
@@ -1061,6 +1190,16 @@
             <location filename="../../app/library_desk.py"></location>
             <source>GGUF models</source>
             <translation>GGUF 模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library_desk.py"></location>
+            <source>Another model is being imported. This one can follow when that has ended.</source>
+            <translation>正在导入另一个模型，结束后才能导入这个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library_desk.py"></location>
+            <source>Choose another…</source>
+            <translation>另选…</translation>
         </message>
         <message>
             <location filename="../../app/library_desk.py"></location>
@@ -1088,6 +1227,16 @@
             <translation>你的对话没有丢失。当时的情况记录在 {file}。</translation>
         </message>
         <message>
+            <location filename="../../app/main.py"></location>
+            <source>The engine ended unexpectedly the last time.</source>
+            <translation>引擎上次意外结束。</translation>
+        </message>
+        <message>
+            <location filename="../../app/main.py"></location>
+            <source>What is known of it is kept in {file}.</source>
+            <translation>已知的情况保存在 {file} 中。</translation>
+        </message>
+        <message>
             <location filename="../../app/model_desk.py"></location>
             <source>Write a message</source>
             <translation>输入消息</translation>
@@ -1096,6 +1245,11 @@
             <location filename="../../app/model_desk.py"></location>
             <source>Write a message – it is answered once the model is open</source>
             <translation>输入消息——模型打开后就会回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/model_desk.py"></location>
+            <source>The engine has stopped</source>
+            <translation>引擎已停止</translation>
         </message>
         <message>
             <location filename="../../app/model_desk.py"></location>
@@ -1121,11 +1275,6 @@
             <location filename="../../app/model_desk.py"></location>
             <source>It works, but more slowly than families that Underhill knows itself.</source>
             <translation>可以使用，但比 Underhill 原生支持的模型系列慢。</translation>
-        </message>
-        <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>{model} has been imported.</source>
-            <translation>{model} 已导入。</translation>
         </message>
         <message>
             <location filename="../../app/models.py"></location>
@@ -1204,6 +1353,26 @@
         </message>
         <message>
             <location filename="../../app/panels/figures.py"></location>
+            <source>Tokens per second</source>
+            <translation>每秒词元数</translation>
+        </message>
+        <message>
+            <location filename="../../app/panels/figures.py"></location>
+            <source>Reading the prompt</source>
+            <translation>读取提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/panels/figures.py"></location>
+            <source>Read from disk</source>
+            <translation>磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/panels/figures.py"></location>
+            <source>Waiting for the disk</source>
+            <translation>等待磁盘</translation>
+        </message>
+        <message>
+            <location filename="../../app/panels/figures.py"></location>
             <source>Tokens per second over the last half minute</source>
             <translation>最近半分钟的每秒词元数</translation>
         </message>
@@ -1241,26 +1410,6 @@
             <location filename="../../app/panels/figures.py"></location>
             <source>Precision of expert uses over the last half minute</source>
             <translation>最近半分钟使用专家的精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Tokens per second</source>
-            <translation>每秒词元数</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Reading the prompt</source>
-            <translation>读取提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Read from disk</source>
-            <translation>磁盘读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Waiting for the disk</source>
-            <translation>等待磁盘</translation>
         </message>
         <message>
             <location filename="../../app/panels/figures.py"></location>
@@ -1566,6 +1715,16 @@
         </message>
         <message>
             <location filename="../../app/presets/dialog.py"></location>
+            <source>Rename…</source>
+            <translation>重命名…</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Rename the preset</source>
+            <translation>重命名该预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
             <source>Delete the preset</source>
             <translation>删除预设</translation>
         </message>
@@ -1611,13 +1770,23 @@
         </message>
         <message>
             <location filename="../../app/presets/dialog.py"></location>
-            <source>Save preset</source>
-            <translation>保存预设</translation>
+            <source>Name of the preset</source>
+            <translation>预设名称</translation>
         </message>
         <message>
             <location filename="../../app/presets/dialog.py"></location>
-            <source>Name of the preset</source>
-            <translation>预设名称</translation>
+            <source>Rename preset</source>
+            <translation>重命名预设</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Another preset has this name already. Name of the preset</source>
+            <translation>已有同名的预设。预设名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Save preset</source>
+            <translation>保存预设</translation>
         </message>
         <message>
             <location filename="../../app/remedies.py"></location>
@@ -1625,9 +1794,26 @@
             <translation>重新启动引擎</translation>
         </message>
         <message>
-            <location filename="../../app/remedies.py"></location>
-            <source>Open the settings</source>
-            <translation>打开设置</translation>
+            <location filename="../../app/rewriting.py"></location>
+            <source>There is no question above this answer any more.</source>
+            <translation>这条回答上方已没有问题。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/rewriting.py"></location>
+            <source>This version and the %n messages after it were deleted.</source>
+            <translation>
+                <numerusform>已删除此版本及其后的 %n 条消息。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/rewriting.py"></location>
+            <source>The message was deleted.</source>
+            <translation>已删除这条消息。</translation>
+        </message>
+        <message>
+            <location filename="../../app/rewriting.py"></location>
+            <source>Let the answer end, or stop it with Esc; then this can be done.</source>
+            <translation>等回答结束，或按 Esc 停止它，然后再操作。</translation>
         </message>
         <message>
             <location filename="../../app/settings/appearance.py"></location>
@@ -1997,8 +2183,23 @@
         </message>
         <message>
             <location filename="../../app/shortcuts.py"></location>
+            <source>Next chat in the list</source>
+            <translation>列表中的下一个对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/shortcuts.py"></location>
+            <source>Chat before it in the list</source>
+            <translation>列表中的上一个对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/shortcuts.py"></location>
             <source>Search all messages</source>
             <translation>搜索所有消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/shortcuts.py"></location>
+            <source>Find in this chat</source>
+            <translation>在此对话中查找</translation>
         </message>
         <message>
             <location filename="../../app/shortcuts.py"></location>
@@ -2162,13 +2363,18 @@
         </message>
         <message>
             <location filename="../../app/transcript/actions.py"></location>
-            <source>Go on from where it was cut</source>
-            <translation>从中断处继续</translation>
+            <source>Go on from its end</source>
+            <translation>从末尾继续</translation>
         </message>
         <message>
             <location filename="../../app/transcript/actions.py"></location>
             <source>New chat from here</source>
             <translation>从此处新建对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Delete message</source>
+            <translation>删除消息</translation>
         </message>
         <message>
             <location filename="../../app/transcript/actions.py"></location>
@@ -2186,9 +2392,19 @@
             <translation>隐藏思考过程</translation>
         </message>
         <message>
+            <location filename="../../app/transcript/actions.py"></location>
+            <source>Edit this answer</source>
+            <translation>编辑此回答</translation>
+        </message>
+        <message>
             <location filename="../../app/transcript/details.py"></location>
             <source>Copy</source>
             <translation>复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>Copy the figures</source>
+            <translation>复制数据</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
@@ -2197,8 +2413,18 @@
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
+            <source>Save the figures</source>
+            <translation>保存数据</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
             <source>As a table (.csv) or as a picture (.png)</source>
             <translation>保存为表格（.csv）或图片（.png）</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/details.py"></location>
+            <source>Hide</source>
+            <translation>收起</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
@@ -2214,11 +2440,6 @@
             <location filename="../../app/transcript/details.py"></location>
             <source>{name}: {value}</source>
             <translation>{name}：{value}</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/details.py"></location>
-            <source>Save the figures</source>
-            <translation>保存数据</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
@@ -2239,6 +2460,21 @@
             <location filename="../../app/transcript/item.py"></location>
             <source>Thought</source>
             <translation>思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/menu.py"></location>
+            <source>Copy the address of the link</source>
+            <translation>复制链接地址</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/menu.py"></location>
+            <source>Copy selection</source>
+            <translation>复制所选内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/menu.py"></location>
+            <source>Copy selection as Markdown</source>
+            <translation>将所选内容复制为 Markdown</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -2287,6 +2523,11 @@
             <location filename="../../app/transcript/notes.py"></location>
             <source>This answer was cut off when Underhill closed.</source>
             <translation>Underhill 关闭时，这条回答被中断。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>You have edited this answer.</source>
+            <translation>你编辑过这条回答。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -2423,21 +2664,6 @@
             <location filename="../../app/transcript/view.py"></location>
             <source>Answer: {text}</source>
             <translation>回答：{text}</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/view.py"></location>
-            <source>Copy selection</source>
-            <translation>复制所选内容</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/view.py"></location>
-            <source>Copy selection as Markdown</source>
-            <translation>将所选内容复制为 Markdown</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/view.py"></location>
-            <source>Go on from here</source>
-            <translation>从此处继续</translation>
         </message>
         <message>
             <location filename="../../app/transfer/backup.py"></location>
@@ -2710,6 +2936,16 @@
         </message>
         <message>
             <location filename="../../app/widgets/chat_list.py"></location>
+            <source>an answer is being written</source>
+            <translation>正在生成回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/chat_list.py"></location>
+            <source>a new answer is there</source>
+            <translation>有新回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/chat_list.py"></location>
             <source>Found in {title}: {words}</source>
             <translation>在“{title}”中找到：{words}</translation>
         </message>
@@ -2821,6 +3057,53 @@
             <translation>输入下一条消息：此回答结束后发送</translation>
         </message>
         <message>
+            <location filename="../../app/widgets/drop_hint.py"></location>
+            <source>Drop the files here to attach them</source>
+            <translation>将文件拖放到此处即可添加附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/edit_strip.py"></location>
+            <source>Leave the message as it was</source>
+            <translation>保留原消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/edit_strip.py"></location>
+            <source>You are editing an earlier message. Sending it starts a new version from there.</source>
+            <translation>正在编辑之前的消息。发送后会从那里开始一个新版本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/edit_strip.py"></location>
+            <source>You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.</source>
+            <translation>你正在编辑一条回答。按 Enter 会存为新版本，不会向模型提问。</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/find_bar.py"></location>
+            <source>Place before</source>
+            <translation>上一处</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/find_bar.py"></location>
+            <source>Place after</source>
+            <translation>下一处</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/find_bar.py"></location>
+            <source>Close the search in this chat</source>
+            <translation>关闭对话内查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/find_bar.py"></location>
+            <source>Not in this chat.</source>
+            <translation>此对话中没有。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/widgets/find_bar.py"></location>
+            <source>{at} of %n messages</source>
+            <translation>
+                <numerusform>第 {at} 条，共 %n 条消息</numerusform>
+            </translation>
+        </message>
+        <message>
             <location filename="../../app/widgets/format.py"></location>
             <source>about a minute left</source>
             <translation>剩余约 1 分钟</translation>
@@ -2912,6 +3195,18 @@
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
+            <source>Downloading {share}</source>
+            <translation>正在下载 {share}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/widgets/header.py"></location>
+            <source>%n models are on their way</source>
+            <translation>
+                <numerusform>%n 个模型正在下载</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/header.py"></location>
             <source>Get and manage models…</source>
             <translation>获取和管理模型…</translation>
         </message>
@@ -2964,6 +3259,11 @@
             <location filename="../../app/widgets/import_dialog.py"></location>
             <source>Import</source>
             <translation>导入</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/import_dialog.py"></location>
+            <source>There is a model of this name already.</source>
+            <translation>已有同名的模型。</translation>
         </message>
         <message>
             <location filename="../../app/widgets/meter.py"></location>
@@ -3069,6 +3369,11 @@
             <translation>移出文件夹</translation>
         </message>
         <message>
+            <location filename="../../app/widgets/sure.py"></location>
+            <source>Keep it</source>
+            <translation>保留</translation>
+        </message>
+        <message>
             <location filename="../../app/widgets/trash_dialog.py"></location>
             <source>Recently deleted</source>
             <translation>最近删除</translation>
@@ -3155,16 +3460,6 @@
         </message>
         <message>
             <location filename="../../app/window.py"></location>
-            <source>You are editing an earlier message.</source>
-            <translation>你正在编辑之前的消息。</translation>
-        </message>
-        <message>
-            <location filename="../../app/window.py"></location>
-            <source>Sending it starts a new version from there; Esc leaves it as it was.</source>
-            <translation>发送后会从那里开始一个新版本；按 Esc 保持原样。</translation>
-        </message>
-        <message>
-            <location filename="../../app/window.py"></location>
             <source>Your settings cannot be saved.</source>
             <translation>无法保存你的设置。</translation>
         </message>
@@ -3176,6 +3471,31 @@
     </context>
     <context>
         <name>engine</name>
+        <message>
+            <location filename="../../engine/apart/parent.py"></location>
+            <source>The engine's process ended with exit code {code}.</source>
+            <translation>引擎进程已结束，退出代码为 {code}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/apart/parent.py"></location>
+            <source>The system ends programs so when memory runs out.</source>
+            <translation>内存耗尽时，系统会这样结束程序。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/apart/parent.py"></location>
+            <source>The engine's process was ended by {name}.{why}</source>
+            <translation>引擎进程被 {name} 结束。{why}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/api/__init__.py"></location>
+            <source>The engine has stopped working.</source>
+            <translation>引擎停止了工作。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/api/__init__.py"></location>
+            <source>Your chats are safe. Start it again to go on.</source>
+            <translation>你的对话是安全的。重新启动引擎即可继续。</translation>
+        </message>
         <message>
             <location filename="../../engine/errors.py"></location>
             <source>Something went wrong inside Underhill.</source>
@@ -3280,6 +3600,11 @@
             <location filename="../../engine/experts/loader_threads.py"></location>
             <source>Reading expert {expert} of layer {layer} failed: {defect}.</source>
             <translation>读取第 {layer} 层的专家 {expert} 失败：{defect}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/experts/native_cache.py"></location>
+            <source>There is no memory left for experts.</source>
+            <translation>没有内存可以留给专家了。</translation>
         </message>
         <message>
             <location filename="../../engine/experts/policies/choice.py"></location>
@@ -3543,8 +3868,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/fit.py"></location>
-            <source>Too big for the disk: it takes {disk}, and {disk_free} are free there.</source>
-            <translation>磁盘放不下：它需要 {disk}，而那里空闲 {disk_free}。</translation>
+            <source>Too big for the disk: it takes {disk}, {disk_margin} should stay free, and {disk_free} are free there.</source>
+            <translation>磁盘放不下：它需要 {disk}，另外应留出 {disk_margin}，而那里空闲 {disk_free}。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/fit.py"></location>
@@ -3958,8 +4283,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/damage.py"></location>
-            <source>Import it again. `underhill-cli verify {model}` names everything that is damaged.</source>
-            <translation>请重新导入。`underhill-cli verify {model}` 会列出所有损坏之处。</translation>
+            <source>Import it again. “Check every byte” in the library, or `underhill-cli verify {model}`, names everything that is damaged.</source>
+            <translation>请重新导入。模型库里的“完整校验”或 `underhill-cli verify {model}` 会列出所有损坏之处。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/damage.py"></location>
@@ -4050,6 +4375,16 @@
             <location filename="../../engine/hub/folders.py"></location>
             <source>Choose the folder that holds it, or import the model.</source>
             <translation>请选择包含它的文件夹，或导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>{path} cannot be made: there is no folder {parent}.</source>
+            <translation>无法创建 {path}：不存在文件夹 {parent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
+            <source>Make that folder first, or connect the disk that it is on.</source>
+            <translation>先创建该文件夹，或连接它所在的磁盘。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/folders.py"></location>
@@ -4193,13 +4528,13 @@
         </message>
         <message>
             <location filename="../../engine/hub/importer.py"></location>
-            <source>Quantizing layer {index} of {last}</source>
-            <translation>正在量化第 {index} 层，共 {last} 层</translation>
+            <source>Copying the other weights</source>
+            <translation>正在复制其他权重</translation>
         </message>
         <message>
             <location filename="../../engine/hub/importer.py"></location>
-            <source>Copying the other weights</source>
-            <translation>正在复制其他权重</translation>
+            <source>Quantizing layer {index} of {last}</source>
+            <translation>正在量化第 {index} 层，共 {last} 层</translation>
         </message>
         <message>
             <location filename="../../engine/hub/importer.py"></location>
@@ -4643,13 +4978,23 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Underhill is set to stay offline.</source>
-            <translation>Underhill 已设为保持离线。</translation>
+            <source>Try again later; what has arrived is kept.</source>
+            <translation>稍后再试；已到的部分会保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download.</source>
+            <translation>变量 HF_HUB_OFFLINE 要求如此：要搜索和下载，先去掉它，再重新启动 Underhill。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
             <source>Switch that off in the settings to search and download.</source>
             <translation>要搜索和下载，请在设置中关闭它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Underhill is set to stay offline.</source>
+            <translation>Underhill 已设为保持离线。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -4748,11 +5093,6 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Try again later. What has arrived is kept; try again to continue.</source>
-            <translation>请稍后再试。已下载的部分已保留；重试即可继续。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
             <source>{name} is shorter on {host} than its list of files says.</source>
             <translation>{host} 上的 {name} 比其文件列表所写的短。</translation>
         </message>
@@ -4813,13 +5153,23 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Give Underhill a new one (in the settings, or with `underhill-cli token`).</source>
+            <translation>请给 Underhill 一个新令牌（在设置中，或用 `underhill-cli token`）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
             <source>{host} asks for a token.</source>
             <translation>{host} 要求提供令牌。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Give Underhill a new one (in the settings, or with `underhill-cli token`). {note}</source>
-            <translation>请给 Underhill 一个新令牌（在设置中，或用 `underhill-cli token`）。{note}</translation>
+            <source>Give Underhill a token of yours (in the settings, or with `underhill-cli token`). {note}</source>
+            <translation>请给 Underhill 一个你的令牌（在设置中，或用 `underhill-cli token`）。{note}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Wait some minutes</source>
+            <translation>请等待几分钟</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -4828,8 +5178,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Wait some minutes</source>
-            <translation>请等待几分钟</translation>
+            <source>Wait {ceil} minutes</source>
+            <translation>请等待 {ceil} 分钟</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -4880,6 +5230,11 @@
             <location filename="../../engine/hub/remote/errors.py"></location>
             <source>{name} should have {promised} bytes, and {sent} are offered.</source>
             <translation>{name} 应有 {promised} 字节，而对方提供的是 {sent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Try again, through another network if you can. If it stays so, choose another copy of the model.</source>
+            <translation>再试一次，可以的话换个网络；如果还是这样，换该模型的另一份。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5000,6 +5355,11 @@
             <location filename="../../engine/hub/remote/outline.py"></location>
             <source>{name} of {repo} is not an object.</source>
             <translation>{repo} 的 {name} 不是对象。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/outline.py"></location>
+            <source>{name} of {repo} arrives damaged.</source>
+            <translation>{repo} 的 {name} 收到时已损坏。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/outline.py"></location>
@@ -5777,6 +6137,16 @@
             <translation>此处理器不能用 {way} 计算 SHA-256</translation>
         </message>
         <message>
+            <location filename="../../engine/kernels/shelf.py"></location>
+            <source>no memory for a table of experts</source>
+            <translation>没有内存可用于专家表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/shelf.py"></location>
+            <source>no memory for how an expert is read</source>
+            <translation>没有内存可用于读取专家的信息</translation>
+        </message>
+        <message>
             <location filename="../../engine/models/compat/decoder.py"></location>
             <source>This family runs through the compatibility backend, which is slower than Underhill's own decoder.</source>
             <translation>此模型系列通过兼容后端运行，比 Underhill 自己的解码器慢。</translation>
@@ -6007,16 +6377,6 @@
             <translation>正在下载</translation>
         </message>
         <message>
-            <location filename="../../engine/service/lane.py"></location>
-            <source>The engine has stopped working.</source>
-            <translation>引擎停止了工作。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/service/lane.py"></location>
-            <source>Your chats are safe. Start it again to go on.</source>
-            <translation>你的对话是安全的。重新启动引擎即可继续。</translation>
-        </message>
-        <message>
             <location filename="../../engine/service/librarian.py"></location>
             <source>Paused: {text}</source>
             <translation>已暂停：{text}</translation>
@@ -6148,8 +6508,8 @@
         </message>
         <message>
             <location filename="../../engine/session/pressure.py"></location>
-            <source>There is memory again: {after} of experts are kept, as planned.</source>
-            <translation>内存又充足了：按计划保留 {after} 的专家。</translation>
+            <source>There is memory again: {planned} of experts are kept, as planned.</source>
+            <translation>内存又够用了：按计划保留 {planned} 的专家。</translation>
         </message>
         <message>
             <location filename="../../engine/session/reading_ahead.py"></location>
@@ -6548,8 +6908,28 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Bits of an expert at full precision; top is all that is stored.</source>
-            <translation>全精度专家的位数；“最高”表示使用所保存的全部位数。</translation>
+            <source>Bits of an expert that runs at full precision.</source>
+            <translation>以完整精度运行的专家的位数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>All that is stored</source>
+            <translation>存储的全部位数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>8 bits</source>
+            <translation>8 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>4 bits</source>
+            <translation>4 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>2 bits</source>
+            <translation>2 位</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -6558,8 +6938,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Share of the model's expert bytes kept in memory; empty lets Underhill choose.</source>
-            <translation>模型的专家数据中保留在内存里的比例；留空则由 Underhill 决定。</translation>
+            <source>Share of the model's experts kept in memory, from 0 to 1: 0.5 is half of them. Empty lets Underhill choose.</source>
+            <translation>模型的专家保留在内存中的比例，从 0 到 1：0.5 即一半。留空则由 Underhill 选择。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -6578,13 +6958,43 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Which expert leaves memory when room is needed. hobbit weighs how recently and how often each was used in this chat, at which precision, and how soon its layer's turn comes. lru: the one unused for longest; lru_layer: the same for each layer alone; lfu: the one used least; edgemoe: use and turn; activation: the one that chats like this one use least.</source>
-            <translation>需要空间时，哪个专家离开内存。Hobbit 权衡每个专家在此对话中最近何时使用、使用的频率和精度，以及还有多久轮到它所在的层。Lru：最久未用的；Lru layer：同上，但各层分开；Lfu：使用最少的；Edgemoe：使用频率与轮次；Activation：与此相似的对话最少使用的。</translation>
+            <source>Which expert leaves memory when room is needed. HOBBIT weighs how recently and how often each was used in this chat, at which precision, and how soon its layer's turn comes. LRU: the one unused for longest; LRU per layer: the same for each layer alone; LFU: the one used least; EdgeMoE: use and turn; Activation: the one that chats like this one use least.</source>
+            <translation>需要空间时，哪个专家离开内存。HOBBIT 会权衡每个专家在此对话中多近、多频繁地被使用，使用时的精度，以及多久轮到它所在的层。LRU：最久未使用的；LRU（每层）：每层单独计算；LFU：使用最少的；EdgeMoE：使用次数和轮次；激活：与此类似的对话最少使用的。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Weights of the policy hobbit</source>
-            <translation>Hobbit 策略的权重</translation>
+            <source>HOBBIT</source>
+            <translation>HOBBIT</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>LRU</source>
+            <translation>LRU</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>LRU per layer</source>
+            <translation>LRU（每层）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>LFU</source>
+            <translation>LFU</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>EdgeMoE</source>
+            <translation>EdgeMoE</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Activation</source>
+            <translation>激活感知</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Weights of HOBBIT</source>
+            <translation>HOBBIT 的权重</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -6758,8 +7168,18 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, and float32 for small models; int4 is half as large and less precise.</source>
-            <translation>注意力和其他权重在内存中的保存方式。“自动”使用 8 位，损失不大于 bf16，小模型则用 float32；int4 大小减半，但精度较低。</translation>
+            <source>How attention and the other weights are held in memory. Auto takes 8 bits, which lose no more than bf16, and float32 for small models; 4 bits are half as large and less precise.</source>
+            <translation>注意力和其他权重在内存中的保存方式。自动采用 8 位，损失不超过 bf16，小模型采用 float32；4 位只占一半空间，但精度较低。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>float32</source>
+            <translation>float32</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>bf16</source>
+            <translation>bf16</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -6813,8 +7233,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Pause imports on battery</source>
-            <translation>使用电池时暂停导入</translation>
+            <source>Pause imports on battery (%)</source>
+            <translation>使用电池时暂停导入（%）</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -6848,23 +7268,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Activation</source>
-            <translation>Activation</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
             <source>Balanced</source>
             <translation>均衡</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Bf16</source>
-            <translation>bf16</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Edgemoe</source>
-            <translation>Edgemoe</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -6875,36 +7280,6 @@
             <location filename="../../engine/settings.py"></location>
             <source>Fast</source>
             <translation>快速</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Hobbit</source>
-            <translation>Hobbit</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Int4</source>
-            <translation>int4</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Int8</source>
-            <translation>int8</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Lfu</source>
-            <translation>Lfu</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Lru</source>
-            <translation>Lru</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Lru layer</source>
-            <translation>Lru layer</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -6920,11 +7295,6 @@
             <location filename="../../engine/settings.py"></location>
             <source>On</source>
             <translation>开</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Top</source>
-            <translation>最高</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -7203,8 +7573,8 @@
         </message>
         <message>
             <location filename="../../engine/store/output.py"></location>
-            <source>{room} there and import again: it continues where it stopped.</source>
-            <translation>{room}，然后再次导入：会从停下的地方继续。</translation>
+            <source>{room} there and try again: it continues where it stopped.</source>
+            <translation>{room}，然后再试一次：会从停下的地方继续。</translation>
         </message>
         <message>
             <location filename="../../engine/store/problems.py"></location>
@@ -7265,6 +7635,11 @@
             <location filename="../../engine/store/reader.py"></location>
             <source>Choose a model from the library, or import one.</source>
             <translation>请从模型库中选择模型，或导入一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/table.py"></location>
+            <source>row {row} of tensor {name} does not match its checksum</source>
+            <translation>张量 {name} 的第 {row} 行与其校验和不符</translation>
         </message>
         <message>
             <location filename="../../engine/store/verify.py"></location>

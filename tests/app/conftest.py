@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 if sys.platform.startswith("linux") and not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -21,12 +22,16 @@ from pytestqt.qtbot import QtBot
 from app.assembly import Underhill
 from app.inbox import Inbox
 from app.paths import Paths
+from app.theme import fonts
 from app.theme.theme import Theme
 from app.window import MainWindow
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
+from tests.waiting import LONGEST
 
 HERE = Path(__file__).parent
+_LONGEST = int(1000 * LONGEST)  # milliseconds
+_ENDING = 10.0  # seconds
 OFFSCREEN = "This plugin does not support propagateSizeHints()"  # of a platform without windows; nothing else may warn
 
 
@@ -58,8 +63,32 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
 def no_thread_left() -> Iterator[None]:
     before = set(threading.enumerate())
     yield
-    left = [t for t in threading.enumerate() if t not in before]
-    assert not left, f"threads left running: {left}"
+    for thread in set(threading.enumerate()) - before:
+        thread.join(_ENDING)  # one that has been told to end may be about to
+        assert not thread.is_alive(), f"left running: {thread}"
+
+
+class Patient(QtBot):
+    """Waits as long as a busy computer needs: what is waited for comes at once where nothing is wrong."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = _LONGEST) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: Any, *, timeout: int = _LONGEST, **more: Any) -> Any:
+        return super().waitSignal(signal, timeout=timeout, **more)
+
+
+@pytest.fixture(scope="session")
+def qapp(qapp: QApplication) -> QApplication:
+    """With the typefaces that come with the window: how wide a text is does not hang on the tests before it."""
+    fonts.load()
+    qapp.setFont(fonts.text())
+    return qapp
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    return Patient(request)
 
 
 @pytest.fixture

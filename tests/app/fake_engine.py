@@ -12,6 +12,10 @@ from dataclasses import replace
 from typing import Any
 
 from engine import api
+from engine.hardware.computer import describe
+from engine.hardware.machine import DiskPoint, Machine, Memory
+from engine.hardware.processor import Processor
+from engine.hardware.rates import Rates
 from tests.app.fake_hub import FakeHub
 
 LAYERS, EXPERTS = 16, 32
@@ -22,21 +26,22 @@ _FOLDERS = (api.AddFolder, api.ForgetFolder, api.ListFolders)
 BUILTIN = api.ModelCard(
     "builtin", "Little Hill 21M", "olmoe", "/models/builtin", 21_000_000, 8_000_000, 38_000_000, 30_000_000, LAYERS,
     LAYERS, EXPERTS, 4, 1024, (2, 4, 8), "lean",
-    "This small model comes with Underhill so that you can try it at once. It is good for small talk and short "
-    "stories; for facts, code and long answers import a larger one.",
-    plan=("All experts fit in memory.", "Native kernels (AVX2) compute on 4 threads."),
+    "A very small model (21 million parameters) that comes with Underhill, to try the app and see experts at work. It "
+    "makes small talk and is often wrong; import a bigger model for real use.",
+    plan=("All 38.0 MB of experts fit in memory, so every one runs at 8 bits whatever the dial says.",
+          "Native kernels (AVX2) compute on 4 threads."),
 )  # fmt: skip
 LARGE = api.ModelCard(
     "olmoe-1b-7b", "OLMoE 1B-7B Instruct", "olmoe", "/models/olmoe", 6_900_000_000, 1_300_000_000, 7_400_000_000,
     6_900_000_000, LAYERS, LAYERS, EXPERTS, 8, 4096, (2, 4, 8), "lean",
-    plan=("A quarter of the experts fits in memory; the rest is read from disk when it is needed.",),
+    plan=("1.7 GB of 6.9 GB of experts (25 %) are kept in memory at 8 bits; the rest is read from disk when needed.",),
 )  # fmt: skip
-COMPUTER = api.Computer(
-    None, None, None, "",  # type: ignore[arg-type]  # the window shows its sentences alone
-    ("AMD Ryzen 7 7840U: 8 cores, 16 threads; avx512_vnni kernels on 8 threads.",
-     "11.2 GB of 16.0 GB of memory are free; it is read at 52 GB/s.", "212 GB are free on the disk.",
-     "The disk reads experts at 3.1 GB/s; at best, 3.4 GB/s (4 MB at a time, 4 at once, past the file cache)."),
-)  # fmt: skip
+POINTS = (DiskPoint(4_000_000, 4, True, 3.4e9), DiskPoint(1_000_000, 4, True, 3.1e9))
+MACHINE = Machine(8, Memory(16_000_000_000, 11_200_000_000), 52e9, 3.1e9, 212_000_000_000, "avx512vnni",
+                  disk_points=POINTS)  # fmt: skip
+COMPUTER = describe(
+    Processor("AMD Ryzen 7 7840U", 8, 8, 16), MACHINE, Rates(52e9, 8, POINTS, {2: 0.9, 4: 0.97, 8: 0.98})
+)
 SENTENCE = "The hill was quiet, and under it the small lamps were lit one after another. "
 
 
@@ -49,13 +54,17 @@ class FakeEngine:
     """Implements api.Engine. Everything it will say can be set before the window is opened.
 
     rate: tokens per second, 0 for as fast as can be. script(messages) returns the answer. fail: what the next
-    command of that kind fails with.
+    command of that kind fails with. ends: while it is cleared, an answer whose words are all said does not end.
+    goes_on: while it is cleared, opening a model and measuring the computer come no further than half their way.
     """
 
     def __init__(self, on_event: Callable[[api.Event], None]) -> None:
         self._on_event = on_event
         self.rate = 0.0
-        self.load_seconds = 0.0
+        self.ends = threading.Event()
+        self.ends.set()
+        self.goes_on = threading.Event()
+        self.goes_on.set()
         self.probe_seconds = 0.0
         self.cards: tuple[api.ModelCard, ...] = (BUILTIN, LARGE)
         self.script: Callable[[tuple[api.Message, ...]], str] = lambda messages: SENTENCE * 3
@@ -166,21 +175,26 @@ class FakeEngine:
     def _load(self, command: api.LoadModel) -> api.Event:
         steps = 20
         for step in range(steps):
-            self._on_event(api.Progress(command.id, "Reading the weights", step, steps, "bytes"))
-            time.sleep(self.load_seconds / steps)
-            if command.id in self._cancelled:
+            self._on_event(api.Progress(command.id, "Opening the model", step, steps, "bytes"))
+            if self._halts(command, step == steps // 2):
                 return api.Cancelled(command.id)
         card = next((c for c in self.cards if c.name == command.model), self.cards[0])
         self._on_event(self.snapshot(False))
         return api.Done(command.id, card)
 
     def _probe(self, command: api.ProbeComputer) -> api.Event:
-        for step, what in enumerate(("memory", "processor", "disk", "disk")):
+        for step, what in enumerate(("memory", "kernels", "the disk", "the disk")):
             self._on_event(api.Progress(command.id, f"Measuring {what}", step, 4, "steps"))
             time.sleep(self.probe_seconds / 4)
-            if command.id in self._cancelled:
+            if self._halts(command, step == 2):
                 return api.Cancelled(command.id)
         return api.Done(command.id, COMPUTER)
+
+    def _halts(self, command: api.Command, half: bool) -> bool:
+        """Whether it was cancelled."""
+        while half and command.id not in self._cancelled and not self.goes_on.wait(0.005):
+            pass
+        return command.id in self._cancelled
 
     def _generate(self, command: api.Generate) -> api.Event:
         started = time.monotonic()
@@ -202,6 +216,9 @@ class FakeEngine:
             self._tell()
             if self.rate:
                 time.sleep(max(0.0, read + (number + 1) / self.rate - time.monotonic()))
+        while not self.ends.wait(0.005) and finish != "cancelled":
+            if command.id in self._cancelled:
+                finish = "cancelled"
         c = self._counts
         stats = api.Stats(
             text, tuple(tokens), finish, prompt, 0, self.dropped, max(0.01, read - started), time.monotonic() - read,

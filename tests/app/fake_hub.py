@@ -8,27 +8,37 @@ from collections.abc import Callable
 from engine import api
 
 GB = 1_000_000_000
-FITS = api.Fit("fits", "It runs at 9 to 14 tokens a second; the disk sets the pace.", (9.0, 14.0), 4 * GB, 18 * GB,
-               17 * GB, 4)  # fmt: skip
-SLOW = api.Fit("slow", "It runs at 0.8 to 1.5 tokens a second: most experts come from the disk.", (0.8, 1.5), 7 * GB,
+_PART = "% of its experts in memory, the rest read from disk."
+FITS = api.Fit("fits", f"Fits: about 9 to 14 tokens a second with 4-bit experts, 62 {_PART}", (9.0, 14.0), 4 * GB,
+               18 * GB, 17 * GB, 4)  # fmt: skip
+SLOW = api.Fit("slow", f"Slow: about 0.8 to 1.5 tokens a second with 4-bit experts, 9 {_PART}", (0.8, 1.5), 7 * GB,
                70 * GB, 66 * GB, 4)  # fmt: skip
-TOO_BIG = api.Fit("too_big", "Too big: what it always needs takes 21 GB of memory, and 9.4 GB are free.", None,
-                  21 * GB, 380 * GB, 360 * GB, 4)  # fmt: skip
-QWEN = api.HubModel("Qwen/Qwen3-30B-A3B", "Qwen3 30B A3B", "qwen3_moe", 30_500_000_000, 61 * GB, "apache-2.0",
-                    "An all-rounder that thinks before it answers, in a hundred languages.", 3_300_000_000, 40960,
-                    fit=FITS)  # fmt: skip
-GLM = api.HubModel("zai-org/GLM-4.5-Air", "GLM 4.5 Air", "glm4_moe", 106_000_000_000, 220 * GB, "mit",
-                   "Strong at code and at using tools.", 12_000_000_000, 131072, fit=SLOW)  # fmt: skip
-DEEPSEEK = api.HubModel("deepseek-ai/DeepSeek-V3.1", "DeepSeek V3.1", "deepseek_v3", 671_000_000_000, 688 * GB, "mit",
-                        "One of the largest open models.", 37_000_000_000, 131072, fit=TOO_BIG)  # fmt: skip
-GPT_OSS = api.HubModel("openai/gpt-oss-20b", "gpt-oss 20B", "gpt_oss", 20_900_000_000, 14 * GB, "apache-2.0",
-                       "Small and quick; comes in 4 bits.", 3_600_000_000, 131072, fit=FITS)  # fmt: skip
+TOO_BIG = api.Fit(
+    "too_big", "Too big for the disk: it takes 360 GB, 2.0 GB should stay free, and 212 GB are free there.",
+    None, 21 * GB, 380 * GB, 360 * GB, 4,
+)  # fmt: skip
+QWEN = api.HubModel(
+    "Qwen/Qwen3-30B-A3B", "Qwen3 30B A3B", "qwen3_moe", 30_500_000_000, 61 * GB, "apache-2.0",
+    "A good all-rounder that answers at once, without thinking first.", 3_300_000_000, 40960, fit=FITS,
+)  # fmt: skip
+GLM = api.HubModel(
+    "zai-org/GLM-4.5-Air", "GLM 4.5 Air", "glm4_moe", 106_000_000_000, 220 * GB, "mit",
+    "A large all-rounder, good at programs and long tasks.", 12_000_000_000, 131072, fit=SLOW,
+)  # fmt: skip
+DEEPSEEK = api.HubModel(
+    "deepseek-ai/DeepSeek-V3.1", "DeepSeek V3.1", "deepseek_v3", 671_000_000_000, 688 * GB, "mit",
+    "Among the strongest open models, and among the largest.", 37_000_000_000, 131072, fit=TOO_BIG,
+)  # fmt: skip
+GPT_OSS = api.HubModel(
+    "openai/gpt-oss-20b", "gpt-oss 20B", "gpt_oss", 20_900_000_000, 14 * GB, "apache-2.0",
+    "Small enough for most computers, thinks briefly before it answers.", 3_600_000_000, 131072, fit=FITS,
+)  # fmt: skip
 CATALOGUE = (GPT_OSS, QWEN, GLM, DEEPSEEK)
 FOUND = (
     api.FoundModel("LM Studio", "Qwen3 30B A3B Instruct", "qwen3-30b-a3b", "/models/q.gguf", "gguf", 18 * GB,
                    "qwen3moe", "Q4_K_M", 128, template=True, can_open=True, fit=FITS),
     api.FoundModel("Ollama", "llama3.2", "llama3.2", "/ollama/x", "gguf", 2 * GB, "llama", "Q4_K_M",
-                   why_not="It is no Mixture-of-Experts model."),
+                   why_not="It is dense, without routed experts; Underhill runs Mixture-of-Experts models."),
 )  # fmt: skip
 FOLDER = api.ModelFolder("/home/me/.local/share/underhill/models", True, True, True, True, 120 * GB, 500 * GB, 25 * GB)
 
@@ -64,7 +74,7 @@ class FakeHub:
                     48, 48, 128, 8, ((8, 33 * GB), (4, 17 * GB)), ((8, SLOW), (4, FITS)),
                 )  # fmt: skip
             case api.FindModels():
-                self._emit(api.Progress(command.id, "Looking through LM Studio", 1, 0, "models"))
+                self._emit(api.Progress(command.id, "Looking at Qwen3 30B A3B", 1, 0, "models"))
                 return self.found
             case api.ListFolders() | api.AddFolder() | api.ForgetFolder():
                 return self.folders

@@ -19,7 +19,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QDialog
 
 from app.assembly import Underhill
-from app.chats.records import Attachment, Chat, new_id
+from app.chats.records import Attachment, Chat, Place, StoredMessage, new_id
 from app.chats.store import ChatStore
 from app.panels.history import LENGTH
 from app.panels.pictures import MEANINGS
@@ -96,11 +96,11 @@ class Person:
         self._answered()
 
     def _again(self) -> None:
-        self._window._again_last()
+        self._window.rewriting.again_last()
         self._answered()
 
     def _edit(self) -> None:
-        self._window._edit_last()
+        self._window.rewriting.edit_last()
         self._window.composer.edit.appendPlainText("I mean the other one.")
         self._window.composer._send()
         self._answered()
@@ -108,11 +108,10 @@ class Person:
     def _version(self) -> None:
         self._again()
         self._window.transcript.step.emit(self._conversation.messages[-1].id, -1)
-        self._window.transcript.show_details(self._conversation.messages[-1].id)
-        self._close_dialogs()
+        self._window.transcript.toggle_details(self._conversation.messages[-1].id)
 
     def _stop(self) -> None:
-        self._window._again_last()
+        self._window.rewriting.again_last()
         self.until(lambda: len(self._window.transcript.items[-1].message.content) > 200)
         self._conversation.stop()
         self._answered()
@@ -188,10 +187,12 @@ class Person:
 
 
 def fill(folder: Path, chats: int = CHATS) -> None:
-    """Chats to switch between."""
+    """Chats to switch between: the same at each run, each with a message and a place in it, as all have in the end."""
     store = ChatStore(folder / "chats.db")
-    for number in range(chats):
-        store.create(Chat(new_id(), f"Chat {number}"))
+    for number in range(1, chats + 1):
+        message = StoredMessage(new_id(), number, None, "user", f"What of hill {number}?")
+        store.create(Chat(number, f"Chat {number}"), message)
+        store.set_place(number, Place(message.id, 0))
     store.close()
 
 

@@ -217,7 +217,7 @@ def _built_in(studio: Studio) -> None:
 
     if studio.wanted and "built-in-model" not in studio.wanted:
         return
-    underhill = studio.open(api.start)
+    underhill = studio.open(api.start_apart)
     underhill.conversation.sampling = {"temperature": 0.0, "max_tokens": 300}
     studio.wait(lambda: underhill.models.state == "ready")
     for question in ("Hello! Who are you?", "Tell me a short story about a fox."):

@@ -13,7 +13,6 @@ from app.chats import folders
 from app.chats.records import Attachment
 from app.library.details import Details
 from app.presets.dialog import StyleDialog
-from app.transcript.details import AnswerDetails
 from app.widgets.import_dialog import ImportDialog
 from app.widgets.trash_dialog import TrashDialog
 from engine import api
@@ -53,7 +52,18 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
     qtbot.waitUntil(lambda: all("·" in chip.text for chip in window.composer.attached.chips))
     qtbot.wait(50)  # the new chips find their places
     yield "a chat", window
+    window.transcript.toggle_details(underhill.conversation.messages[-1].id)
+    qtbot.wait(50)
+    yield "figures of an answer", window
+    window.transcript.toggle_details(underhill.conversation.messages[-1].id)
     window.banners.banners[0].dismiss()
+    window.finding.open()
+    window.find_bar.edit.setText("hello")
+    window.rewriting.edit_last()
+    qtbot.waitUntil(lambda: bool(window.find_bar.count.text()))
+    yield "finding in a chat, and editing a question", window
+    window.finding.close()
+    window.rewriting.leave_off()
     hub = engine_of(underhill).hub
     hub.deleted = (api.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
     library = window.library.show()
@@ -91,8 +101,6 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
         sheet.reject()
     window.chats.open_style()
     yield from _opened(qtbot, window, "style of the chat", StyleDialog)
-    window.transcript.show_details(underhill.conversation.messages[-1].id)
-    yield from _opened(qtbot, window, "details of an answer", AnswerDetails)
     window.library.show()
     underhill.shelf.describe(QWEN.repo)
     yield from _opened(qtbot, window, "details of a model", Details)

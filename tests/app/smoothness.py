@@ -101,7 +101,7 @@ def main() -> int:
     options = parser.parse_args()
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication([])
-    start = api.start if options.real else scripted(rate=options.rate, script=lambda messages: LONG_ANSWER * 400)
+    start = api.start_apart if options.real else scripted(rate=options.rate, script=lambda messages: LONG_ANSWER * 400)
     with tempfile.TemporaryDirectory() as folder:
         underhill = Underhill(application, lived_in(Path(folder)), start)
         underhill.window.resize(1280, 820)

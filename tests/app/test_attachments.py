@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QPlainTextEdit
 from pytestqt.qtbot import QtBot
 
@@ -150,8 +151,12 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     underhill = launch(context=1000, script=lambda messages: "Yes.")
     composer, meter = underhill.window.composer, underhill.window.composer.meter
     composer.edit.setPlainText("x" * 400)
-    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10% of context")
+    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
     assert meter.property("level") == "fine"
+    for _ in range(2):  # counted once more, as when something else has changed
+        with qtbot.waitSignal(underhill.counting.told) as again:
+            underhill.models.changed.emit()
+        assert again.args == [0, 100, 1000]
     composer.edit.setPlainText("x" * 3200)
     qtbot.waitUntil(lambda: meter.property("level") == "warning")
     composer.edit.setPlainText("x" * 4040)
@@ -183,3 +188,22 @@ def test_the_system_prompt_comes_first_and_questions_in_a_row_are_one_turn() -> 
     two = StoredMessage(2, 1, 1, "user", "b", attachments=(Attachment("f", "t"),))
     read_ = turns([one, two], "Be brief.")
     assert [(m.role, m.content) for m in read_] == [("system", "Be brief."), ("user", "a\n\nf:\n```\nt\n```\n\nb")]
+
+
+def test_files_dragged_over_the_window_are_told_where_to_go(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    window = launch().window
+    path = tmp_path / "plan.txt"
+    path.write_text("A plan.")
+    files, words = QMimeData(), QMimeData()
+    files.setUrls([QUrl.fromLocalFile(str(path))])
+    words.setText("only words")
+    for data, told in ((words, False), (files, True)):
+        common = Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        window.dragEnterEvent(QDragEnterEvent(QPoint(400, 300), *common))
+        assert window.drop_hint.isVisible() == told
+    window.dragLeaveEvent(QDragLeaveEvent())
+    assert window.drop_hint.isHidden()
+    window.dragEnterEvent(QDragEnterEvent(QPoint(400, 300), *common))
+    window.dropEvent(QDropEvent(QPointF(400, 300), *common))
+    assert window.drop_hint.isHidden()
+    qtbot.waitUntil(lambda: [a.name for a in window.composer.attachments] == ["plan.txt"])

@@ -38,7 +38,9 @@ def messages(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def beside(underhill: Underhill, clock: Clock) -> Attention:
-    return Attention(underhill.window, underhill.conversation, underhill.models, underhill.theme, clock)
+    return Attention(
+        underhill.window, underhill.conversation, underhill.models, underhill.shelf, underhill.theme, clock
+    )
 
 
 def answer(qtbot: QtBot, underhill: Underhill, clock: Clock, seconds: float) -> None:

@@ -147,3 +147,27 @@ def test_rename_and_search(qtbot: QtBot, launch: Launch) -> None:
     qtbot.waitUntil(lambda: model.rows[1].title == "quinces")  # type: ignore[union-attr]
     qtbot.keyClicks(underhill.window.sidebar.search, "QUIN")
     qtbot.waitUntil(lambda: model.rowCount() == 2)
+
+
+def test_ctrl_tab_goes_down_the_list_and_round(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    window = underhill.window
+    for words in ("one", "two", "three"):
+        window.new_chat()
+        ask(qtbot, underhill, words)
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 4)
+    qtbot.waitUntil(window.isActiveWindow)
+    seen = []
+    for expected in ("two", "one", "three"):  # the latest is at the top
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Tab, Qt.KeyboardModifier.ControlModifier)
+        qtbot.waitUntil(lambda expected=expected: contents(underhill)[0] == expected)
+        seen.append(window.sidebar.list.currentIndex().row())
+    assert seen == [2, 3, 1]
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    for _ in range(2):  # faster than chats are read
+        qtbot.keyClick(window.composer.edit, Qt.Key.Key_Backtab, both)
+    qtbot.waitUntil(lambda: contents(underhill)[0] == "two")
+    window.new_chat()
+    window.library.show()
+    qtbot.keyClick(window, Qt.Key.Key_Tab, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: window.pages.currentWidget() is window.transcript and contents(underhill)[0] == "three")

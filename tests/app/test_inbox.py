@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 import time
 
+import pytest
+from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from app.inbox import Inbox
@@ -24,6 +26,19 @@ def test_order_and_thread(qtbot: QtBot, inbox: Inbox) -> None:
     sender.join()
     assert got == list(range(1000))
     assert threads == {threading.get_ident()}
+
+
+def test_where_nothing_comes_nothing_runs(qtbot: QtBot, inbox: Inbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    got: list[int] = []
+    for number in range(3):
+        inbox.post(got.append, number)
+    qtbot.waitUntil(lambda: got == [0, 1, 2])
+    qtbot.wait(50)
+    turns: list[None] = []
+    monkeypatch.setattr(Inbox, "_turn", lambda _: turns.append(None))
+    qtbot.wait(100)
+    assert not turns
+    assert not any(timer.isActive() for timer in inbox.findChildren(QTimer))
 
 
 def test_a_flood_is_taken_in_turns(qtbot: QtBot, inbox: Inbox) -> None:

@@ -33,7 +33,7 @@ def test_without_a_display(tmp_path: Path, display: str) -> None:
 
 
 def test_qt_is_not_loaded_before_it_is_known_that_there_is_a_display() -> None:
-    code = "import sys, app.main; sys.exit('PySide6' in sys.modules)"  # on Windows torch has to come first, too
+    code = "import sys, app.main; sys.exit('PySide6' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=False)
     assert done.returncode == 0
 
@@ -92,3 +92,15 @@ def test_what_the_last_run_left_is_kept_and_shown(tmp_path: Path) -> None:
     assert kept.read_text() == left
     assert crash_log.begin(path)[1] == ""
     crash_log.end(None)
+
+
+def test_what_is_noted_of_an_engine_is_taken_once(tmp_path: Path) -> None:
+    path = tmp_path / "crash-engine.log"
+    assert crash_log.take(path) == ("", None)
+    crash_log.note(path, "It was ended by SIGSEGV.")
+    crash_log.note(path, "It was ended by SIGKILL.\n")
+    left, kept = crash_log.take(path)
+    assert left.index("SIGSEGV") < left.index("SIGKILL")
+    assert kept is not None
+    assert kept.read_text(encoding="utf-8") == left
+    assert crash_log.take(path) == ("", None)

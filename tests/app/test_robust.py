@@ -8,13 +8,15 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app import crash_log, preferences
 from app.assembly import Underhill
 from app.chats.store import ChatStore
+from app.paths import Paths
 from app.settings.dialog import SettingsDialog
 from app.widgets.banner import Banner
 from engine import api
 from tests.app.acts import Launch, ask, contents, on_disk
-from tests.app.conftest import engine_of
+from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
 
 
@@ -110,7 +112,7 @@ def test_where_a_setting_helps_it_is_one_click_away(qtbot: QtBot, launch: Launch
     dialog.reject()
 
 
-def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch) -> None:
+def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     underhill = launch()
     ask(qtbot, underhill, "one")
     before = engine_of(underhill)
@@ -119,6 +121,7 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch) -> None:
     stopped = banner(qtbot, underhill, "has stopped working")
     assert not underhill.conversation.working
     assert len(underhill.window.banners.banners) == 1
+    assert "stopped" in underhill.window.header.state.text()
     stopped._act()
     underhill.models.refresh()  # asked for while there is none: kept for the next
     qtbot.waitUntil(lambda: engine_of(underhill) is not before and underhill.models.state == "ready")
@@ -126,8 +129,24 @@ def test_an_engine_that_died_is_replaced(qtbot: QtBot, launch: Launch) -> None:
     assert contents(underhill)[-1] == SENTENCE * 3
     sent = engine_of(underhill).received
     assert len([c for c in sent if isinstance(c, api.ListModels)]) >= 2
+    close(underhill)
+    assert crash_log.take(Paths(tmp_path).engine_log)[0].count("has stopped working") == 1  # for the next start
 
 
 def test_the_window_can_be_closed_while_the_engine_is_replaced(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     underhill.link.restart()  # nothing of it may be left running: see the fixtures
+
+
+def test_settings_that_could_not_be_saved_are_tried_again(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    monkeypatch.setattr(preferences, "save", full)
+    underhill.window.save_preferences()
+    unsaved = banner(qtbot, underhill, "settings cannot be saved")
+    unsaved._act()
+    banner(qtbot, underhill, "settings cannot be saved")  # the disk is still full
+    monkeypatch.undo()
+    underhill.window.disk_desk._worked()  # as when chats found room again
+    qtbot.waitUntil(lambda: not underhill.window.banners.banners)

@@ -34,13 +34,15 @@ def generated(underhill: Underhill) -> list[api.Generate]:
 def test_messages_typed_meanwhile_wait_and_are_then_sent_one_by_one(
     qtbot: QtBot, launch: Launch, tmp_path: Path
 ) -> None:
-    underhill = launch(rate=60.0, script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
+    underhill = launch(script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
+    engine_of(underhill).ends.clear()
     begin(qtbot, underhill, "one")
     type_in(qtbot, underhill, "two")
     type_in(qtbot, underhill, "three")
     assert [chip.text for chip in underhill.window.composer.waiting.chips] == ["two", "three"]
     assert len(generated(underhill)) == 1
-    qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=10_000)
+    engine_of(underhill).ends.set()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == [
         text for q in ("one", "two", "three") for text in (q, f"On {q}: {SENTENCE}")
     ]  # fmt: skip
@@ -75,12 +77,14 @@ def test_stop_gives_back_what_waits(qtbot: QtBot, launch: Launch) -> None:
 
 
 def test_what_waits_goes_on_in_a_chat_that_is_not_open(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
-    underhill = launch(rate=60.0, script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
+    underhill = launch(script=lambda messages: f"On {messages[-1].content}: " + SENTENCE)
+    engine_of(underhill).ends.clear()
     begin(qtbot, underhill, "one")
     type_in(qtbot, underhill, "two")
     underhill.window.new_chat()
     assert underhill.window.composer.waiting.chips == ()
-    qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=10_000)
+    engine_of(underhill).ends.set()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == []
     assert [c for _, c, _ in on_disk(underhill, tmp_path)[0]] == ["one", f"On one: {SENTENCE}", "two",
                                                                   f"On two: {SENTENCE}"]  # fmt: skip
@@ -148,9 +152,8 @@ def test_a_second_stop_no_longer_waits(qtbot: QtBot, launch: Launch, monkeypatch
     begin(qtbot, underhill, "go")
     monkeypatch.setattr(underhill.link, "stop", lambda target: None)  # an engine that is stuck
     underhill.conversation.stop()
-    qtbot.wait(60)
+    qtbot.waitUntil(lambda: "Esc again" in underhill.window.transcript.items[1].status)
     assert underhill.conversation.working
-    assert "Esc again" in underhill.window.transcript.items[1].status
     underhill.conversation.stop()
     assert not underhill.conversation.working
     message = underhill.conversation.messages[1]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from pytestqt.qtbot import QtBot
 
 from app.window import MainWindow
 from tests.app.acts import Launch
 from tests.app.conftest import close
+from tests.app.fake_engine import SENTENCE
+from tests.app.panels.samples import FACTS
 
 
 def seen(window: MainWindow) -> tuple[bool, bool]:
@@ -72,3 +76,26 @@ def test_a_panel_in_a_window_of_its_own_takes_no_room(qtbot: QtBot, launch: Laun
         dock.setFloating(True)
     window.resize(900, 600)
     assert seen(window) == (True, True)
+
+
+def test_both_panels_get_their_share_of_the_height_after_the_tour(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    window = underhill.window
+    window.show_chat()
+    qtbot.waitUntil(lambda: all(dock.isVisible() for dock in window.live.docks))
+    figures, experts = window.live.docks
+    qtbot.waitUntil(lambda: experts.height() > 0.3 * (figures.height() + experts.height()))
+
+
+def test_what_is_said_of_an_expert_comes_into_sight(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: SENTENCE * 30, rate=100.0)
+    underhill.conversation.send("Hello", ())
+    experts = underhill.window.live.experts
+    qtbot.waitUntil(lambda: experts.heatmap._data is not None)
+    underhill.conversation.stop()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    experts.heatmap.chosen.emit(3, 1)
+    assert experts._data is not None
+    experts.show_data(replace(experts._data, expert=FACTS))
+    inspector = experts.inspector
+    qtbot.waitUntil(lambda: inspector.visibleRegion().boundingRect().height() > 0.9 * inspector.height())

@@ -55,7 +55,7 @@ def test_a_second_start_asks_the_first(
 ) -> None:
     monkeypatch.delenv("XDG_ACTIVATION_TOKEN", raising=False)
     assert first.first
-    with qtbot.waitSignal(first.asked, timeout=30_000) as asked:
+    with qtbot.waitSignal(first.asked) as asked:
         second = start(tmp_path, "some-model")
     assert asked.args == ["some-model"]
     assert os.environ.pop("XDG_ACTIVATION_TOKEN") == "token-1"

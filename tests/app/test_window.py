@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from pathlib import Path
 
 import pytest
@@ -135,7 +136,8 @@ def test_an_edited_question_is_a_version(qtbot: QtBot, launch: Launch) -> None:
 
 
 def test_chats_are_switched_while_an_answer_comes(qtbot: QtBot, launch: Launch) -> None:
-    underhill = launch(rate=100.0, script=lambda messages: SENTENCE * 4)
+    underhill = launch(script=lambda messages: SENTENCE * 4)
+    engine_of(underhill).ends.clear()
     underhill.conversation.send("first chat")
     qtbot.waitUntil(lambda: len(contents(underhill)[-1]) > 10)
     first = underhill.conversation.chat
@@ -145,6 +147,7 @@ def test_chats_are_switched_while_an_answer_comes(qtbot: QtBot, launch: Launch) 
     assert not underhill.conversation.busy
     underhill.conversation.open(first)
     qtbot.waitUntil(lambda: len(contents(underhill)) == 2)
+    engine_of(underhill).ends.set()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == ["first chat", SENTENCE * 4]
 
@@ -228,11 +231,11 @@ def test_left_out_turns_and_a_full_context_are_shown(qtbot: QtBot, launch: Launc
 
 
 def test_models_are_loaded_with_progress_and_chosen_from_the_menu(qtbot: QtBot, launch: Launch) -> None:
-    underhill = launch(ready=False, load_seconds=0.6)
+    underhill = launch(ready=False, goes_on=threading.Event())
     header = underhill.window.header
     qtbot.waitUntil(lambda: "%" in header.state.text())
+    engine_of(underhill).goes_on.set()
     qtbot.waitUntil(lambda: header.model.text() == "Little Hill 21M" and header.state.text() == "Ready")
-    engine_of(underhill).load_seconds = 0.0
     qtbot.waitUntil(lambda: len(underhill.models.cards) == 2)
     header.fill_menu()
     next(a for a in header.menu.actions() if LARGE.title in a.text()).trigger()
@@ -266,10 +269,15 @@ def test_a_plan_that_changes_is_shown_and_what_the_system_did_is_said(qtbot: QtB
 
 
 def test_a_message_may_be_sent_while_the_model_loads(qtbot: QtBot, launch: Launch) -> None:
-    underhill = launch(ready=False, load_seconds=0.4)
+    underhill = launch(ready=False, goes_on=threading.Event())
     qtbot.waitUntil(lambda: underhill.models.state == "loading")
-    ask(qtbot, underhill, "early bird")
+    underhill.conversation.send("early bird", ())
+    item = underhill.window.transcript.items[1]
+    qtbot.waitUntil(lambda: item.status.startswith("Waiting for the model to open"))
+    engine_of(underhill).goes_on.set()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
     assert contents(underhill) == ["early bird", SENTENCE * 3]
+    assert underhill.conversation.messages[1].model == BUILTIN.title
 
 
 def test_a_model_that_fails_to_load_can_be_tried_again(qtbot: QtBot, launch: Launch) -> None:

@@ -12,10 +12,10 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QAbstractScrollArea,
     QComboBox,
     QLabel,
     QLineEdit,
-    QScrollArea,
     QStyle,
     QStyleOptionComboBox,
     QWidget,
@@ -140,7 +140,7 @@ def _outside(widget: QWidget, root: QWidget) -> Iterator[str]:
     holder = widget.parentWidget()
     while holder is not None and widget is not root:
         area = holder.parentWidget()
-        scrolled = isinstance(area, QScrollArea) and area.viewport() is holder
+        scrolled = isinstance(area, QAbstractScrollArea) and area.viewport() is holder
         rect = QRect(widget.mapTo(holder, QPoint()), widget.size())
         over = max(rect.right() - holder.rect().right(), -rect.left())
         if not scrolled:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from pathlib import Path
 
 os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
@@ -24,11 +25,14 @@ ATTACHED = (Attachment("map.txt", "north of the oak\n" * 1000), Attachment("Grü
 
 
 class Reporter(QObject):
-    """Says on standard output how far the answer has come on the page, or that what is not sent is on disk."""
+    """Says on standard output how far the answer has come on the page and how many seconds the database is behind (next
+    to nothing, but where the computer is busy), or that what is not sent is on disk.
+    """
 
     def __init__(self, keeper: Keeper) -> None:
         super().__init__()
         self._keeper = keeper
+        self._asked = 0.0  # when the keeper was, and has not answered yet; 0: it has
 
     @Slot(str, object)
     def draft(self, _text: str, _attachments: object) -> None:
@@ -36,7 +40,15 @@ class Reporter(QObject):
 
     @Slot(object, str, str)
     def grew(self, _message: object, text: str, _status: str) -> None:
-        print(len(text), flush=True)
+        now = time.monotonic()
+        print(len(text), now - self._asked if self._asked else 0.0, flush=True)
+        if not self._asked:
+            self._asked = now
+            self._keeper.do(lambda store: None, self._answered)
+
+    def _answered(self, _: None) -> None:
+        print(0, time.monotonic() - self._asked, flush=True)
+        self._asked = 0.0
 
 
 def main() -> None:

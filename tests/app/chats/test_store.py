@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterator
+from itertools import chain, pairwise, repeat
 from pathlib import Path
 
 import pytest
 
-from app.chats import drafts, trash
+from app.chats import drafts, records, trash
 from app.chats.records import Attachment, Chat, StoredMessage, new_id, pack_tokens, unpack_tokens
 from app.chats.store import ChatStore
 
@@ -26,10 +28,14 @@ def turn(store: ChatStore, chat: int, parent: int | None, role: str, content: st
     return message
 
 
-def test_ids_grow_and_never_repeat() -> None:
-    ids = [new_id() for _ in range(5000)]
-    assert len(set(ids)) == 5000
-    assert ids[0] < ids[-1] < 2**63
+def test_each_id_is_larger_than_the_last_whatever_the_clock_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time_ns()
+    clock = chain([now, now + 999, now - 3600 * 10**9], repeat(now + 10_000, 3000), [now + 10**9])
+    monkeypatch.setattr(records.time, "time_ns", lambda: next(clock))
+    ids = [new_id() for _ in range(3004)]
+    assert all(a < b for a, b in pairwise(ids))
+    assert ids[-1] >> 10 == (now + 10**9) // 1000
+    assert ids[-1] < 2**63
 
 
 def test_tokens_survive_packing() -> None:
@@ -45,6 +51,17 @@ def test_a_chat_is_read_back_with_everything(store: ChatStore) -> None:
     assert [m.content for m in read] == ["Why red?", "Because."]
     assert (read[1].token_ids, read[1].finish, read[1].stats) == ((3, 4), "stop", {"hits": 7})
     assert store.chats()[0].leaf_id == read[1].id
+
+
+def test_a_branch_is_told_in_its_order_though_the_clock_was_set_back_between_two_starts(store: ChatStore) -> None:
+    chat = Chat(new_id())
+    store.create(chat)
+    for number, parent in ((500, None), (200, 500), (900, 200), (100, 900)):
+        store.add(StoredMessage(number, chat.id, parent, "user", str(number)))
+    assert [m.id for m in store.path(chat.id)] == [500, 200, 900, 100]
+    assert [m.id for m in store.path(chat.id, 200)] == [500, 200]
+    store.add(StoredMessage(300, chat.id, 500, "user", "another"))
+    assert [m.id for m in store.tree(chat.id)] == [500, 200, 300, 900, 100]
 
 
 def test_another_answer_is_a_version_and_both_can_be_opened(store: ChatStore) -> None:

@@ -120,7 +120,7 @@ ERRORS: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "activations": (lambda p: EamCollection.load(p / "zzz", 2, 4), ("zzz",)),
     "hub": (lambda _: Hub("ftp://x.example"), ("ftp://x.example", "https://")),
     "repo": (lambda _: checked("one/two/three"), ("one/two/three", "owner/model")),
-    "offline": (raising(hub_errors.offline()), ()),
+    "offline": (raising(hub_errors.offline()), ("HF_HUB_OFFLINE",)),
     "time": (raising(hub_errors.unreachable(httpx2.ConnectTimeout("x"), URL, "http://p.example")), ("p.example",)),
     "silence": (raising(hub_errors.unreachable(httpx2.ReadTimeout("x"), URL)), ("hub.example",)),
     "certificate": (raising(hub_errors.unreachable(ssl.SSLError(), URL)), ("hub.example", "SSL_CERT_FILE")),
@@ -217,6 +217,11 @@ def test_a_computer_is_told() -> None:
                          "measured, the disk is another one. It has to be measured again.")  # fmt: skip
         new = spoken(shown)
         assert all(is_chinese(text) and not english(text, "Some CPU 7") for text in (*new.sentences, new.why)), new
+
+
+def test_a_list_in_a_sentence_is_told_item_by_item() -> None:
+    text = "Experts are computed at this part of the memory's pace: 97 % at 2 bits, 121 % at 4 bits, 110 % at 8 bits."
+    assert not english(told(text))
 
 
 def test_settings_are_told() -> None:

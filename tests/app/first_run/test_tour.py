@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -53,10 +54,15 @@ def test_from_the_welcome_to_a_chat(qtbot: QtBot, launch: Launch, tmp_path: Path
     assert not underhill.window.composer.isVisible()
     tour = tour_of(underhill)
     assert not sent(underhill, api.ProbeComputer)  # before one goes on
-    tour.next.click()
+    qtbot.keyClick(tour.next, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: underhill.first_run.probe.computer is not None)
     qtbot.waitUntil(lambda: tour.computer.verdict.isVisible())
-    assert "The disk reads experts at 3.1 GB/s" in tour.computer.facts.text()
+    assert "AMD Ryzen 7 7840U with 8 cores." in tour.computer.facts.text()
+    assert "models much bigger than the memory can run from it" in tour.computer.facts.text()
+    assert not tour.computer.figures.isVisible()
+    tour.computer.more.click()
+    assert "The disk reads experts at 3.1 GB/s" in tour.computer.figures.text()
+    assert tour.computer.figures.isVisible()
     assert tour.computer.verdict.text().startswith("2 of the 4 models")
     tour.next.click()
     assert list(tour.choice.entries) == [QWEN.repo, ""]
@@ -101,13 +107,15 @@ def test_who_comes_from_a_version_without_a_tour_is_not_new(launch: Launch, tmp_
 
 
 def test_an_answer_goes_before_the_measurement(qtbot: QtBot, launch: Launch) -> None:
-    underhill = launch(new=True, probe_seconds=0.8)
+    underhill = launch(new=True)
+    engine_of(underhill).goes_on.clear()
     tour_of(underhill).next.click()
     probe = underhill.first_run.probe
     qtbot.waitUntil(lambda: probe.progress is not None and probe.progress.total > 0)
     tour_of(underhill).skip.click()
     ask(qtbot, underhill, "are you there")
     assert contents(underhill)[-1] == SENTENCE * 3
+    engine_of(underhill).goes_on.set()
     qtbot.waitUntil(lambda: probe.computer is not None)
     assert len(sent(underhill, api.ProbeComputer)) == 2
 

@@ -57,7 +57,7 @@ def test_your_models_are_opened_from_there(qtbot: QtBot, launch: Launch) -> None
     page = opened(qtbot, underhill)
     qtbot.waitUntil(lambda: titles(page.yours) == [BUILTIN.title, LARGE.title])
     here = entry(page.yours, BUILTIN.title)
-    assert not here.buttons["Open now"].isEnabled()
+    assert not here.buttons["In use"].isEnabled()
     entry(page.yours, LARGE.title).buttons["Open"].click()
     assert underhill.window.pages.currentWidget() is underhill.window.welcome
     qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
@@ -73,6 +73,35 @@ def test_what_cannot_be_opened_says_why(qtbot: QtBot, launch: Launch) -> None:
     assert "Open" not in made.buttons
     made.buttons["Go on"].click()
     qtbot.waitUntil(lambda: any(isinstance(c, api.ContinueImport) for c in engine_of(underhill).received))
+
+
+def test_of_a_model_whose_disk_is_away_nothing_is_offered_but_to_look_again(qtbot: QtBot, launch: Launch) -> None:
+    away = dataclasses.replace(LARGE, state="missing_disk", problem="The folder is not there now.", action="Connect.")
+    underhill = launch(cards=(BUILTIN, away))
+    page = opened(qtbot, underhill)
+    qtbot.waitUntil(lambda: len(page.yours.entries) == 2)
+    made = entry(page.yours, LARGE.title)
+    assert list(made.buttons) == ["Look again", "More"]
+    menu = made.buttons["More"].menu()
+    assert menu is not None
+    assert not any(action.isEnabled() for action in menu.actions())
+    listed = len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
+    made.buttons["Look again"].click()
+    assert len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)]) > listed
+
+
+def test_models_come_and_go_with_their_folder(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    opened(qtbot, underhill)
+    qtbot.waitUntil(lambda: bool(underhill.shelf.folders))
+
+    def listed() -> int:
+        return len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
+
+    for change in (lambda: underhill.shelf.add_folder("/more", False), lambda: underhill.shelf.forget_folder("/more")):
+        before = listed()
+        change()
+        qtbot.waitUntil(lambda before=before: listed() > before)
 
 
 def test_a_deleted_model_comes_back(qtbot: QtBot, launch: Launch) -> None:
@@ -114,6 +143,7 @@ def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) ->
     qtbot.keyClick(page.discover.search, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: len(page.discover.entries) == 20 and not underhill.shelf.searching)
     assert pill(page.discover.entries[0]) == "Fits"
+    assert page.discover.entries[0].facts.text().startswith("someone/qwen-0")
     page.discover._more.click()
     qtbot.waitUntil(lambda: len(page.discover.entries) == 40 and not underhill.shelf.searching)
     page.discover._more.click()
@@ -157,7 +187,7 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     page = opened(qtbot, underhill, 1)
     entry(page.discover, QWEN.title).buttons["Get"].click()
     qtbot.waitUntil(lambda: titles(page.downloads) == ["Qwen3-30B-A3B"])
-    assert not entry(page.discover, QWEN.title).buttons["On its way"].isEnabled()
+    assert not entry(page.discover, QWEN.title).buttons["Waiting for its turn"].isEnabled()
     made = page.downloads.entries[0]
     page.show_section(3)
     hub.tell(
@@ -166,6 +196,7 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in made.facts.text())
     assert made.facts.text() == "Downloading  ·  3.0 GB of 12.0 GB  ·  42.0 MB/s  ·  4 min left"
     assert made.bar.value() == 250
+    assert not entry(page.discover, QWEN.title).buttons["On its way"].isEnabled()
     made.buttons["Pause"].click()
     qtbot.waitUntil(lambda: "Go on" in made.buttons)
     made.buttons["Go on"].click()
@@ -174,10 +205,19 @@ def test_a_download_from_beginning_to_end(qtbot: QtBot, launch: Launch) -> None:
     qtbot.waitUntil(lambda: "Try again" in made.buttons)
     assert made.sentence.text() == "The connection was cut. Try again."
     assert made.sentence.isVisible()
+    assert not entry(page.discover, QWEN.title).buttons["Stopped"].isEnabled()
+    hub.tell("t1", state=api.FAILED, problem="It asks for a token.", action="Give it.", kind="no_access")
+    qtbot.waitUntil(lambda: "Open the settings" in made.buttons)
+    with qtbot.waitSignal(page.downloads.setting_wanted) as wanted:
+        made.buttons["Open the settings"].click()
+    assert wanted.args == ["proxy"]
     made.buttons["Try again"].click()
     qtbot.waitUntil(lambda: not made.sentence.isVisible())
-    hub.tell("t1", state=api.FINISHED)
+    assert "Open the settings" not in made.buttons
+    made.buttons["Pause"].setFocus()
+    hub.tell("t1", state=api.FINISHED, done=196, total=265_000)
     qtbot.waitUntil(lambda: "Open" in made.buttons)
+    assert made.facts.text() == f"Here  ·  {QWEN.repo}"
     made.buttons["Dismiss"].click()
     qtbot.waitUntil(lambda: page.downloads.entries == [])
 

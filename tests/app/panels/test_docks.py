@@ -6,14 +6,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtCore import QCoreApplication, QEvent, QObject
+from PySide6.QtWidgets import QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.panels.docks import Docks
+from app.panels.history import LENGTH
 from app.panels.memory import MemoryBar, parts_of
 from app.theme.theme import Theme
 from engine import api
 from tests.app.panels.samples import BASE, MEMORY
+
+
+class Counted(QObject):
+    """Counts events of one kind."""
+
+    def __init__(self, kind: QEvent.Type) -> None:
+        super().__init__()
+        self.count = 0
+        self._kind = kind
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.count += event.type() == self._kind
+        return False
 
 
 @pytest.fixture
@@ -48,12 +63,12 @@ def test_figures(docks: Docks) -> None:
     assert (figures.speed.text(), figures.prompt.text()) == ("–", "95.0/s")
 
 
-def test_what_reads_ahead_is_named_where_anything_does(docks: Docks) -> None:
+def test_what_reads_ahead_is_named_where_anything_does(qtbot: QtBot, docks: Docks) -> None:
     docks.take(replace(BASE, ahead="Read ahead by the token table: 60 % of the experts were chosen."))
     assert docks.figures.ahead.text().startswith("Read ahead by the token table")
     assert docks.figures.ahead.isVisibleTo(docks.figures)
     docks.take(BASE)
-    assert not docks.figures.ahead.isVisibleTo(docks.figures)
+    qtbot.waitUntil(lambda: not docks.figures.ahead.isVisibleTo(docks.figures))
 
 
 def test_the_parts_of_memory_add_up_to_the_ceiling(qtbot: QtBot, theme: Theme) -> None:
@@ -78,6 +93,69 @@ def test_hidden_they_gather_but_neither_paint_nor_look(qtbot: QtBot, docks: Dock
     assert len(docks.history.samples) == 11
     docks.show_all(True)
     qtbot.waitUntil(lambda: docks.painted > painted and len(looks) == 3)
+
+
+def test_while_an_answer_streams_one_is_painted_at_a_time(qtbot: QtBot, docks: Docks) -> None:
+    docks.take(BASE)
+    shown: list[str] = []
+    docks.figures.show_history = lambda history: shown.append("figures")  # type: ignore[method-assign]
+    docks.experts.show_data = lambda data: shown.append("experts")  # type: ignore[method-assign]
+    for number in range(4):
+        docks.take(replace(BASE, hits=11 + number))
+    assert shown == ["figures", "experts", "figures", "experts"]
+    for number in range(4):  # every other one tells of experts
+        docks.take(replace(BASE, hits=20 + number, activations=() if number % 2 else BASE.activations))
+    assert shown[4:] == ["figures", "experts", "figures", "experts"]
+    shown.clear()
+    docks.take(replace(BASE, hits=100, generating=False))  # nothing more will come: all is shown
+    assert shown == ["figures", "experts"]
+    assert not docks._turn.isActive()
+
+
+def test_snapshots_without_matrices_leave_the_heatmap_as_it_was(docks: Docks) -> None:
+    docks.take(BASE)
+    docks.take(replace(BASE, hits=12, activations=(), residency=()))
+    docks.take(replace(BASE, hits=13, activations=(), residency=(), generating=False))
+    heatmap = docks.experts.heatmap
+    assert heatmap.describe(heatmap._cell(0, 0).center())
+    docks.forget()
+    assert docks.experts.heatmap._data is None
+
+
+def test_figures_that_change_are_painted_without_a_new_layout(qtbot: QtBot, docks: Docks) -> None:
+    docks.take(BASE)
+    QCoreApplication.sendPostedEvents()
+    counted = Counted(QEvent.Type.LayoutRequest)
+    docks.figures.installEventFilter(counted)
+    for number in range(20):
+        docks.take(replace(BASE, tokens_per_second=50.0 + number, disk_bytes_per_second=1e6 * number, hits=12 + number))
+        QCoreApplication.sendPostedEvents()
+    docks.repaint()
+    assert docks.figures.speed.text() == "69.0"
+    assert counted.count == 0
+    docks.take(replace(BASE, ahead="Read ahead by the token table: 60 % of the experts were chosen.", generating=False))
+    QCoreApplication.sendPostedEvents()
+    assert counted.count > 0  # there is more to show
+
+
+def test_what_is_as_before_is_not_painted_again(qtbot: QtBot, docks: Docks) -> None:
+    for _ in range(LENGTH + 1):
+        docks.take(BASE)
+    qtbot.waitUntil(lambda: not docks._turn.isActive())
+    counted = Counted(QEvent.Type.Paint)
+    for widget in docks.figures.findChildren(QWidget):
+        widget.installEventFilter(counted)
+    docks.take(BASE)
+    docks.repaint()
+    qtbot.wait(30)
+    assert counted.count == 0
+
+
+def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks: Docks) -> None:
+    docks.take(BASE)
+    docks.take(replace(BASE, tokens_per_second=77.0))
+    qtbot.waitUntil(lambda: docks.figures.speed.text() == "77.0")
+    qtbot.waitUntil(lambda: not docks._turn.isActive())
 
 
 def test_only_who_sees_the_experts_asks_for_them(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:

@@ -81,13 +81,23 @@ def test_presets_are_kept_taken_and_deleted(
     dialog.names.setCurrentIndex(dialog.names.findText("poet"))
     dialog._take_preset(dialog.names.currentIndex())
     assert dialog.style_now().system == "Rhyme."
+    answers = iter([("none yet", False), ("taken", True), (" bard ", True)])
+    dialog._presets["taken"] = Style()
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: next(answers))
+    dialog._rename()  # thought better of
+    assert dialog.names.currentText() == "poet"
+    dialog._rename()  # into what is taken: asked once more
+    assert dialog.names.currentText() == "bard"
+    del dialog._presets["taken"]
     dialog._remove()
     assert dialog.names.count() == 1
+    assert not dialog.rename.isEnabled()
     dialog.reject()
     close(underhill)
     store = ChatStore(tmp_path / "chats.db")
     assert presets.listed(store) == {}
     presets.keep(store, "a", Style("one"))
     presets.keep(store, "a", Style("two", {"seed": None}, ("x",)))
-    assert presets.listed(store) == {"a": Style("two", {"seed": None}, ("x",))}
+    presets.rename(store, "a", "b")
+    assert presets.listed(store) == {"b": Style("two", {"seed": None}, ("x",))}
     store.close()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QUrl
-from PySide6.QtGui import QImage, QTextDocument, QTextTable
+from PySide6.QtGui import QFont, QImage, QTextCursor, QTextDocument, QTextTable
 from pytestqt.qtbot import QtBot
 
 from app.render import document as documents
@@ -83,3 +83,27 @@ def test_code_gets_its_colours(qtbot: QtBot) -> None:
     assert run.text() == "return"
     assert run.charFormat().foreground().color().name() == LIGHT.syntax["keyword"]
     highlighter.close()
+
+
+def test_an_image_is_named_and_links_to_it(qtbot: QtBot) -> None:
+    document = documents.make(Block("text", "See ![a cat](https://example.org/cat.png) here."), LIGHT)
+    assert document.toPlainText() == "See a cat here."
+    cursor = QTextCursor(document)
+    cursor.setPosition(6)
+    assert cursor.charFormat().anchorHref() == "https://example.org/cat.png"
+
+
+def test_what_is_done_and_what_is_not_look_different_and_are_copied(qtbot: QtBot) -> None:
+    texts = [
+        documents.make(Block("item", text), LIGHT).toPlainText() for text in ("- [x] bread", "- [ ] milk", "- salt")
+    ]
+    assert texts == ["✓\u2002bread", "☐\u2002milk", "salt"]
+
+
+def test_bold_italics_are_both(qtbot: QtBot) -> None:
+    document = documents.make(Block("text", "***both***"), LIGHT)
+    cursor = QTextCursor(document)
+    cursor.setPosition(2)
+    form = cursor.charFormat()
+    assert form.fontItalic()
+    assert form.fontWeight() >= QFont.Weight.Bold

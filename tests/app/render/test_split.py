@@ -22,8 +22,11 @@ def kinds(text: str) -> list[tuple[str, str]]:
         ("text\n# T", [("text", "text"), ("text", "# T")]),
         ("- a\n- b\n  more\n\n  para\n- c\n\nend", [
             ("item", "- a"), ("item", "- b\n  more\n\n  para"), ("item", "- c"), ("text", "end")]),
-        ("1. x\n   ```\n   a\n\n   b\n   ```\n2. y", [
-            ("item", "1. x\n   ```\n   a\n\n   b\n   ```"), ("item", "2. y")]),
+        ("1. x\n   ```\n   a\n\n     b\n   ```\n2. y", [
+            ("item", "1. x"), ("code", "a\n\n  b"), ("item", "2. y")]),
+        ("- x\n  ```py\n  a\n  ```\n  so\n  - z\n\n  end\n\nout", [
+            ("item", "- x"), ("code", "a"), ("text", "so"), ("item", "- z"), ("text", "end"), ("text", "out")]),
+        ("1. a ```b``` c\n   ```d``` e", [("item", "1. a ```b``` c\n   ```d``` e")]),
         ("- a\nlazy line", [("item", "- a\nlazy line")]),
         ("a\n```py\nx\n\ny\n```\nb", [("text", "a"), ("code", "x\n\ny"), ("text", "b")]),
         ("~~~\n```\n~~~", [("code", "```")]),
@@ -70,6 +73,12 @@ def test_what_is_open_is_shown_too() -> None:
     assert splitter.open() == Block("open", "x = ", "py", code=True)
     splitter.finish()
     assert splitter.open() is None
+
+
+def test_code_inside_an_item_is_shown_without_its_indent_while_it_grows() -> None:
+    splitter = Splitter()
+    splitter.feed("1. x\n   ```sh\n   ls\n     -a")
+    assert splitter.open() == Block("open", "ls\n  -a", "sh", code=True)
 
 
 def test_no_words_are_lost() -> None:

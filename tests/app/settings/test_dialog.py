@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QComboBox, QLineEdit, QPushButton
+from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app import preferences
@@ -229,6 +229,11 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     underhill.link.model_changed.emit(with_scores(DIALS))
     told = dialog.scores.picture.accessibleDescription()
     assert told == "51 % at full precision, 29 % coarse, 20 % skipped"
+    light = dialog.scores.words
+    underhill.theme.set_mode("dark")
+    assert dialog.scores.words != light  # its legend has the colours of the picture
+    underhill.theme.set_mode("light")
+    assert dialog.scores.words == light
     box = dialog.editors["dial"].control
     assert isinstance(box, QComboBox)
     box.setCurrentIndex(box.findData("fast"))
@@ -372,7 +377,7 @@ def test_what_has_nothing_to_do_is_greyed_out_and_says_why(qtbot: QtBot, theme: 
     qtbot.addWidget(dialog)
     editor = dialog.editors["policy_weights"]
     assert not editor.control.isEnabled()
-    assert editor.toolTip() == "Does nothing unless Cache policy is Hobbit."
+    assert editor.toolTip() == "Does nothing unless Cache policy is HOBBIT."
     assert dialog.editors["predictor"].control.isEnabled()
     assert dialog.editors["predictor"].toolTip() == ""
 
@@ -418,3 +423,64 @@ def test_what_is_refused_once_the_dialog_has_gone_has_a_banner_with_a_button(
     desk._refused("", "memory_gb", None, refusal)
     (banner,) = [b for b in underhill.window.banners.banners if "1.2 GB" in b.sentence]
     assert [b.text() for b in banner.findChildren(QPushButton) if "settings" in b.text()] == ["Open the settings"]
+
+
+def test_advanced_is_remembered_when_chosen_by_hand(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    dialog.show_setting("t1")  # as a banner does: shown, but not chosen
+    assert dialog.advanced.isChecked()
+    dialog.reject()
+    dialog = underhill.window.desk.open_settings()
+    assert not dialog.advanced.isChecked()
+    dialog.advanced.click()
+    dialog.reject()
+    dialog = underhill.window.desk.open_settings()
+    assert dialog.advanced.isChecked()
+    dialog.reject()
+
+
+def test_one_sees_which_page_has_the_focus(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    dialog = launch().window.desk.open_settings()
+    qtbot.waitUntil(dialog.isActiveWindow)
+    dialog.search.setFocus()
+    before = dialog._list.grab().toImage()
+    dialog._list.setFocus()
+    assert dialog._list.grab().toImage() != before
+    dialog.reject()
+
+
+def test_what_waits_for_a_reload_is_still_offered_when_the_dialog_opens_again(
+    qtbot: QtBot, launch: Callable[..., Underhill]
+) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    type_into(qtbot, dialog, "readers", "2")
+    dialog.reject()
+    dialog = underhill.window.desk.open_settings()
+    assert not dialog._reload.isHidden()
+    loads = len([c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)])
+    dialog._reload.click()
+    qtbot.waitUntil(lambda: underhill.models.state == "ready")
+    assert len([c for c in engine_of(underhill).received if isinstance(c, api.LoadModel)]) == loads + 1
+    dialog.reject()
+    dialog = underhill.window.desk.open_settings()
+    assert dialog._reload.isHidden()
+    dialog.reject()
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # boxes, on a platform without windows
+def test_enter_resets_nothing(qtbot: QtBot, launch: Callable[..., Underhill], monkeypatch: pytest.MonkeyPatch) -> None:
+    dialog = launch().window.desk.open_settings()
+    asked: list[str] = []
+
+    def entered(box: QMessageBox) -> int:
+        default = box.defaultButton()
+        asked.append(default.text() if default is not None else "")
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", entered)
+    dialog.reset_all.click()
+    assert asked
+    assert "Cancel" in asked[0].replace("&", "")
+    dialog.reject()

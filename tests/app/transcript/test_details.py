@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
 from app.theme.theme import Theme
 from app.transcript import notes
 from app.transcript.details import AnswerDetails
+from app.transcript.paint import foot_rect
+from app.transcript.view import TranscriptView
 
 STATS = {
     "prompt_tokens": 800, "reused_tokens": 300, "dropped_turns": 0, "prompt_seconds": 2.0, "decode_seconds": 20.0,
@@ -35,7 +39,7 @@ def dialog(qtbot: QtBot, theme: Theme, message: StoredMessage) -> Iterator[Answe
     parent = QWidget()
     qtbot.addWidget(parent)
     made = AnswerDetails(message, parent)
-    made.show()
+    parent.show()
     yield made
     made.close()
 
@@ -51,7 +55,7 @@ def test_every_figure_has_its_unit(message: StoredMessage) -> None:
     assert "Thought for" not in found
 
 
-def test_the_dialog_says_why(dialog: AnswerDetails) -> None:
+def test_the_figures_say_why(dialog: AnswerDetails) -> None:
     texts = [label.text() for label in dialog.findChildren(QLabel)]
     assert STATS["why"] in texts
     assert "A, model" in texts
@@ -80,3 +84,75 @@ def test_a_folder_that_cannot_be_written_is_said(dialog: AnswerDetails, tmp_path
         assert name in dialog.trouble.text()
     dialog.save(tmp_path / "a.csv")
     assert not dialog.trouble.isVisible()
+
+
+def unfolded(view: TranscriptView) -> list[AnswerDetails]:
+    return [d for d in view.viewport().findChildren(AnswerDetails) if d.isVisible()]
+
+
+def press_the_line(qtbot: QtBot, view: TranscriptView, index: int) -> None:
+    """Click on the figures under an answer."""
+    line = foot_rect(view.items[index], view.layout_.column, view.beside(index)).translated(view.origin(index))
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=(line.topLeft() + QPointF(40, 12)).toPoint())
+
+
+def talk(message: StoredMessage, turns: int) -> list[StoredMessage]:
+    question = StoredMessage(new_id(), 1, None, "user", "And now?")
+    return [replace(each, id=new_id()) for _ in range(turns) for each in (question, message)]
+
+
+def test_the_line_under_an_answer_unfolds_its_figures_below_it(
+    qtbot: QtBot, view: TranscriptView, message: StoredMessage
+) -> None:
+    view.set_messages(talk(message, 2))
+    before = [view.origin(n).y() for n in range(4)]
+    press_the_line(qtbot, view, 1)
+    (figures,) = unfolded(view)
+    assert view.origin(1).y() == before[1]
+    assert before[2] < figures.geometry().bottom() <= view.origin(2).y()
+    assert figures.geometry().top() >= view.origin(1).y() + view.items[1].foot
+    press_the_line(qtbot, view, 3)
+    assert len(unfolded(view)) == 2
+    press_the_line(qtbot, view, 1)
+    assert [view.origin(n).y() for n in range(4)] == before
+    assert unfolded(view)[0].message.id == view.items[3].message.id
+
+
+def test_unfolded_figures_move_with_the_page_and_go_with_it(view: TranscriptView, message: StoredMessage) -> None:
+    view.set_messages(talk(message, 30))
+    view.toggle_details(view.items[-1].message.id)
+    (figures,) = unfolded(view)
+    assert figures.geometry().bottom() <= view.viewport().height()
+    bar = view.verticalScrollBar()
+    top = figures.y()
+    bar.setValue(bar.value() - 60)
+    assert figures.y() == top + 60
+    bar.setValue(0)
+    assert not unfolded(view)
+    bar.setValue(bar.maximum())
+    assert unfolded(view) == [figures]
+    view.resize(480, 700)
+    assert figures.width() == round(view.layout_.column)
+    assert figures.geometry().bottom() <= view.origin(len(view.items) - 1).y() + view.items[-1].height
+    view.set_messages(talk(message, 1))
+    assert not unfolded(view)
+
+
+def test_figures_of_an_answer_that_is_replaced_are_folded(view: TranscriptView, message: StoredMessage) -> None:
+    view.set_messages(talk(message, 1))
+    answer = view.items[1].message
+    view.toggle_details(answer.id)
+    view.replace(replace(answer, content="Another one."))
+    assert not unfolded(view)
+    assert not view.items[1].unfolded
+
+
+def test_hiding_gives_the_focus_back_to_the_page(qtbot: QtBot, view: TranscriptView, message: StoredMessage) -> None:
+    view.set_messages(talk(message, 1))
+    view.toggle_details(view.items[1].message.id)
+    (figures,) = unfolded(view)
+    hide = next(b for b in figures.findChildren(QPushButton) if b.accessibleName() == "Hide the figures")
+    hide.setFocus()
+    qtbot.mouseClick(hide, Qt.MouseButton.LeftButton)
+    assert not unfolded(view)
+    assert view.hasFocus()

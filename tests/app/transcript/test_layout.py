@@ -166,6 +166,6 @@ def test_the_line_under_an_answer_ends_before_its_buttons(view: TranscriptView) 
     item, buttons = view.items[0], view.findChild(MessageActions)
     assert buttons is not None
     assert buttons.isVisible()
-    line = foot_rect(item, view.layout_.column, view._buttons(0)).translated(view.origin(0))
+    line = foot_rect(item, view.layout_.column, view.beside(0)).translated(view.origin(0))
     assert line.width() > 100
     assert line.right() < buttons.x()

@@ -16,6 +16,7 @@ from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
 
 STREAMING = StoredMessage(2, 1, 1, "assistant", state="streaming")
+STORY = "Once upon a time there was a very brave dog, half-asleep in a (rather) small house. " * 30 + "\n\n"
 THOUGHT = "<think>\nWhat may a hill be?\n\nQuiet, I think.\n</think>\n\n"
 
 
@@ -31,7 +32,7 @@ def painted(view: TranscriptView) -> QImage:
     return image
 
 
-@pytest.mark.parametrize("text", [LONG_ANSWER, THOUGHT + LONG_ANSWER], ids=["answer", "thought"])
+@pytest.mark.parametrize("text", [LONG_ANSWER, THOUGHT + LONG_ANSWER, STORY], ids=["answer", "thought", "story"])
 def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, text: str) -> None:
     view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
     view.add(STREAMING)
@@ -47,6 +48,18 @@ def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, text:
     assert kept > number * 0.25, "the picture was hardly ever kept"
     view.finish(StoredMessage(2, 1, 1, "assistant", text * 2))
     assert seen(view) == painted(view)
+
+
+@pytest.mark.parametrize("text", [STORY, "```\n" + "x = 1\n" * 60], ids=["prose", "code"])
+def test_of_a_long_block_only_the_last_lines_are_painted(view: TranscriptView, text: str) -> None:
+    view.add(STREAMING)
+    view.extend(2, text.rstrip("\n"), "")
+    line = 40
+    for number in range(20):
+        seen(view)
+        view.extend(2, " word", f"{number} tokens")
+        left = view._page.stale(view.viewport().size()).height()
+        assert 0 < left < view.items[0].height - view.items[0].views[-1].height + 4 * line + 60
 
 
 def test_one_who_reads_above_sees_nothing_move(view: TranscriptView) -> None:

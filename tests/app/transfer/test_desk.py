@@ -39,6 +39,9 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     choose("b.db")
     desk.back_up()
     said("All chats are backed up in b.db.")
+    button = window.banners.banners[-1]._button
+    assert button is not None
+    assert button[0] == "Open the folder"
     choose("all.json")
     desk.import_chats()
     said("1 chat was imported from all.json.")
@@ -51,6 +54,9 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     choose("one.md")
     desk.import_chats()
     said("one.md holds no chats that Underhill can read.")
+    choose("all.json")
+    window.banners.banners[-1]._act()  # another file
+    said("1 chat was imported from all.json.")
     choose("gone/away.json")
     desk.export_all()
     said("away.json is not there any more.")

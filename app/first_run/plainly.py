@@ -1,0 +1,38 @@
+"""What was measured of this computer, in words for anybody: what there is, and what that means for models."""
+
+from __future__ import annotations
+
+from app.language.words import plural, say, sentences
+from app.widgets.format import size
+from engine import api
+
+_FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk
+
+
+def plainly(computer: api.Computer) -> list[str]:
+    """A sentence or two each of processor, memory, graphics cards and disk."""
+    p, m = computer.processor, computer.machine
+    cores = plural("{name} with 1 core.", "{name} with %n cores.", p.physical, name=p.name)
+    battery = say("It runs on its battery, where it may be slower.") if m.on_battery else ""
+    memory = say("{limit} of memory, of which {free} are free now.", limit=size(m.memory.limit),
+                 free=size(m.memory.available))  # fmt: skip
+    lines = [
+        sentences(cores, battery),
+        sentences(memory, say("What fits into that runs fastest.")),
+        *(
+            say("Graphics card: {name} with {size}. This version of Underhill does not compute on it.",
+                name=card.name, size=size(card.total))
+            for card in m.gpus
+        ),
+    ]  # fmt: skip
+    room = say("{free} are free on the disk.", free=size(m.disk_free))
+    return [*lines, sentences(room, _disk(m.disk_rate) if computer.rates is not None else "")]
+
+
+def _disk(rate: float) -> str:
+    speed = say("{amount} a second", amount=size(rate))
+    if rate >= _FAST:
+        return say("It is fast ({speed}): models much bigger than the memory can run from it.", speed=speed)
+    if rate >= _FAIR:
+        return say("It is quick enough ({speed}) for models that are somewhat bigger than the memory.", speed=speed)
+    return say("It is slow ({speed}): choose models that fit into memory.", speed=speed)

@@ -1,0 +1,52 @@
+"""Words that change several times a second: the panel around them is laid out again only where they need more room."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+
+
+class Steady(QWidget):
+    """Holds a label. A label in a layout has all of it laid out anew whenever its text is set."""
+
+    def __init__(self, label: QLabel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._label = label
+        self._high = -1  # of the words by now, for the width by now; where they may take several lines
+        label.setParent(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(label.wordWrap())
+        self.setSizePolicy(policy)
+
+    def text(self) -> str:
+        """What it says."""
+        return self._label.text()
+
+    def tell(self, words: str) -> None:
+        """Say this from now on."""
+        if words == self._label.text():
+            return
+        self._label.setText(words)
+        if self._label.wordWrap():
+            high = self.heightForWidth(self.width())
+            if high != self._high:
+                self._high = high
+                self.updateGeometry()
+        elif self._label.sizeHint().width() > self.width():
+            self.updateGeometry()
+
+    def hasHeightForWidth(self) -> bool:
+        return self._label.wordWrap()
+
+    def heightForWidth(self, width: int) -> int:
+        return max(self.minimumHeight(), self._label.heightForWidth(width))
+
+    def sizeHint(self) -> QSize:
+        return self._label.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        return self._label.minimumSizeHint()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._label.resize(self.size())

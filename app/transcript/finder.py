@@ -1,0 +1,100 @@
+"""Finds words in the conversation: selects them, one after the other, and scrolls to where they stand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from app.chats.records import Place as Scroll
+from app.render.split import without_thought
+from app.transcript.selection import Place
+
+if TYPE_CHECKING:
+    from app.transcript.view import TranscriptView
+
+_ABOVE = 0.3  # of the viewport, that is shown before a line that was found
+
+
+class Finder:
+    """messages: numbers of those that have the words. at: which of them is looked at, -1 for none."""
+
+    def __init__(self, view: TranscriptView) -> None:
+        self._view = view
+        self._pattern: re.Pattern[str] | None = None
+        self._places: list[tuple[Place, Place]] = []  # in the message that is looked at
+        self._place = -1
+        self.messages: list[int] = []
+        self.at = -1
+
+    def look_for(self, words: Sequence[str]) -> None:
+        """Any of these, upper and lower case alike; none: nothing. Nothing is shown before `step` or `show`."""
+        self._pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
+        self.messages, self.at, self._places, self._place = [], -1, [], -1
+        if self._pattern is not None:
+            search, items = self._pattern.search, self._view.items
+            self.messages = [i for i, item in enumerate(items) if search(without_thought(item.message.content))]
+
+    def show(self, message_id: int) -> bool:
+        """Select the first place in this message."""
+        index = self._view.index(message_id)
+        return index in self.messages and self._enter(self.messages.index(index), 1)
+
+    def start(self) -> bool:
+        """Select the first place at or below the top of what is in sight, or else the first of all."""
+        top = self._view.layout_.at(float(self._view.verticalScrollBar().value()))
+        after = next((n for n, index in enumerate(self.messages) if index >= top), 0)
+        return self._from(after, 1)
+
+    def step(self, by: int) -> bool:
+        """Select the place after (1) or before (-1); behind the last comes the first."""
+        if not self.messages:
+            return False
+        if 0 <= self._place + by < len(self._places):
+            self._place += by
+            self._select()
+            return True
+        return self._from(self.at + by if self.at >= 0 else min(0, by), by)
+
+    def _from(self, first: int, by: int) -> bool:
+        """From this message on, the first that shows the words: some have them only in the address of a link."""
+        count = len(self.messages)
+        return any(self._enter((first + by * n) % count, by) for n in range(count))
+
+    def _enter(self, number: int, by: int) -> bool:
+        self.at = number
+        self._places = self._in(self.messages[number])
+        self._place = 0 if by > 0 else len(self._places) - 1
+        if self._places:
+            self._select()
+        return bool(self._places)
+
+    def _in(self, index: int) -> list[tuple[Place, Place]]:
+        """Where a message shows the words."""
+        assert self._pattern is not None
+        found = []
+        for number, block in enumerate(self._view.items[index].blocks()):
+            if self._pattern.search(block.block.text):
+                self._view.make(index, number, number)
+                text = block.document.toPlainText() if block.document is not None else ""
+                spans = [m.span() for m in self._pattern.finditer(text)]
+                found += [(Place(index, number, start), Place(index, number, end)) for start, end in spans]
+        return found
+
+    def _select(self) -> None:
+        view, (start, end) = self._view, self._places[self._place]
+        item = view.items[start.message]
+        for _ in range(2):  # what is above in the message has its true height only once it is in sight
+            view.make(start.message, start.block, start.block)
+            block = item.blocks()[start.block]
+            if block.document is None:
+                return
+            text = block.document.findBlock(start.position)
+            line = text.layout().lineForTextPosition(start.position - text.position())
+            y = block.document.documentLayout().blockBoundingRect(text).top() + (line.y() if line.isValid() else 0.0)
+            y += block.text_rect(item.text_width(view.layout_.column)).top()
+            if 8 <= view.origin(start.message).y() + y <= view.viewport().height() - 48:
+                break  # it is in sight: nothing need move
+            view.go_to(Scroll(item.message.id, round(y - _ABOVE * view.viewport().height())))
+        view.selection.anchor, view.selection.head = start, end
+        view.renew()

@@ -1,0 +1,48 @@
+"""The menu of the right mouse button on a message."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
+
+from app.language.words import say
+from app.transcript.item import MessageItem
+
+if TYPE_CHECKING:
+    from app.transcript.view import TranscriptView
+
+
+def menu_of(view: TranscriptView, item: MessageItem, link: str) -> QMenu:
+    """What can be done with a message, with the selection, and with the link under the mouse, if there is one."""
+    message = item.message
+    last = view.items[-1] is item
+    menu = QMenu(view)
+    menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    if link:
+        menu.addAction(say("Copy the address of the link"), partial(QGuiApplication.clipboard().setText, link))
+        menu.addSeparator()
+    menu.addAction(say("Copy selection"), view.copy).setEnabled(not view.selection.empty)
+    as_written = menu.addAction(say("Copy selection as Markdown"), view.copy_as_written)
+    as_written.setEnabled(not view.selection.empty)
+    menu.addAction(say("Copy message"), partial(view.copy_message, message.id))
+    menu.addSeparator()
+    if item.is_user:
+        menu.addAction(say("Edit and send again"), partial(view.edit.emit, message.id))
+    elif not item.streaming:
+        menu.addAction(say("Edit this answer"), partial(view.edit.emit, message.id))
+        menu.addAction(say("Answer again"), partial(view.again.emit, message.id))
+    if message.unfinished and last:
+        menu.addAction(say("Go on from its end"), partial(view.go_on.emit, message.id))
+    if not item.streaming:
+        menu.addAction(say("New chat from here"), partial(view.branch.emit, message.id))
+    if item.told:
+        shown = say("Hide the figures") if item.unfolded else say("How this answer was made")
+        menu.addAction(shown, partial(view.toggle_details, message.id))
+    if not item.streaming:
+        menu.addSeparator()
+        menu.addAction(say("Delete message"), partial(view.erase.emit, message.id))
+    return menu

@@ -1,0 +1,75 @@
+"""The strip above the conversation in which one types what to find in it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QWidget
+
+from app.language.words import plural, say
+from app.theme.theme import Theme
+from app.widgets.icon_button import IconButton
+
+_AFTER = 120  # milliseconds of rest before what is typed is looked for
+
+
+class FindBar(QFrame):
+    """typed: another text. stepped: to the place after (1) or before (-1). Hidden until it is asked for."""
+
+    typed = Signal(str)
+    stepped = Signal(int)
+    closed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self.edit = QLineEdit(self)
+        self.edit.setPlaceholderText(say("Find in this chat"))
+        self.edit.setAccessibleName(say("Find in this chat"))
+        self.edit.setMaximumWidth(340)
+        self.edit.installEventFilter(self)
+        self._rest = QTimer(self, singleShot=True, interval=_AFTER)
+        self._rest.timeout.connect(self._typed)
+        self.edit.textChanged.connect(self._rest.start)
+        self.count = QLabel(self)
+        self.count.setObjectName("muted")
+        before = IconButton(theme, "chevron-left", say("Place before"), self)
+        before.clicked.connect(lambda: self.stepped.emit(-1))
+        after = IconButton(theme, "chevron-right", say("Place after"), self, "Enter")
+        after.clicked.connect(lambda: self.stepped.emit(1))
+        close = IconButton(theme, "close", say("Close the search in this chat"), self, "Esc")
+        close.clicked.connect(self.closed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(20, 6, 10, 6)
+        row.setSpacing(4)
+        row.addWidget(self.edit, 1)
+        row.addWidget(before)
+        row.addWidget(after)
+        row.addSpacing(6)
+        row.addWidget(self.count, 1)
+        row.addWidget(close)
+        self.hide()
+
+    def tell(self, at: int, messages: int) -> None:
+        """Which message is looked at, from 0, of how many that have the words."""
+        if not self.edit.text():
+            self.count.setText("")
+        elif not messages:
+            self.count.setText(say("Not in this chat."))
+        else:
+            self.count.setText(plural("{at} of 1 message", "{at} of %n messages", messages, at=at + 1))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        enter = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+        if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress or event.key() not in enter:
+            return super().eventFilter(watched, event)
+        if self._rest.isActive():
+            self._typed()
+        else:
+            self.stepped.emit(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        return True
+
+    @Slot()
+    def _typed(self) -> None:
+        self._rest.stop()
+        self.typed.emit(self.edit.text().strip())

@@ -1,0 +1,24 @@
+"""Asks once more before something that cannot be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMessageBox, QWidget
+
+from app.language.words import say
+
+
+def ask_first(parent: QWidget, question: str, consequence: str, deed: str, do: Callable[[], object]) -> QMessageBox:
+    """Do it if the button called `deed` is pressed. Returns at once; nothing else of the window answers meanwhile."""
+    box = QMessageBox(QMessageBox.Icon.Question, "Underhill", question, parent=parent)
+    box.setInformativeText(consequence)
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    yes = box.addButton(deed, QMessageBox.ButtonRole.DestructiveRole)
+    no = box.addButton(say("Keep it"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(no)
+    box.setEscapeButton(no)
+    yes.clicked.connect(do)
+    box.open()
+    return box

@@ -1,0 +1,126 @@
+"""Importing a model: what would be refused is said before, and what failed leads on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.language.words import say
+from app.library.page import LibraryPage
+from app.theme.theme import Theme
+from app.widgets.banner import Banners
+from app.widgets.import_dialog import ImportDialog
+from engine import api
+from tests.app.acts import Launch
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import LARGE
+
+
+def test_a_name_that_is_free_is_offered_and_others_are_refused_at_once(qtbot: QtBot, theme: Theme) -> None:
+    dialog = ImportDialog("/some/Mixtral", None, "", ("mixtral", "Mixtral 2"))
+    qtbot.addWidget(dialog)
+    dialog.open()
+    assert dialog.name() == "Mixtral 3"
+    assert dialog.start.isEnabled()
+    line = dialog.findChild(QLineEdit)
+    assert isinstance(line, QLineEdit)
+    for name, words in (("MIXTRAL", "already"), ("a/b", "letters, digits"), ("", ""), ("Mixtral 4", "")):
+        line.setText(name)
+        assert words in dialog._note.text()
+        assert dialog._note.isHidden() is not bool(words)
+        assert dialog.start.isEnabled() is (name == "Mixtral 4")
+    dialog.reject()
+
+
+def test_a_name_is_made_of_any_file(qtbot: QtBot, theme: Theme) -> None:
+    dialog = ImportDialog("/x", None, "hub:some/model?.")
+    qtbot.addWidget(dialog)
+    assert dialog.name() == "hub-some-model-"
+    assert dialog.start.isEnabled()
+
+
+def test_what_cannot_be_imported_leads_to_another(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    broken = api.Failed("", api.Kind.BROKEN_FILE, "model.safetensors is cut short.", "Download the file again.")
+    underhill = launch(fail={api.ImportModel: broken})
+    asked: list[QWidget] = []
+    monkeypatch.setattr(
+        QFileDialog, "getExistingDirectory", staticmethod(lambda parent, *_: (asked.append(parent), str(tmp_path))[1])
+    )
+    monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)
+    listed = len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
+    underhill.window.library.choose_folder()
+    banners = underhill.window.banners
+    qtbot.waitUntil(lambda: bool(banners.banners))
+    received = engine_of(underhill).received
+    assert len([c for c in received if isinstance(c, api.ListModels)]) > listed  # what is done of it is shown
+    next(b for b in banners.banners[0].findChildren(QPushButton) if b.text() == say("Choose another…")).click()
+    assert len(asked) == 2
+
+
+def test_one_at_a_time(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    underhill = launch()
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: pytest.fail("it was asked for a file"))
+    underhill.models.importing = api.Progress("", "Reading")
+    underhill.window.library.choose_file()
+    assert "being imported" in underhill.window.toast.accessibleName()
+    underhill.models.importing = None
+
+
+def test_a_button_to_where_one_is_already_is_not_offered(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    full = api.Failed("", api.Kind.DISK_FULL, "There is no space left.", "Free some.")
+    underhill.shelf.failed.emit(full)
+    texts = [b.text() for b in underhill.window.banners.banners[-1].findChildren(QPushButton)]
+    assert texts == ["Manage models"]
+    underhill.window.library.show()
+    underhill.shelf.failed.emit(full)
+    assert underhill.window.banners.banners[-1].findChildren(QPushButton) == []
+
+
+def test_the_focus_stays_with_an_entry_that_is_made_anew(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    page: LibraryPage = underhill.window.library.show()
+    qtbot.waitUntil(lambda: len(page.yours.entries) == 2 and bool(underhill.shelf.folders))
+    more = page.yours.entries[1].buttons["More"]
+    more.setFocus()
+    underhill.shelf.verify(LARGE)  # while it is checked some of what one can do with it is grey
+    qtbot.waitUntil(lambda: not underhill.shelf.jobs)
+    now = underhill.window.focusWidget()
+    assert now is not None
+    assert page.yours.entries[1].isAncestorOf(now)
+
+    def adding() -> list[QPushButton]:
+        return [b for b in page.yours.findChildren(QPushButton) if b.text() == "Add a folder…" and b.isVisible()]
+
+    qtbot.waitUntil(lambda: len(adding()) == 1)  # it may just be made anew
+    (add,) = adding()
+    add.setFocus()
+    underhill.shelf.folders_changed.emit()
+
+    def again() -> bool:
+        now = underhill.window.focusWidget()
+        return isinstance(now, QPushButton) and now is not add and now.text() == "Add a folder…"
+
+    qtbot.waitUntil(again)
+
+
+def test_a_banner_in_a_narrow_window_has_its_buttons_below_its_text(qtbot: QtBot, theme: Theme) -> None:
+    banners = Banners(theme)
+    qtbot.addWidget(banners)
+    banners.resize(1000, 200)
+    banners.show_banner("error", "It is damaged.", "Import it again.", "cause", ("Try again", lambda: None),
+                        ("Manage models", lambda: None))  # fmt: skip
+    banners.show()
+    banner = banners.banners[0]
+    text, deeds = banner._text.geometry(), banner._deeds.geometry()
+    assert deeds.left() > text.right()
+    banners.resize(380, 300)
+    QApplication.processEvents()
+    text, deeds = banner._text.geometry(), banner._deeds.geometry()
+    assert deeds.top() > text.bottom()
+    assert text.width() > 250

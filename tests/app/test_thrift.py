@@ -1,0 +1,52 @@
+"""What the window does while it waits, and while an answer streams: as little as can be."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
+
+from app import conversation
+from app.assembly import Underhill
+from tests.app.acts import Launch, ask
+from tests.app.fake_engine import SENTENCE
+
+
+def running(underhill: Underhill) -> list[QTimer]:
+    """The timers that would wake it."""
+    return [
+        timer
+        for owner in (underhill.window, underhill.inbox)
+        for timer in owner.findChildren(QTimer)
+        if timer.isActive()
+    ]
+
+
+def test_an_idle_window_runs_no_timer(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(script=lambda messages: f"```python\nx = 1\n```\n{SENTENCE}")
+    ask(qtbot, underhill, "hello")
+    qtbot.waitUntil(lambda: not running(underhill))
+
+
+def test_words_that_come_faster_than_they_are_painted_are_painted_together(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "SHOW_EVERY", 60_000)
+    underhill = launch(script=lambda messages: SENTENCE * 20)
+    shown: list[str] = []
+    underhill.conversation.grew.connect(lambda _, text, status: shown.append(text))
+    ask(qtbot, underhill, "hello")
+    assert len([text for text in shown if text]) <= 2
+    assert "".join(shown) == SENTENCE * 20
+
+
+def test_a_word_that_comes_after_a_while_is_shown_as_it_comes(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation, "SHOW_EVERY", 0)
+    monkeypatch.setattr(conversation, "TICK", 60_000)  # nothing but the words has it shown
+    underhill = launch(rate=50.0)
+    shown: list[str] = []
+    underhill.conversation.grew.connect(lambda _, text, status: shown.append(text))
+    ask(qtbot, underhill, "hello")
+    assert len([text for text in shown if text]) > 5
