@@ -1,15 +1,18 @@
-"""Every test runs offline, without a window on anybody's desk, and away from the user's own chats and models."""
+"""Every test runs offline, with the same draws each time, and away from anybody's desk, chats and models."""
 
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 # Before anything imports Qt, torch or a Hugging Face library: they read these once.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -22,6 +25,20 @@ os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 _HOME = tempfile.TemporaryDirectory(prefix="underhill-tests-", ignore_cleanup_errors=True)
 for _kind in ("DATA", "CONFIG", "CACHE", "STATE"):
     os.environ[f"XDG_{_kind}_HOME"] = os.path.join(_HOME.name, _kind.lower())
+
+# The same examples each time: what fails is to fail for whoever broke it. --hypothesis-profile=default draws others.
+settings.register_profile("same", derandomize=True, deadline=None)
+settings.load_profile("same")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """What a test and its fixtures draw does not depend on the tests before it."""
+    random.seed(0)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,6 +1,6 @@
 """What each part of the engine adds to the speed of a model bigger than memory.
 
-    python -m tests.benchmarks.ablation --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf [--json]
+    python -m tests.benchmarks.ablation --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf|text [--json]
 
 Every row is the row above and one thing more, switched by the engine's own settings. Rows run one after the other,
 each in a control group with the limit, in turns with the first row, which stays open: `ratio` is against that one, and

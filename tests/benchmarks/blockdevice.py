@@ -13,7 +13,7 @@ from statistics import median
 
 from torch import Tensor
 
-from engine.kernels.memory import huge
+from engine.kernels.memory import all_huge
 from engine.store.disk import open_file
 
 DROP = Path("/proc/sys/vm/drop_caches")
@@ -60,14 +60,15 @@ def drop_caches() -> None:
 class DiskRoof:
     """How fast records of a size are read past the cache, several at once, at random places of some files.
 
-    Into huge pages, as the cache has them: into small ones a virtual disk gives half. In whole records or in pieces, by
-    two readers or four: what is fastest at the start is measured from then on.
+    Into huge pages, as the cache has them: into small ones a virtual disk gives half, and memory of less than a huge
+    page, or its end, has small ones. In whole records or in pieces, by two readers or four: what is fastest at the
+    start is measured from then on.
     """
 
     def __init__(self, files: Sequence[Path], record: int) -> None:
         self._files = [open_file(path, direct=True) for path in files]
         whole = min(-(-record // ALIGN) * ALIGN, LARGEST)
-        self._buffers = [huge(whole).fill_(1) for _ in range(max(READERS))]
+        self._buffers = [all_huge(whole).fill_(1) for _ in range(max(READERS))]
         self._pool = ThreadPoolExecutor(max(READERS))
         self._random = random.Random(0)
         ways = [(piece, readers) for piece in sorted({whole, *(p for p in PIECES if p < whole)}) for readers in READERS]

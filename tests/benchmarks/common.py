@@ -20,6 +20,7 @@ import psutil
 from engine.kernels.native import default_threads
 from tests.benchmarks.prepare import KINDS, default_folder
 from tests.benchmarks.shapes import SHAPES
+from tests.benchmarks.tokens import STREAMS
 
 LOOK = 0.25  # seconds
 CALM = 0.1  # of all cores
@@ -34,7 +35,7 @@ def options(description: str | None, **defaults: int) -> argparse.ArgumentParser
     parser.add_argument("--dense", help="how ours holds its other weights; by default as the tier, at least 4 bits")
     parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
     parser.add_argument("--repeats", type=int, default=defaults["repeats"], help="turns of each")
-    parser.add_argument("--stream", choices=("uniform", "zipf"), default="uniform", help="how tokens are drawn")
+    parser.add_argument("--stream", choices=STREAMS, default="uniform", help="how tokens are drawn")
     parser.add_argument("--busy", type=int, default=0, help="other processes that want a core all the time")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
     parser.add_argument("--folder", type=Path, default=default_folder(), help="where prepared models are kept")
@@ -48,10 +49,10 @@ def limit_options(description: str | None, *, shape: bool = True) -> argparse.Ar
     parser.add_argument("--shape", choices=tuple(SHAPES), required=shape)
     parser.add_argument("--layers", type=int, help="another cut of the model than that of 8 GB at 4 bits")
     parser.add_argument("--limit", type=float, default=0.5, help="most memory, as a share of the model's bytes")
-    parser.add_argument("--stream", choices=("uniform", "zipf"), default="uniform", help="how tokens are drawn")
+    parser.add_argument("--stream", choices=STREAMS, default="uniform", help="how tokens are drawn")
     parser.add_argument("--dial", choices=("exact", "balanced", "fast"), default="exact")
     parser.add_argument("--tier", type=int, choices=(8, 4, 2), default=4, help="bits of experts")
-    parser.add_argument("--set", type=_setting, action="append", default=[], metavar="NAME=VALUE",
+    parser.add_argument("--set", type=setting, action="append", default=[], metavar="NAME=VALUE",
                         help="a setting of our engine; may be given several times")  # fmt: skip
     parser.add_argument("--threads", type=int, default=default_threads(), help="of both")
     parser.add_argument("--patience", type=float, default=60.0, help="seconds to wait in all for other programs' rest")
@@ -61,7 +62,8 @@ def limit_options(description: str | None, *, shape: bool = True) -> argparse.Ar
     return parser
 
 
-def _setting(text: str) -> tuple[str, str]:
+def setting(text: str) -> tuple[str, str]:
+    """NAME=VALUE of a command line."""
     name, equals, value = text.partition("=")
     if not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
@@ -124,7 +126,7 @@ def orderly() -> Iterator[None]:
 
 def conditions(args: argparse.Namespace, **more: Any) -> dict[str, Any]:
     """What a figure was measured under."""
-    given = {k: v for k, v in vars(args).items() if k not in ("json", "folder")}
+    given = {k: v for k, v in vars(args).items() if k not in ("json", "folder", "home")}
     return {**given, **more, "load": round(os.getloadavg()[0], 2)}
 
 

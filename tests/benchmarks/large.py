@@ -1,9 +1,11 @@
 """A pair of models of 8 GB or more at 4 bits, made once: our store of a shape, and the peer's file of the same weights.
 
-    python -m tests.benchmarks.large --shape olmoe|qwen3|mixtral [--layers N] [--tier 4] [--keep-only] [--folder FOLDER]
+    python -m tests.benchmarks.large --shape olmoe|qwen3|mixtral [--layers N] [--tier 4] [--alone] [--keep-only]
+        [--folder FOLDER]
 
 Both are made from every layer's first expert, of which the others are the rows in other orders, so nothing of the size
-of the unquantized model is ever written. A pair takes about 18 GB, and Mixtral 5 GB more while it is made.
+of the unquantized model is ever written. A pair takes about 18 GB, and Mixtral 5 GB more while it is made. --alone
+makes our store only, which is half of it.
 """
 
 from __future__ import annotations
@@ -123,10 +125,12 @@ def main() -> None:
     parser.add_argument("--shape", choices=tuple(SHAPES), required=True)
     parser.add_argument("--layers", type=int, help="another cut of the model")
     parser.add_argument("--tier", type=int, choices=tuple(KINDS), default=4)
+    parser.add_argument("--alone", action="store_true", help="our store without the peer's file")
     parser.add_argument("--keep-only", action="store_true", help="remove other shapes' pairs first")
     parser.add_argument("--folder", type=Path, default=default_folder())
     args = parser.parse_args()
-    prepare_pair(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
+    make = prepare_model if args.alone else prepare_pair
+    make(large(args.shape, args.layers), args.tier, args.folder, keep_only=args.keep_only)
 
 
 if __name__ == "__main__":

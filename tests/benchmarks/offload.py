@@ -1,6 +1,6 @@
 """Tokens per second of a model bigger than memory, beside llama.cpp on the same weights under the same memory limit.
 
-    python -m tests.benchmarks.offload --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf
+    python -m tests.benchmarks.offload --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf|text
         --dial exact|balanced|fast [--json]
 
 Each is a process of its own in a control group that may take that share of the quantized model's bytes, everything

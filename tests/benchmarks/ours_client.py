@@ -21,8 +21,8 @@ class Turn:
     """Some tokens. seconds: of each. Bytes and experts are of all of them.
 
     system_bytes: fetched from disks as the system counts them; bytes_read as the engine does, wasted_bytes of them for
-    experts that were read ahead in vain. used_bytes: that had to
-    be read from memory. coarse: uses of experts below full precision, skipped ones too. digests: of the
+    experts that were read ahead in vain; reads: how many. used_bytes: that had to be read from memory. coarse: uses
+    of experts below full precision, skipped ones too. digests: of the
     logits after each token, to the last bit, where they were asked for.
     """
 
@@ -35,6 +35,7 @@ class Turn:
     system_bytes: int
     uses: int
     coarse: int
+    reads: int
     digests: tuple[str, ...] = ()
 
     @property
@@ -72,17 +73,44 @@ class OursAlone:
             low, high = self._child.ask(do="calibrate", tokens=list(tokens), dial=dial)
         return low, high
 
-    def turn(self, tokens: Sequence[int], *, digest: bool = False) -> Turn:
-        """Decode the tokens one by one, going on where the last call ended; between turns the process stands still."""
+    def update(self, changes: Mapping[str, Any]) -> None:
+        """Change live settings."""
+        with self._child.awake():
+            self._child.ask(do="update", changes=dict(changes))
+
+    def turn(self, tokens: Sequence[int], *, digest: bool = False, answering: bool = False) -> Turn:
+        """Decode the tokens one by one, going on where the last call ended; between turns the process stands still.
+
+        answering: choose a token behind each and make text of it, without digests.
+        """
         with self._child.awake():
             before, system = self._counters(), self._child.bytes_read
-            seconds, digests = self._child.ask(do="decode", tokens=list(tokens), digest=digest)
+            if answering:
+                seconds, digests = self._child.ask(do="answer", tokens=list(tokens)), []
+            else:
+                seconds, digests = self._child.ask(do="decode", tokens=list(tokens), digest=digest)
             after, system = self._counters(), self._child.bytes_read - system
         d = {name: after[name] - before[name] for name in after}
         return Turn(
             tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["wasted"], d["used_bytes"], system, d["uses"],
-            d["coarse"], tuple(digests),
+            d["coarse"], d["reads"], tuple(digests),
         )  # fmt: skip
+
+    def prompt(self, tokens: Sequence[int]) -> float:
+        """Seconds until an answer to a prompt begins, which starts a sequence of its own."""
+        with self._child.awake():
+            return float(self._child.ask(do="prompt", tokens=list(tokens)))
+
+    def expected(self, memory: float, disk: float) -> dict[str, Any]:
+        """What its plan would expect at these rates, bytes per second."""
+        with self._child.awake():
+            found: dict[str, Any] = self._child.ask(do="expected", memory=memory, disk=disk)
+            return found
+
+    def held(self) -> int:
+        """Bytes of experts in memory."""
+        with self._child.awake():
+            return int(self._child.ask(do="held"))
 
     def logits(self, tokens: Sequence[int]) -> list[list[float]]:
         """After each token of a sequence of its own."""

@@ -10,12 +10,17 @@ import json
 import os
 import sys
 import time
+from dataclasses import asdict, replace
 from typing import Any
 
 from engine import settings
 from engine.experts.thresholds import ScoreRecorder, from_scores
+from engine.generation import thoughts
+from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe
+from engine.hardware.plan import dial_of
 from engine.hardware.shares import dial_shares
+from engine.hardware.speed import expected
 from engine.session import Session
 from tests.benchmarks.ours import BITS
 from tests.benchmarks.streams import read_bytes
@@ -27,6 +32,7 @@ class Model:
     def __init__(self, model: str, chosen: dict[str, Any], dense_weights: int, routers: int) -> None:
         self._session = Session.open(model, settings.validated(chosen, settings.ENGINE))
         store, plan = self._session.store, self._session.plan
+        self._machine = self._session.machine.reading(plan.direct)
         spec = store.spec(store.layers[0])
         self._expert_bytes = {str(tier): read_bytes(spec, tier) for tier in spec.tiers}
         self._dense_bytes = int(dense_weights * BITS[plan.dense] / 8) + 4 * routers
@@ -38,6 +44,12 @@ class Model:
             "cache_bytes": plan.cache_bytes,
             "cache_share": plan.cache_bytes / store.expert_bytes(plan.tier),
             "context": self._session.context.limit,
+            "chunk": plan.chunk,
+            "threads": plan.threads,
+            "speed": plan.speed,
+            "first_token": plan.first_token,
+            "memory_rate": self._machine.memory_rate,
+            "disk_rate": self._machine.disk_rate_at(self._session.facts.record_bytes[plan.tier]),
         }
 
     def calibrate(self, tokens: list[int], dial: str) -> tuple[float, float]:
@@ -48,6 +60,10 @@ class Model:
         cut = from_scores(recorder.scores, *dial_shares(dial, self._session.card.experts_per_token))
         self._session.update({"t1": cut.t1, "t2": cut.t2})
         return cut.t1, cut.t2
+
+    def update(self, changes: dict[str, Any]) -> None:
+        """Change live settings."""
+        self._session.update(changes)
 
     def decode(self, tokens: list[int], digest: bool) -> tuple[list[float], list[str]]:
         """Seconds of each token, read one by one with logits after each, going on where the last call ended.
@@ -64,6 +80,40 @@ class Model:
                 assert logits is not None
                 digests.append(hashlib.blake2b(logits.contiguous().numpy().data, digest_size=8).hexdigest())
         return taken, digests
+
+    def answer(self, tokens: list[int]) -> list[float]:
+        """Seconds of each token, read as `decode` does, behind which another is chosen by the usual settings and made
+        text of, as in an answer; but it is not the one that is read next."""
+        step, chat, sampler, taken = self._session.context.step, self._session.chat, Sampler(Sampling()), []
+        shown = thoughts.reader(chat.tokenizer, chat.channels, (), False)
+        self._tokens += len(tokens)
+        for token in tokens:
+            start = time.perf_counter()
+            logits = step(token)
+            assert logits is not None
+            shown.add(sampler.next(logits))
+            taken.append(time.perf_counter() - start)
+        return taken
+
+    def prompt(self, tokens: list[int]) -> float:
+        """Seconds to read the tokens as the prompt of a new sequence and to choose the first one of an answer."""
+        self._session.context.clear()
+        start = time.perf_counter()
+        logits = self._session.context.read(tokens)
+        assert logits is not None
+        Sampler(Sampling()).next(logits)
+        return time.perf_counter() - start
+
+    def expected(self, memory: float, disk: float) -> dict[str, Any]:
+        """What the plan would expect (see Expectation) were these the rates of memory and disk, bytes per second."""
+        session, plan = self._session, self._session.plan
+        machine = replace(self._machine, memory_rate=memory, disk_rate=disk, disk_points=())
+        dial = dial_of(session.settings)
+        return asdict(expected(machine, session.facts, plan.tier, plan.dense, plan.cache_bytes, dial, plan.chunk))
+
+    def held(self) -> int:
+        """Bytes of experts in memory now."""
+        return self._session.runtime.cache.nbytes
 
     def logits(self, tokens: list[int]) -> list[list[float]]:
         """After each token of a sequence of its own."""
@@ -86,6 +136,7 @@ class Model:
             "hits": now.hits,
             "misses": now.misses,
             "bytes_read": now.bytes_read,
+            "reads": now.reads,
             "wasted": 0 if ahead is None else ahead.foresight.wasted,
             "used_bytes": experts + self._tokens * self._dense_bytes,
             "uses": sum(now.precision.values()),

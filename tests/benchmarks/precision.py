@@ -56,8 +56,7 @@ def _activations() -> Iterator[Case]:
 def _dense() -> Iterator[Case]:
     yield Case("dense", "all bf16", {**EXACT, "dense": "bf16"})
     for kind in ("int8", "int4"):
-        for group in (64, 32):
-            yield Case("dense", f"all {kind}, groups of {group}", {**EXACT, "dense": kind}, {"group": group})
+        yield Case("dense", f"all {kind}", {**EXACT, "dense": kind})
         yield Case("dense", f"attention {kind}", EXACT, {"kind": kind, "head": "f32", "table": "f32"})
         yield Case("dense", f"head {kind}", EXACT, {"head": kind, "table": "f32"})
         yield Case("dense", f"embedding {kind}", EXACT, {"head": "f32", "table": kind})

@@ -38,26 +38,23 @@ WEIGHED = 3000  # tokens of that rest
 
 
 def predictors(fit: Observed, weigh: Observed, gates: list[Gate]) -> tuple[list[Predictor], list[Predictor]]:
-    """All of them, taught, and the blends; without what each only speaks for after a layer's experts, and with it."""
+    """All of them, taught, and their blends: with plain gates, and with taught ones."""
     shape = fit.shape
     plain = StackedGates(gates, stacked(gates, DEPTH))
     taught = StackedGates(gates, fitted(fit, gates, DEPTH), name="taught gates")
-    after = StackedGates(gates, stacked(gates, DEPTH, "after"), "after")
-    taught_after = StackedGates(gates, fitted(fit, gates, DEPTH, "after"), "after", name="taught gates, after")
     tables: list[Predictor] = [
         TokenTable(shape),
         Coactivation(shape, DEPTH),
         Paths(shape),
         Eam(shape, EamCollection(shape.rows, shape.experts)),
     ]
-    alone = [plain, taught, after, taught_after, *tables]
+    alone = [plain, taught, *tables]
     for _ in walk(fit, tables):
         pass
     blends: list[Predictor] = []
     for name, parts in (
         ("blend, untaught", [plain, *tables]),
-        ("blend, before", [taught, *tables]),
-        ("blend", [taught_after, taught, *tables]),
+        ("blend", [taught, *tables]),
     ):
         blend = Blend(parts, fit_weights(weigh, parts, DEPTH, gates))
         blend.name = name
@@ -92,9 +89,7 @@ def main() -> None:
     with Session.open(args.model, {"dial": "exact"}) as session:
         texts = [resources.path("calibration", file) for file in ("calibration.jsonl", "eval.jsonl")]
         runs = [
-            observe(
-                session, sequences(session.chat, text, session.context.limit, None), tokens, after=True, most=1 << 30
-            )
+            observe(session, sequences(session.chat, text, session.context.limit, None), tokens, 1 << 30)
             for text, tokens in zip(texts, (args.fit, args.test))
         ]
         if not isinstance(session.decoder, Decoder):

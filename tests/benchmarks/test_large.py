@@ -28,6 +28,7 @@ from tests.benchmarks.prepare import CONVERT
 from tests.benchmarks.quantized import write_store
 from tests.benchmarks.rolled import import_rolled
 from tests.benchmarks.shapes import SHAPES, Shape, large
+from tests.benchmarks.switched import pairs
 from tests.benchmarks.tokens import stream
 
 with_peer = pytest.mark.skipif(not os.environ.get(PEER), reason=f"{PEER} names no environment with llama.cpp")
@@ -129,11 +130,37 @@ def test_a_dial_runs_with_thresholds_of_this_model(store: Path) -> None:
     assert calibrated(args, ours, shape, "balanced") is None
 
 
+def test_reading_ahead_is_switched_between_turns_of_one_process(store: Path) -> None:
+    shape = small("qwen3")
+    args = limit_options("x").parse_args(["--shape", "qwen3", "--tier", "8", "--threads", "1"])
+    given = {**chosen(args, 4_000_000_000), "cache_fraction": 0.3, "predictor": "tokens"}
+    with OursAlone(store, shape, given) as ours:
+        found = pairs(ours, stream("uniform", shape.vocabulary, 3 * 2 * 8), {}, {"prefetch": "off"}, 3, lambda: None)
+        ours.update({"prefetch": "auto"})
+        again = ours.turn([1, 2, 3, 1, 2, 3])
+    assert [len(turns) for turns in found] == [3, 3]
+    assert all(len(turn.seconds) == 8 for turns in found for turn in turns)
+    assert all(turn.wasted_bytes == 0 for turn in found[1])
+    assert again.uses == 6 * shape.layers * shape.top_k
+
+
 def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
-    turn = Turn((0.5, 0.5), 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0)
+    turn = Turn(
+        (0.5, 0.5), 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0, reads=1
+    )
     assert turn.per_token == 0.5
     assert turn.floor(disk=1000, memory=10_000) == 0.5
     assert turn.floor(disk=1e9, memory=10_000) == 0.15
+
+
+def test_words_of_a_text_come_again_soon_and_of_its_law_alone_seldom() -> None:
+    def near(kind: str) -> float:
+        tokens = stream(kind, 32_000, 500)
+        return sum(tokens[at] in tokens[at - 8 : at] for at in range(8, 500)) / 492
+
+    assert near("uniform") < 0.01
+    assert near("zipf") < 0.1
+    assert 0.2 < near("text") < 0.35
 
 
 def test_more_tokens_than_the_context_holds_are_refused() -> None:

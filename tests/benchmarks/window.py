@@ -2,13 +2,13 @@
 
     python -m tests.benchmarks.window [--pairs 12] [--json]
 
-One process, the built-in model with a third of its experts in memory, the same question and seed each time. Alone: the
-window's thread sleeps until the answer is there, and the engine is asked for nothing beside it. The window paints
-offscreen unless QT_QPA_PLATFORM says otherwise.
+The built-in model with a third of its experts in memory, the same question and seed each time. Alone: an engine in this
+process, as the command line has it, while the window's thread sleeps until the answer is there; nothing else is asked
+of it. The window's own engine, in its process, has the same settings. The window paints offscreen unless
+QT_QPA_PLATFORM says otherwise.
 
-Beside the speeds stand processor times, which other programs on the computer disturb less: what the window's thread
-computed, as a part of what all cores could have, and what all other threads computed for a token, with the window
-against alone. Exit code 1: the slowdown is more than BAR.
+Beside the speeds stands what the window's process computed meanwhile, as a part of what all cores could have, which
+other programs on the computer disturb less. Exit code 1: the slowdown is more than BAR.
 """
 
 from __future__ import annotations
@@ -43,35 +43,37 @@ CHOSEN = {"cache_fraction": 0.35, "dial": "balanced"}
 
 @dataclass(frozen=True)
 class Answered:
-    """speed: tokens a second. window, others: seconds of processor time of the window's thread and of all others.
-
-    seconds: that it took in all.
-    """
+    """speed: tokens a second. window: seconds of processor time of this process. seconds: that it took in all."""
 
     speed: float
-    tokens: int
     window: float
-    others: float
     seconds: float
 
 
 class Spy:
-    """Stands between engine and window, and notes the figures of every answer."""
+    """Notes the figures of every answer."""
 
     def __init__(self) -> None:
-        self.answered = threading.Event()
+        self.ended = threading.Event()
         self.last: api.Stats | None = None
 
+    def hear(self, event: api.Event) -> None:
+        """What an engine says."""
+        if isinstance(event, api.Failed):
+            raise SystemExit(event.sentence)
+        if isinstance(event, api.Done):
+            if isinstance(event.result, api.Stats):
+                self.last = event.result
+            self.ended.set()
+
     def start(self, on_event: Callable[[api.Event], None]) -> api.Engine:
-        """As api.start."""
+        """As api.start_apart, overheard."""
 
         def heard(event: api.Event) -> None:
             on_event(event)
-            if isinstance(event, api.Done) and isinstance(event.result, api.Stats):
-                self.last = event.result
-                self.answered.set()
+            self.hear(event)
 
-        return api.start(heard)
+        return api.start_apart(heard)
 
 
 def main() -> int:
@@ -96,15 +98,13 @@ def compared(alone: list[Answered], beside: list[Answered]) -> dict[str, float]:
     """Medians over pairs of answers."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     ratios = [b.speed / a.speed for a, b in zip(alone, beside, strict=True)]
-    work = [(b.others / b.tokens) / (a.others / a.tokens) for a, b in zip(alone, beside, strict=True)]
     slowdown = 1 - statistics.median(ratios)
     figures = {
         "alone_tokens_per_second": statistics.median(a.speed for a in alone),
         "with_window_tokens_per_second": statistics.median(b.speed for b in beside),
         "slowdown": slowdown, "bar": BAR, "ratio_to_bar": slowdown / BAR,
         "lowest_ratio": min(ratios), "highest_ratio": max(ratios),
-        "window_thread_share_of_cores": statistics.median(b.window / b.seconds / cores for b in beside),
-        "other_threads_per_token_ratio": statistics.median(work), "pairs": len(ratios),
+        "window_share_of_cores": statistics.median(b.window / b.seconds / cores for b in beside), "pairs": len(ratios),
     }  # fmt: skip
     return {name: round(value, 4) for name, value in figures.items()}
 
@@ -119,34 +119,41 @@ def measure(folder: Path, pairs: int) -> tuple[list[Answered], list[Answered]]:
     underhill.conversation.sampling = dict(SAMPLING)
     window.resize(1280, 900)
     underhill.open()
-    underhill.conversation.finished.connect(application.quit)
+    underhill.conversation.finished.connect(lambda _: application.exit())  # quit() would close the window, too
 
     def until(condition: Callable[[], bool]) -> None:
         while not condition():
             application.processEvents()
             time.sleep(0.001)
 
-    def alone() -> None:
-        underhill.link.watch(api.Look())
-        underhill.link.send(api.Generate("alone", (api.Message("user", QUESTION),), dict(SAMPLING)))
-        spy.answered.wait()
+    own_spy = Spy()
+    single = api.start(own_spy.hear)
 
-    def beside() -> None:
-        underhill.link.watch(api.Look(maps=True))
+    def ask(command: api.Command) -> None:
+        own_spy.ended.clear()
+        single.send(command)
+        own_spy.ended.wait()
+
+    def alone() -> api.Stats | None:
+        ask(api.Generate("alone", (api.Message("user", QUESTION),), dict(SAMPLING)))
+        return own_spy.last
+
+    def beside() -> api.Stats | None:
         underhill.conversation.new()
         underhill.conversation.send(QUESTION)
-        application.exec()  # as the window runs; it quits when the answer has ended
+        application.exec()  # as the window runs; it returns when the answer has ended
+        assert window.live.figures.isVisible()
+        return spy.last
 
-    def timed(act: Callable[[], None]) -> Answered:
-        spy.answered.clear()
-        began, own, all_threads = time.perf_counter(), time.thread_time(), time.process_time()
-        act()
-        seconds, own = time.perf_counter() - began, time.thread_time() - own
-        assert spy.last is not None
-        others = time.process_time() - all_threads - own
-        return Answered(spy.last.decode_tokens_per_second, len(spy.last.token_ids), own, others, seconds)
+    def timed(act: Callable[[], api.Stats | None]) -> Answered:
+        began, own = time.perf_counter(), time.process_time()
+        last = act()
+        seconds, own = time.perf_counter() - began, time.process_time() - own
+        assert last is not None
+        return Answered(last.decode_tokens_per_second, own, seconds)
 
     until(lambda: underhill.models.state == "ready")
+    ask(api.LoadModel("load", "builtin", dict(CHOSEN)))
     assert window.live.shown
     found: tuple[list[Answered], list[Answered]] = ([], [])
     for number in range(2 * pairs + 2):
@@ -157,6 +164,7 @@ def measure(folder: Path, pairs: int) -> tuple[list[Answered], list[Answered]]:
             found[which].append(answered)
     window.close()
     underhill.close()
+    single.close()
     return found
 
 
