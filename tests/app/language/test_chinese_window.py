@@ -144,6 +144,7 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     qtbot.waitUntil(lambda: underhill.conversation.working)
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     qtbot.waitUntil(lambda: bool(window.live.history.samples))
+    qtbot.waitUntil(lambda: len(window.sidebar.model.rows) == 2)  # a section and the chat, read back from the disk
     window.live.repaint()
     facts = api.ExpertFacts(
         1,
