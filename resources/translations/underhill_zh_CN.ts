@@ -4983,6 +4983,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>In a hotel or on a train, sign in to the network in a browser first, and try again.</source>
+            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
             <source>The variable HF_HUB_OFFLINE says so: take it away and start Underhill again to search and download.</source>
             <translation>变量 HF_HUB_OFFLINE 要求如此：要搜索和下载，先去掉它，再重新启动 Underhill。</translation>
         </message>
@@ -5033,8 +5038,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
-            <translation>请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
+            <source>In a hotel or on a train, sign in to the network in a browser first, and try again. Else check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.</source>
+            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。否则请检查电脑的时钟。如果有代理会查看内容，请在 SSL_CERT_FILE 中指定它的证书。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5168,6 +5173,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>This network wants you to sign in before it lets anything through.</source>
+            <translation>这个网络要求先登录，才允许任何数据通过。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
             <source>Wait some minutes</source>
             <translation>请等待几分钟</translation>
         </message>
@@ -5215,6 +5225,16 @@
             <location filename="../../engine/hub/remote/errors.py"></location>
             <source>Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.</source>
             <translation>请检查模型站的地址；如果在酒店或列车上，请先在浏览器中登录网络。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} answered with a page of its own where {name} should be.</source>
+            <translation>{host} 返回的是它自己的页面，而这里应该是 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>In a hotel or on a train, sign in to the network in a browser first, and try again. If you have signed in, check the address of the hub. What has arrived is kept.</source>
+            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。如果已经登录，请检查模型站的地址。已到达的内容会保留。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>

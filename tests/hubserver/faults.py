@@ -11,7 +11,8 @@ class Fault:
 
     status, headers: refuse with these. cut: close after so many bytes of the body. stall: seconds of silence before
     the body; with `cut`, after those bytes. rate: bytes a second. corrupt: flip a bit of the body. extra: say so many
-    bytes more in all than there are. whole: ignore ranges. page: answer with this HTML. etag: name this checksum.
+    bytes more in all than there are. whole: ignore ranges. page: answer with this, called page_type. etag: name this
+    checksum.
     """
 
     match: str = ""
@@ -25,6 +26,7 @@ class Fault:
     extra: int = 0
     whole: bool = False
     page: str = ""
+    page_type: str = "text/html"
     etag: str = ""
 
     def take(self, path: str, sends_on: bool) -> bool:

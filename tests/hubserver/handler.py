@@ -45,7 +45,7 @@ class Handler(BaseHTTPRequestHandler):
         if fault.status:
             return self._refuse(fault.status, "", **fault.headers)
         if fault.page:
-            return self._answer(200, fault.page.encode(), {"Content-Type": "text/html"})
+            return self._answer(200, fault.page.encode(), {"Content-Type": fault.page_type})
         if fault.stall and fault.cut is None:
             self._be_silent(fault.stall)
         if found := _FILE.fullmatch(path):

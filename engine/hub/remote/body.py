@@ -111,6 +111,8 @@ class Body:
             if found[2] != "*" and int(found[2]) != size:
                 raise errors.other_size(name, size, int(found[2]))
             return 0
+        if (page := errors.instead(response, name)) is not None:
+            raise page
         length = response.headers.get("Content-Length", "")
         if length.isdigit() and int(length) != size:
             raise errors.other_size(name, size, int(length))

@@ -117,6 +117,8 @@ class Hub:
         ranged = {} if stop is None else {"Range": f"bytes={start}-{stop - 1}"}
         data = bytearray()
         with self.stream(url, repo, ranged) as response:
+            if (page := errors.instead(response, name)) is not None:
+                raise page
             whole = response.status_code == 200 and stop is not None  # it knows no ranges
             self.sends_whole |= whole
             skip = start if whole else 0
@@ -128,7 +130,8 @@ class Hub:
         if stop is None and len(data) > MOST:
             raise errors.nonsense(url, f"an impossibly long {name}")
         if stop is not None and len(data) < most:
-            raise errors.cut(url)
+            # a whole answer that is shorter than the file is another file; a part that is too short ended early
+            raise errors.not_a_file(str(response.url), name) if whole else errors.cut(url)
         return bytes(data[:most])
 
     def _refused(self, response: httpx2.Response, repo: str) -> errors.HubError:

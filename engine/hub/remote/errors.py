@@ -15,10 +15,14 @@ from huggingface_hub.constants import is_offline_mode
 from engine.errors import Kind, UnderhillError
 
 BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a while
+SIGN_IN = 511  # said by a network, not by a hub (RFC 6585, section 6)
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 _HOW = "(in the settings, or with `underhill-cli token`)"
 _KEPT = "What has arrived is kept; try again to continue."
 _LATER = "Try again later; what has arrived is kept."
+_SIGN_IN = "In a hotel or on a train, sign in to the network in a browser first, and try again."
+_PAGES = ("text/html", "application/xhtml+xml")  # what no file of a model is
+_MESSAGES = ("application/json", "application/problem+json")  # nor one of weights
 
 
 class HubError(UnderhillError):
@@ -58,7 +62,8 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
     if any(isinstance(r, ssl.SSLError) for r in reasons):
         return _network(
             f"The certificate of {host} is not one that this computer trusts.",
-            "Check the computer's clock. Where a proxy reads along, name its certificate in SSL_CERT_FILE.",
+            f"{_SIGN_IN} Else check the computer's clock. Where a proxy reads along, name its certificate in "
+            "SSL_CERT_FILE.",
         )
     if any(isinstance(r, socket.gaierror) for r in reasons):
         who = f"of the proxy {by_proxy}" if by_proxy else host
@@ -136,6 +141,8 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
         return HubError(
             Kind.NO_ACCESS, f"{host} asks for a token.", f"Give Underhill a token of yours {_HOW}. {note}".strip()
         )
+    if status == SIGN_IN:
+        return _network("This network wants you to sign in before it lets anything through.", _SIGN_IN)
     if status == 429:
         after = _seconds(response)
         if after is None or after < 1:
@@ -177,6 +184,25 @@ def nonsense(url: str, what: str) -> HubError:
         Kind.SERVER_ERROR,
         f"{_host(url)} answered with {what}.",
         "Check the address of the hub; in a hotel or on a train, sign in to the network in a browser first.",
+    )
+
+
+def instead(response: httpx2.Response, name: str) -> HubError | None:
+    """SERVER_ERROR where a page or a message of somebody's stands in a file's place: seen by its type. None: it may be
+    the file.
+    """
+    said = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    if response.status_code != 206 and (said in _PAGES or (said in _MESSAGES and not name.endswith(".json"))):
+        return not_a_file(str(response.url), name)
+    return None
+
+
+def not_a_file(url: str, name: str) -> HubError:
+    """SERVER_ERROR: whoever answers at this address has something else where a model's file should be."""
+    return HubError(
+        Kind.SERVER_ERROR,
+        f"{_host(url)} answered with a page of its own where {name} should be.",
+        f"{_SIGN_IN} If you have signed in, check the address of the hub. What has arrived is kept.",
     )
 
 

@@ -34,7 +34,10 @@ REFUSALS = {
     "damaged": (Fault(SHARD, corrupt=True), Kind.BROKEN_FILE, "arrived damaged"),
     "longer": (Fault(SHARD, extra=9), Kind.SERVER_ERROR, "should have"),
     "changed": (Fault(SHARD, etag="0" * 64), Kind.CHANGED, "has changed on the hub"),
-    "a page": (Fault(SHARD, page="<html>Welcome to our hotel"), Kind.SERVER_ERROR, "should have"),
+    "a page": (Fault(SHARD, page="<html>Welcome to our hotel"), Kind.SERVER_ERROR, f"page of its own where {SHARD}"),
+    "a message": (Fault(SHARD, page="{}", page_type="application/json"), Kind.SERVER_ERROR, "page of its own where"),
+    "other bytes": (Fault(SHARD, page="Welcome", page_type="text/plain"), Kind.SERVER_ERROR, "should have"),
+    "511": (Fault(SHARD, status=511), Kind.NO_NETWORK, "wants you to sign in"),
 }
 
 
@@ -62,7 +65,7 @@ def test_each_has_its_own_error(name: str, server: HubServer, tmp_path: Path, mo
 
 def test_the_sentences_differ() -> None:
     sentences = [sentence for _, _, sentence in REFUSALS.values()]
-    assert len(set(sentences)) >= len(sentences) - 2  # two kinds of silence; a page looks like a wrong size
+    assert len(set(sentences)) >= len(sentences) - 2  # of silence, and of a wrong size
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,37 @@ def test_what_arrives_damaged_is_looked_at_once_more(
     assert (error.value.kind, "another network" in error.value.action) == (Kind.BROKEN_FILE, True)
 
 
+PAGE = "<html>Welcome to our hotel"
+
+
+@pytest.mark.parametrize(
+    ("name", "page", "page_type"),
+    [
+        ("model-00000.safetensors", PAGE, "text/html; charset=utf-8"),
+        ("model-00000.safetensors", PAGE * 100_000, "text/html"),
+        ("model-00000.safetensors", '{"error": "not here"}', "application/json"),
+        ("model-00000.safetensors", "Sign in first.", "text/plain"),
+        ("config.json", PAGE, "text/html"),
+        ("model.safetensors.index.json", PAGE, "text/html"),
+    ],
+    ids=["page", "long page", "message", "text", "config", "index"],
+)
+def test_a_page_in_a_files_place_is_neither_a_cut_connection_nor_a_damaged_file(
+    name: str, page: str, page_type: str, hub: Hub, server: HubServer
+) -> None:
+    server.faults = [Fault(name, page=page, page_type=page_type)]
+    error = refused(hub)
+    assert error.kind is Kind.SERVER_ERROR
+    assert f"answered with a page of its own where {name} should be" in error.sentence
+    assert "sign in to the network" in error.action
+    assert sum(name in request.path for request in server.requests) <= 2  # the hub, and where it sends us on to
+
+
+def test_a_header_that_ends_early_is_a_cut_connection(hub: Hub, server: HubServer) -> None:
+    server.faults = [Fault("model-00000.safetensors", cut=10)]
+    assert "was cut" in refused(hub).sentence
+
+
 def test_what_is_packed_counts_as_the_weights_it_means(hub: Hub, server: HubServer, tmp_path: Path) -> None:
     pack(tmp_path / "packed", "gptq")
     server.add("tiny/gptq", tmp_path / "packed")
