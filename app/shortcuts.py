@@ -32,7 +32,10 @@ SHORTCUTS = (
     Shortcut(later("Answers"), later("System prompt and sampling of this chat"), "Ctrl+P", "style"),
     Shortcut(later("Answers"), later("Attach files"), "Ctrl+O", "attach"),
     Shortcut(
-        later("Answers"), later("Stop the answer (again: no longer wait for it), or leave off editing"), "Esc", "escape"
+        later("Answers"),
+        later("Stop the answer (again: no longer wait for it), leave off editing, go back to the chat"),
+        "Esc",
+        "escape",
     ),
     Shortcut(later("Answers"), later("Answer the last question again"), "Ctrl+R", "again_last"),
     Shortcut(later("Answers"), later("Have a cut answer go on"), "Ctrl+Shift+R", "go_on_last"),

@@ -358,6 +358,9 @@ class MainWindow(QMainWindow):
     def _escape(self) -> None:
         if self.sidebar.leave_search() or self.finding.close():
             return
+        if not self._on_chat:
+            self.show_chat()
+            return
         if self.conversation.busy:
             self.conversation.stop()
         else:
@@ -387,10 +390,15 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.transcript if self.conversation.messages else self.welcome)
         self.composer.edit.setFocus()
 
+    @property
+    def _on_chat(self) -> bool:
+        """Is a chat shown, and not the library or the tour?"""
+        return self.pages.currentWidget() in (self.transcript, self.welcome)
+
     @Slot(int)
     def _page_changed(self, _: int) -> None:
         """One writes to a chat only, and it is there that the live panels are about what one sees."""
-        chat = self.pages.currentWidget() in (self.transcript, self.welcome)
+        chat = self._on_chat
         self._foot.setVisible(chat)
         self.finding.close()
         self.sides.calm(not chat)

@@ -7,12 +7,14 @@ import re
 from app.language.words import say
 
 _LONGEST = 48
+_BLOCK = re.compile(r"^\s*(?:(?:#{1,6}(?=\s|$)|>|[-+*](?=\s))\s*)+")  # heading, quotation, list
+_INLINE = re.compile(r"`+|~{3,}|(?<!\w)[*_~]+(?=\S)|(?<=\S)[*_~]+(?!\w)")  # code, and what stands around stressed words
 
 
 def title_from(text: str) -> str:
     """The first line that says something, without Markdown signs, cut at a word; never empty."""
     for line in text.splitlines():
-        plain = re.sub(r"[`*_#>~]+", "", line)
+        plain = _INLINE.sub("", _BLOCK.sub("", line))
         plain = " ".join(plain.split()).strip(" -:")
         if plain:
             return _cut(plain)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QDir, Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
@@ -179,9 +180,13 @@ class Folders(QWidget):
 
 
 class SharedPage(Page):
-    """changed: one of api.settings.SHARED. Shows defaults, and takes nothing, until it is told what is kept."""
+    """changed: one of api.settings.SHARED. Shows defaults, and takes nothing, until it is told what is kept.
+
+    seen: it is shown for the first time.
+    """
 
     changed = Signal(str, object)
+    seen = Signal()
 
     def __init__(self) -> None:
         super().__init__(say("Network and folders"), say("Where models come from, and where they live."))
@@ -197,6 +202,13 @@ class SharedPage(Page):
                 )
         self.folders = Folders(self)
         self.add_extra(self.folders, say("model folders disk library", about="words of the search"))
+        self._seen = False
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if not self._seen:
+            self._seen = True
+            self.seen.emit()
 
     def show_kept(self, values: dict[str, Any]) -> None:
         """What is kept of all of them."""

@@ -30,7 +30,7 @@ class SharedDesk(QObject):
         page.folders.forgotten.connect(lambda path: self._folders(api.ForgetFolder, path))
         self._ask(api.ReadSettings, page.show_kept, page.token.say)
         self._folders(api.ListFolders)
-        self._ask_token()
+        page.seen.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
 
     def end(self) -> None:
         """The page goes."""
@@ -70,6 +70,7 @@ class SharedDesk(QObject):
         assert self._page is not None
         self._ask(kind, self._page.folders.show_folders, self._page.folders.say, *values)
 
+    @Slot()
     def _ask_token(self) -> None:
         assert self._page is not None
         self._ask(api.AskToken, self._page.token.show_state, self._page.token.say)

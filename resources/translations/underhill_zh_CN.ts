@@ -2238,8 +2238,8 @@
         </message>
         <message>
             <location filename="../../app/shortcuts.py"></location>
-            <source>Stop the answer (again: no longer wait for it), or leave off editing</source>
-            <translation>停止回答（再按一次：不再等待），或放弃编辑</translation>
+            <source>Stop the answer (again: no longer wait for it), leave off editing, go back to the chat</source>
+            <translation>停止回答（再按一次：不再等待）、放弃编辑、返回对话</translation>
         </message>
         <message>
             <location filename="../../app/shortcuts.py"></location>

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
+from engine.hub.home import home
 from engine.importing import ALONE
+from engine.store.atomic import replace_file
+from engine.store.output import writing
 
 VARIABLE = "HF_TOKEN"
 SERVICE = "underhill"  # what the keyring lists our entries under; the account is the address of the hub
@@ -26,14 +31,25 @@ def given() -> str:
     return os.environ.get(VARIABLE, "").strip()
 
 
+def kept_for() -> Path:
+    """The file that lists the hubs whose token is in the keyring, not the tokens. It need not exist."""
+    return home() / "hubs-with-a-token.json"
+
+
 def read(endpoint: str) -> Token:
-    """The token for this hub and no other; HF_TOKEN goes before the keyring."""
+    """The token for this hub and no other; HF_TOKEN goes before the keyring.
+
+    A keyring that holds nothing of ours is not asked: to be looked into, it may want a password, or to be made first.
+    """
     if value := given():
         return Token(value)
     with ALONE:  # it looks for the system's services, which takes a moment
         import keyring
+        from keyring.backends import fail, null
         from keyring.errors import KeyringError
 
+    if not _may_hold(endpoint):
+        return Token(note=NO_KEYRING if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else "")
     try:
         return Token(keyring.get_password(SERVICE, endpoint) or "")
     except (KeyringError, RuntimeError, OSError):  # locked, refused, or none there
@@ -41,7 +57,7 @@ def read(endpoint: str) -> Token:
 
 
 def keep(endpoint: str, token: str) -> None:
-    """Put a token in the keyring. Raises UnderhillError(DISK_ERROR) where none works."""
+    """Put a token in the keyring. Raises UnderhillError(DISK_ERROR) where none works, or where the disk fails."""
     with ALONE:
         import keyring
         from keyring.errors import KeyringError
@@ -53,6 +69,7 @@ def keep(endpoint: str, token: str) -> None:
         raise _no_keyring() from cause
     if kept != token:  # some keyrings take everything and keep nothing
         raise _no_keyring()
+    _note(endpoint, True)
 
 
 def forget(endpoint: str) -> bool:
@@ -60,17 +77,46 @@ def forget(endpoint: str) -> bool:
 
     Raises UnderhillError(DISK_ERROR) where no keyring works.
     """
+    if not _may_hold(endpoint):
+        return False
     with ALONE:
         import keyring
         from keyring.errors import KeyringError
 
     try:
-        if not keyring.get_password(SERVICE, endpoint):
-            return False
-        keyring.delete_password(SERVICE, endpoint)
+        there_is = bool(keyring.get_password(SERVICE, endpoint))
+        if there_is:
+            keyring.delete_password(SERVICE, endpoint)
     except (KeyringError, RuntimeError, OSError) as cause:
         raise _no_keyring() from cause
-    return True
+    _note(endpoint, False)
+    return there_is
+
+
+def _may_hold(endpoint: str) -> bool:
+    """Whether a token was kept for this hub; where the list cannot be read, it may have been."""
+    try:
+        return endpoint in _hubs()
+    except (OSError, ValueError):
+        return True
+
+
+def _hubs() -> list[str]:
+    try:
+        return [str(hub) for hub in json.loads(kept_for().read_text(encoding="utf-8"))]
+    except FileNotFoundError:
+        return []
+
+
+def _note(endpoint: str, kept: bool) -> None:
+    try:
+        hubs = set(_hubs())
+    except (OSError, ValueError):
+        hubs = set()
+    hubs = hubs | {endpoint} if kept else hubs - {endpoint}
+    with writing(kept_for()):
+        kept_for().parent.mkdir(parents=True, exist_ok=True)
+        replace_file(kept_for(), json.dumps(sorted(hubs)).encode())
 
 
 def _no_keyring() -> UnderhillError:

@@ -15,6 +15,11 @@ from app.chats.titles import title_from
         ("```\n```", "New chat"),
         ("", "New chat"),
         ("   two\t spaces ", "two spaces"),
+        ("> quoted **words** of ~~mine~~", "quoted words of mine"),
+        ("- a list", "a list"),
+        ("Is 5 > 3 in C#, and 2 * 3 ~ 6?", "Is 5 > 3 in C#, and 2 * 3 ~ 6?"),
+        ("What does my_function(a*b) do to <b>?", "What does my_function(a*b) do to <b>?"),
+        ("#hashtag", "#hashtag"),
     ],
 )
 def test_titles(text: str, title: str) -> None:

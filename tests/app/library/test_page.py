@@ -253,3 +253,17 @@ def test_every_button_has_a_name_of_its_own(qtbot: QtBot, launch: Launch) -> Non
     assert len(set(names)) == len(names)
     assert f"Get: {QWEN.title}" in names
     assert any(FITS.sentence in label.accessibleName() for label in page.discover.entries[0].findChildren(QLabel))
+
+
+def test_escape_goes_back_to_the_chat_and_stops_no_answer(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(rate=50.0, script=lambda messages: "word " * 2000)
+    window = underhill.window
+    underhill.conversation.send("Hello")
+    qtbot.waitUntil(lambda: underhill.conversation.busy)
+    page = window.library.show()
+    qtbot.keyClick(page, Qt.Key.Key_Escape)
+    assert window.pages.currentWidget() is window.transcript
+    assert window.composer.edit.hasFocus()
+    assert underhill.conversation.busy
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not underhill.conversation.busy)

@@ -88,4 +88,18 @@ def test_an_answer_that_comes_after_the_page_has_gone_is_not_heard(
     dialog = underhill.window.desk.open_settings()
     dialog.reject()  # before anything was answered
     qtbot.wait(50)
-    assert any(isinstance(c, api.AskToken) for c in engine_of(underhill).received)
+    assert any(isinstance(c, api.ReadSettings) for c in engine_of(underhill).received)
+
+
+def test_the_keyring_is_not_asked_before_one_looks_at_its_page(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
+    underhill = launch(folders=list(FOLDERS))
+    dialog = underhill.window.desk.open_settings()
+    qtbot.waitUntil(lambda: dialog.shared.folders.list.count() == 2)  # asked for after ReadSettings
+    asked = engine_of(underhill).received
+    assert not any(isinstance(c, api.AskToken) for c in asked)
+    dialog.show_page(len(dialog.pages) - 1)
+    qtbot.waitUntil(lambda: "none for" in dialog.shared.token.state)
+    dialog.show_page(0)
+    dialog.show_page(len(dialog.pages) - 1)
+    assert sum(isinstance(c, api.AskToken) for c in asked) == 1
+    dialog.reject()

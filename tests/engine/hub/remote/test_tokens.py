@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import keyring
 import pytest
@@ -10,6 +11,7 @@ from keyring.backend import KeyringBackend
 from keyring.backends import fail, null
 
 from engine.errors import UnderhillError
+from engine.hub.home import HOME
 from engine.hub.remote import tokens
 from engine.hub.remote.client import Hub
 from engine.hub.remote.outline import read_outline
@@ -35,8 +37,16 @@ class Memory(KeyringBackend):
         del self.kept[service, username]
 
 
+class Asking(Memory):
+    """One that would want a password to be looked into."""
+
+    def get_password(self, service: str, username: str) -> str | None:
+        raise AssertionError("the keyring was asked")
+
+
 @pytest.fixture(autouse=True)
-def _before() -> Iterator[None]:
+def _before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv(HOME, str(tmp_path))
     before = keyring.get_keyring()
     yield
     keyring.set_keyring(before)
@@ -51,6 +61,31 @@ def test_each_hub_has_its_own() -> None:
     assert tokens.forget("https://a")
     assert not tokens.forget("https://a")
     assert tokens.read("https://a").value == ""
+
+
+def test_a_keyring_that_holds_nothing_of_ours_is_not_asked() -> None:
+    keyring.set_keyring(Asking())
+    assert tokens.read("https://a") == tokens.Token()
+    assert not tokens.forget("https://a")
+    keyring.set_keyring(Memory())
+    tokens.keep("https://b", "secret")
+    tokens.keep("https://c", "another")
+    assert "secret" not in tokens.kept_for().read_text()
+    tokens.forget("https://b")
+    assert tokens.read("https://c").value == "another"
+    keyring.set_keyring(Asking())
+    assert tokens.read("https://b") == tokens.Token()
+    with pytest.raises(AssertionError):
+        tokens.read("https://c")
+
+
+def test_where_the_list_of_hubs_is_damaged_the_keyring_is_asked_and_the_list_mended() -> None:
+    keyring.set_keyring(Memory())
+    tokens.keep("https://a", "secret")
+    tokens.kept_for().write_text("{")
+    assert tokens.read("https://a").value == "secret"
+    tokens.keep("https://a", "secret")
+    assert "https://a" in tokens.kept_for().read_text()
 
 
 @pytest.mark.parametrize("backend", [fail.Keyring, null.Keyring])
