@@ -4,6 +4,8 @@
 #   bash installers/test.sh             everything: style, types, import contracts, tests, coverage of the engine
 #   bash installers/test.sh --quick     the same without slow tests and without coverage
 #   bash installers/test.sh ARGS...     only pytest ARGS..., for example: tests/engine -k cache
+#
+# A test that fails is tried a second time, but not with ARGS; see docs/installing.md.
 set -uo pipefail
 # shellcheck source=installers/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -29,7 +31,7 @@ engine_coverage() { # one line, so that pytest's summary stays in sight; the tab
 quick=no
 case "${1:-}" in
     -h | --help)
-        sed -n '2,6s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
+        sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit
         ;;
     --quick) quick=yes && shift ;;
@@ -48,6 +50,7 @@ cd "$ROOT" || exit
 unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those that need a display start their own
 export LANG=C.UTF-8
 bin="$ENVIRONMENT/bin"
+again=(--reruns 1 --max-suite-reruns 4) # one more than may need it: tests/unsteady.py
 [ $# = 0 ] || exec "$bin/python" -m pytest "$@"
 
 check "ruff: style" "$bin/ruff" check .
@@ -55,10 +58,10 @@ check "ruff: format" "$bin/ruff" format --check .
 check "mypy: types" "$bin/mypy"
 check "import-linter: the order of the rooms" "$bin/lint-imports" --no-logo
 if [ "$quick" = yes ]; then
-    check "pytest" "$bin/python" -m pytest -m "not slow"
+    check "pytest" "$bin/python" -m pytest "${again[@]}" -m "not slow"
 else
     rm -f .coverage
-    check "pytest" "$bin/python" -m pytest --cov --cov-report=
+    check "pytest" "$bin/python" -m pytest "${again[@]}" --cov --cov-report=
     check "coverage of the engine" engine_coverage
 fi
 

@@ -22,6 +22,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests are many and small; threa
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
 
+pytest_plugins = ["tests.unsteady"]
+
 _HOME = tempfile.TemporaryDirectory(prefix="underhill-tests-", ignore_cleanup_errors=True)
 for _kind in ("DATA", "CONFIG", "CACHE", "STATE"):
     os.environ[f"XDG_{_kind}_HOME"] = os.path.join(_HOME.name, _kind.lower())

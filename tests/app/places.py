@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
+from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QDialog, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -29,6 +30,17 @@ _CUT = dataclasses.replace(
 ENGINE = {"cards": (BUILTIN, CARD, _CUT), "script": lambda messages: THOUGHT}  # for `launch`
 
 
+def settle(qtbot: QtBot, root: QWidget) -> None:
+    """Wait until everything has found its place, which takes some turns of the event loop."""
+    looks: list[list[QRect]] = []
+
+    def still() -> bool:
+        looks.append([widget.geometry() for widget in root.findChildren(QWidget)])
+        return looks[-3:-1] == [looks[-1]] * 2
+
+    qtbot.waitUntil(still)
+
+
 def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
     """The window with each of its pages in turn. Made of ENGINE."""
     window = underhill.window
@@ -50,10 +62,10 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
     )  # fmt: skip
     window.transcript.setFocus()
     qtbot.waitUntil(lambda: all("·" in chip.text for chip in window.composer.attached.chips))
-    qtbot.wait(50)  # the new chips find their places
+    settle(qtbot, window)  # the new chips find their places
     yield "a chat", window
     window.transcript.toggle_details(underhill.conversation.messages[-1].id)
-    qtbot.wait(50)
+    settle(qtbot, window)
     yield "figures of an answer", window
     window.transcript.toggle_details(underhill.conversation.messages[-1].id)
     window.banners.banners[0].dismiss()
@@ -75,7 +87,7 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
     )
     for number, name in enumerate(("your models", "get models", "other apps", "downloads")):
         library.show_section(number)
-        qtbot.wait(60)
+        settle(qtbot, window)
         yield f"library: {name}", window
     tour = underhill.first_run.begin()
     for step in range(3):
@@ -141,7 +153,7 @@ def menus(underhill: Underhill) -> Iterator[tuple[str, QMenu]]:
 def _opened(qtbot: QtBot, window: QWidget, name: str, kind: type[QDialog]) -> Iterator[tuple[str, QDialog]]:
     qtbot.waitUntil(lambda: bool(window.findChildren(kind)))
     dialog = window.findChildren(kind)[-1]
-    qtbot.wait(30)
+    settle(qtbot, dialog)
     yield name, dialog
     dialog.reject()
     qtbot.waitUntil(lambda: not window.findChildren(kind))

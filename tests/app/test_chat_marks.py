@@ -13,6 +13,7 @@ def test_an_answer_in_another_chat_is_marked_until_it_is_looked_at(qtbot: QtBot,
     underhill = launch(rate=60.0, script=lambda messages: SENTENCE * (1 if messages[-1].content == "Hello" else 8))
     model = underhill.window.sidebar.model
     ask(qtbot, underhill, "Hello")
+    qtbot.waitUntil(lambda: model.rowCount() == 2)
     first = underhill.conversation.chat
     assert first is not None
     assert (model.open_id, model.answering, model.fresh) == (first.id, frozenset(), frozenset())

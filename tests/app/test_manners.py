@@ -71,11 +71,11 @@ def test_nothing_is_cut(
             if root is window:
                 for size in ((900, 600), (1180, 760)):
                     root.resize(*size)
-                    qtbot.wait(20)
+                    places.settle(qtbot, root)
                     assert (root.width(), root.height()) == size, f"{name}: is as small as it gets"
                     yield f"{name} at {size[0]}", root
             else:
-                QApplication.processEvents()
+                places.settle(qtbot, root)
                 yield name, root
 
     faults = found(walking.cut, small())

@@ -45,8 +45,10 @@ def test_a_word_that_comes_after_a_while_is_shown_as_it_comes(
 ) -> None:
     monkeypatch.setattr(conversation, "SHOW_EVERY", 0)
     monkeypatch.setattr(conversation, "TICK", 60_000)  # nothing but the words has it shown
-    underhill = launch(rate=50.0)
+    underhill = launch(rate=50.0, script=lambda messages: SENTENCE * 500)
     shown: list[str] = []
     underhill.conversation.grew.connect(lambda _, text, status: shown.append(text))
-    ask(qtbot, underhill, "hello")
-    assert len([text for text in shown if text]) > 5
+    underhill.conversation.send("hello")
+    qtbot.waitUntil(lambda: len([text for text in shown if text]) > 5)
+    underhill.conversation.stop()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)

@@ -102,6 +102,18 @@ class HubServer:
         """Wait until no body is being handed out: what was sent is counted a moment later, and so is who hung up."""
         until(lambda: not self.busy, "the hub still sends")
 
+    def rest(self) -> None:
+        """Wait until nothing more comes: what was asked for just before a halt may be begun after it."""
+
+        def still() -> bool:
+            self.settle()
+            before = dict(self.sent), len(self.requests)
+            time.sleep(0.3)
+            self.settle()
+            return (self.sent, len(self.requests)) == before
+
+        until(still, "it goes on")
+
     def forget(self) -> None:
         """Count what is sent from now on: nothing of what was asked for before is counted after this."""
         self.settle()

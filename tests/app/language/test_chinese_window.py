@@ -118,9 +118,11 @@ def chinese(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callab
         return underhill
 
     yield make
-    for underhill in running:
-        close(underhill)
-    choice.install(choice.ENGLISH)
+    try:
+        for underhill in running:
+            close(underhill)
+    finally:
+        choice.install(choice.ENGLISH)
 
 
 def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> None:

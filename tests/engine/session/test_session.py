@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.generation.messages import Look, Message, Stats
+from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import probe
 from engine.hardware.budget import held_by
@@ -24,6 +24,7 @@ from engine.session import Session
 from engine.session import snapshot as snapshots
 from engine.store.manifest import dumps
 from engine.store.reader import load_manifest
+from tests.waiting import LONGEST
 
 GREEDY = Sampling(temperature=0, max_tokens=24)
 HELLO = (Message("user", "Hello! What can you do?"),)
@@ -286,23 +287,32 @@ def test_an_expert_that_cannot_be_read_fails_one_answer_and_no_more(home: Path, 
 
 
 def test_snapshots_come_from_another_thread_while_generating(session: Session) -> None:
-    seen, done = [], threading.Event()
+    seen: list[Snapshot] = []
+    working, done = threading.Event(), threading.Event()
 
     def watch() -> None:
         while not done.is_set():
             if (snapshot := session.snapshot(Look())) is not None:
                 seen.append(snapshot)
+                if snapshot.generating:
+                    working.set()
+
+    class Seen(Listener):
+        def text(self, text: str, token_ids: Sequence[int]) -> None:
+            super().text(text, token_ids)
+            assert working.wait(LONGEST)
 
     watcher = threading.Thread(target=watch)
     watcher.start()
-    stats = ask(session)
-    done.set()
-    watcher.join()
+    try:
+        stats = session.generate(HELLO, GREEDY, (), Seen())
+    finally:
+        done.set()
+        watcher.join()
     last = session.snapshot(Look(maps=True))
     assert last is not None
     assert last.hits == stats.hits
     assert last.misses == stats.misses
-    assert any(s.generating for s in seen)
     assert not last.generating
     assert sum(map(sum, last.activations)) == sum(stats.precision.values())
     assert {tier for row in last.residency for tier in row} <= {0, 2, 4, 8}

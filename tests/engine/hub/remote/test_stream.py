@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import threading
-import time
 from collections import namedtuple
 from collections.abc import Callable
 from pathlib import Path
@@ -234,9 +233,10 @@ def test_a_pause_rests_and_a_stop_keeps_what_there_is(
     thread = threading.Thread(target=run)
     thread.start()
     assert paused.wait(60)
+    server.rest()
     before = shards(server)
-    time.sleep(0.3)
-    assert shards(server) == before
+    assert before < weights(server)
+    assert not failed
     control.cancel()
     thread.join(60)
     assert failed[0].kind is Kind.CANCELLED
