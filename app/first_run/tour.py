@@ -24,6 +24,7 @@ class Tour(QScrollArea):
     def __init__(self, theme: Theme, choice: ModelStep, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons come into sight by themselves
         self.step = 0
         self.setAccessibleName(say("Welcome tour"))
         page = QWidget(self)

@@ -112,6 +112,7 @@ class Folders(QWidget):
         super().__init__(parent)
         label = _title(say("Model folders"), self)
         self.list = QListWidget(self)
+        self.list.setObjectName("rows")
         self.list.setAccessibleName(say("Model folders"))
         self.list.setFixedHeight(5 * self.list.fontMetrics().lineSpacing())
         self.list.currentItemChanged.connect(self._chosen)

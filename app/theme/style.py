@@ -22,6 +22,7 @@ QPushButton:pressed {{ background: {p.pressed}; }}
 QPushButton:focus {{ border-color: {p.accent}; }}
 QPushButton:disabled {{ color: {p.muted}; }}
 QPushButton#primary {{ background: {p.accent}; border-color: {p.accent}; color: {p.on_accent}; }}
+QPushButton#primary:focus {{ border: 3px double {p.on_accent}; padding: 4px 12px; }}
 QPushButton#primary:hover {{ background: {p.accent_hover}; }}
 QPushButton#primary:disabled {{ background: {p.pressed}; border-color: {p.pressed}; color: {p.muted}; }}
 QPushButton#quiet {{ background: transparent; border-color: transparent; padding: 5px 10px; }}
@@ -39,6 +40,7 @@ QToolButton:hover {{ background: {p.hover}; }}
 QToolButton:pressed, QToolButton:checked {{ background: {p.pressed}; }}
 QToolButton:focus {{ border-color: {p.accent}; }}
 QToolButton#latest {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 16px; }}
+QToolButton#latest:focus {{ border-color: {p.accent}; }}
 QToolButton#latest:hover {{ background: {p.hover}; }}
 QToolButton::menu-indicator {{ image: none; }}
 QToolButton#send {{ background: {p.accent}; border-radius: 17px; padding: 0; }}
@@ -47,6 +49,7 @@ QToolButton#send:focus {{ border-color: {p.text}; }}
 QToolButton#send:disabled {{ background: {p.pressed}; }}
 QToolButton#segment {{ padding: 4px 11px; border: 1px solid {p.border}; border-radius: 7px; }}
 QToolButton#segment:checked {{ background: {p.accent_soft}; border-color: {p.accent}; }}
+QToolButton#segment:focus {{ border: 2px solid {p.text}; padding: 3px 10px; }}
 
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {{
   background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 5px 9px; min-height: 20px;
@@ -60,12 +63,12 @@ QComboBox QAbstractItemView {{ background: {p.surface}; border: 1px solid {p.bor
   selection-background-color: {p.hover}; selection-color: {p.text}; outline: 0; }}
 QComboBox QAbstractItemView::item:disabled {{ color: {p.muted}; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{ width: 0; }}
-QCheckBox {{ spacing: 8px; }}
+QCheckBox {{ spacing: 8px; border: 1px solid transparent; border-radius: 5px; padding: 2px; outline: 0; }}
 QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {p.muted}; border-radius: 4px;
   background: {p.surface}; }}
 QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; image: url("{tick}"); }}
 QCheckBox:disabled {{ color: {p.muted}; }}
-QCheckBox:focus {{ color: {p.accent}; }}
+QCheckBox:focus {{ border-color: {p.accent}; }}
 
 QMenu {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 10px; padding: 6px; }}
 QMenu::item {{ padding: 6px 26px 6px 12px; border-radius: 6px; }}
@@ -82,6 +85,8 @@ QScrollBar::handle:horizontal {{ background: {p.pressed}; border-radius: 4px; mi
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 QScrollArea, QAbstractScrollArea#transcript {{ background: transparent; border: 0; }}
+QScrollArea#sheet {{ border: 1px solid transparent; border-radius: 6px; }}
+QScrollArea#sheet:focus {{ border-color: {p.accent}; }}
 
 QProgressBar {{ background: {p.pressed}; border: 0; border-radius: 2px; max-height: 4px; min-height: 4px; }}
 QProgressBar::chunk {{ background: {p.accent}; border-radius: 2px; }}
@@ -97,9 +102,10 @@ QFrame#chip {{ background: {p.hover}; border: 1px solid {p.border}; border-radiu
 QPushButton#chip {{ background: transparent; border: 1px solid transparent; padding: 3px 6px; text-align: left; }}
 QPushButton#chip:focus {{ border-color: {p.accent}; border-radius: 7px; }}
 QToolButton#cross {{ padding: 3px; }}
-QListWidget#trash {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
-QListWidget#trash::item {{ padding: 7px 10px; }}
-QListWidget#trash::item:selected {{ background: {p.pressed}; color: {p.text}; }}
+QListWidget#rows {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
+QListWidget#rows:focus {{ border-color: {p.accent}; }}
+QListWidget#rows::item {{ padding: 7px 10px; }}
+QListWidget#rows::item:selected {{ background: {p.pressed}; color: {p.text}; }}
 QLineEdit#search {{ padding-left: 2px; }}
 QPlainTextEdit#draft {{ background: transparent; border: 0; selection-background-color: {p.selection};
   selection-color: {p.text}; }}
@@ -116,6 +122,7 @@ QFrame#toast QLabel {{ color: {p.window}; }}
 QFrame#toast QPushButton {{ background: transparent; border: 0; color: {p.window}; font-weight: 600;
   text-decoration: underline; padding: 2px 6px; }}
 QFrame#toast QPushButton:focus {{ background: {p.muted}; }}
+QFrame#mark {{ background: {p.accent}; border: 0; border-radius: 1px; }}
 QFrame#actions {{ background: transparent; border: 0; }}
 QFrame#live {{ background: {p.sidebar}; border: 0; border-left: 1px solid {p.border}; }}
 QDockWidget {{ border: 0; }}
@@ -133,7 +140,8 @@ QLabel#pill {{ border-radius: 9px; padding: 2px 9px; font-weight: 600; }}
 QLabel#pill[level="fits"] {{ background: {p.accent_soft}; color: {p.accent}; }}
 QLabel#pill[level="slow"] {{ background: {p.warning_soft}; color: {p.warning}; }}
 QLabel#pill[level="too_big"] {{ background: {p.danger_soft}; color: {p.danger}; }}
-QTextBrowser#reading {{ background: transparent; border: 0; }}
+QTextBrowser#reading {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
+QTextBrowser#reading:focus {{ border-color: {p.accent}; }}
 QPushButton#offline {{ background: {p.warning_soft}; border-color: transparent; color: {p.warning};
   padding: 3px 10px; border-radius: 9px; font-weight: 600; }}
 QPushButton#offline:focus, QPushButton#offline:hover {{ border-color: {p.warning}; }}
@@ -143,6 +151,7 @@ QPushButton#downloads:focus, QPushButton#downloads:hover {{ border-color: {p.acc
 QFrame#foot {{ background: transparent; border: 0; border-top: 1px solid {p.border}; }}
 QLabel#key {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 6px; padding: 2px 8px; }}
 QTreeWidget {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
+QTreeWidget:focus {{ border-color: {p.accent}; }}
 QHeaderView::section {{ background: {p.sidebar}; color: {p.muted}; border: 0; padding: 5px 8px; }}
 QLabel#muted {{ color: {p.muted}; }}
 QLabel#muted[level="warning"] {{ color: {p.warning}; }}

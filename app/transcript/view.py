@@ -30,6 +30,7 @@ from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView, Workshop
 from app.transcript.item import MessageItem
 from app.transcript.layout import Layout
+from app.transcript.mark import CurrentMark
 from app.transcript.menu import menu_of
 from app.transcript.mouse import Hit, TextMouse, hit_test
 from app.transcript.paint import paint_message
@@ -80,6 +81,7 @@ class TranscriptView(QAbstractScrollArea):
         self._copied: BlockView | None = None
         self._copied_timer = QTimer(self, singleShot=True, interval=1500)
         self._copied_timer.timeout.connect(self._copied_over)
+        self._mark = CurrentMark(self)
         self._actions = MessageActions(theme, self.viewport())
         self._actions.copy.connect(self.copy_message)
         self._actions.again.connect(self.again)
@@ -273,6 +275,11 @@ class TranscriptView(QAbstractScrollArea):
         return self.origin(index).y() + (last.top + last.height if last is not None else 0.0)
 
     def _place_actions(self) -> None:
+        if 0 <= self._current < len(self.items):
+            at = self.origin(self._current)
+            self._mark.stand(at.x(), at.y(), self.items[self._current].foot)
+        else:
+            self._mark.stand(0, 0, 0)
         if not 0 <= self._current < len(self.items) or self.items[self._current].streaming:
             self._actions.hide()
             return

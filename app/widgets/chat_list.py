@@ -176,9 +176,9 @@ class ChatDelegate(QStyledItemDelegate):
             painter.setBrush(QColor(p.accent))
             painter.drawRoundedRect(QRectF(rect.left() + 2, rect.top() + 9, 3, rect.height() - 18), 1.5, 1.5)
         if target or state & QStyle.StateFlag.State_HasFocus:
-            painter.setPen(QColor(p.accent))
+            painter.setPen(QPen(QColor(p.accent), 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(rect.adjusted(0, 1, -1, -2), 8, 8)
+            painter.drawRoundedRect(QRectF(rect).adjusted(0.5, 1.5, -0.5, -1.5), 8, 8)
 
     def _line(self, painter: QPainter, room: QRect, text: str, colour: str, font: QFont | None = None) -> None:
         painter.setPen(QColor(colour))

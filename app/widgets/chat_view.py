@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, QPoint, Qt, Signal
+from PySide6.QtCore import QMimeData, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QDrag,
@@ -52,6 +52,13 @@ class ChatView(QListView):
         self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self.setDragEnabled(True)
         self.setAcceptDrops(True)
+        model.modelReset.connect(self._filled)
+        self._filled()
+
+    @Slot()
+    def _filled(self) -> None:
+        """Tab passes by a list that is empty."""
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._rows.rowCount() else Qt.FocusPolicy.NoFocus)
 
     def chats(self) -> tuple[Chat, ...]:
         """Those chosen, from the top."""

@@ -44,6 +44,7 @@ class ShortcutSheet(QDialog):
                 grid.addWidget(cap, row, 1, Qt.AlignmentFlag.AlignRight)
                 row += 1
         area = QScrollArea(self)
+        area.setObjectName("sheet")
         area.setAccessibleName(self.windowTitle())
         area.setWidgetResizable(True)
         area.setWidget(page)

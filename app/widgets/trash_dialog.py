@@ -39,7 +39,7 @@ class TrashDialog(QDialog):
         self._note.setObjectName("muted")
         self._note.setWordWrap(True)
         self.list = QListWidget(self)
-        self.list.setObjectName("trash")
+        self.list.setObjectName("rows")
         self.list.setAccessibleName(say("Deleted chats"))
         for chat, at in chats:
             entry = QListWidgetItem(f"{chat.title or say('New chat')}\n{moment(datetime.fromtimestamp(at))}")

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.assembly import Underhill
 from app.chats import folders
 from app.chats.records import Attachment
+from app.language.words import say
 from app.library.details import Details
 from app.presets.dialog import StyleDialog
 from app.widgets.import_dialog import ImportDialog
@@ -105,6 +106,8 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
         settings.advanced.setChecked(advanced)
         for number, page in enumerate(settings.pages):
             settings.show_page(number)
+            if page is settings.shared:
+                qtbot.waitUntil(lambda: settings.shared.token.state != say("Asking the keyring…"))
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
     settings.reject()
     for name, sheet in (("shortcuts", window.show_shortcuts()), ("about", window.show_about()),

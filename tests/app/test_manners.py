@@ -21,7 +21,7 @@ from app.preferences import Preferences
 from app.shortcuts import SHORTCUTS
 from app.theme import fonts
 from app.transcript.details import AnswerDetails
-from tests.app import places, walking
+from tests.app import focus, places, walking
 from tests.app.acts import Launch
 
 
@@ -45,6 +45,20 @@ def test_everything_has_a_name_and_tab_reads_the_page(qtbot: QtBot, launch: Laun
         steps = walking.tabbed(root)
         yield from walking.unnamed(steps)
         yield from walking.misplaced(root, steps)
+
+    faults = found(check, everywhere(qtbot, underhill))
+    assert not faults, "\n".join(faults)
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+def test_one_sees_where_the_keyboard_is(mode: str, qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(**places.ENGINE)
+    underhill.theme.set_mode(mode)
+
+    def check(root: QWidget) -> Iterator[str]:
+        root.activateWindow()
+        qtbot.waitUntil(root.isActiveWindow)
+        yield from focus.unseen(root)
 
     faults = found(check, everywhere(qtbot, underhill))
     assert not faults, "\n".join(faults)

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
+    QApplication,
     QComboBox,
     QLabel,
     QLineEdit,
@@ -38,6 +39,7 @@ def reachable(root: QWidget) -> list[QWidget]:
     ]  # fmt: skip
 
 
+_NESTED = 12  # layouts in layouts, each of which hears of a change after the one inside it
 _CJK = re.compile("[\u2e80-\uffef]")  # a line may break beside each of them
 
 
@@ -89,6 +91,8 @@ def misplaced(root: QWidget, steps: list[Step]) -> Iterator[str]:
 
 def cut(root: QWidget) -> Iterator[str]:
     """Text that has less room than it takes, and what lies partly outside of what holds it."""
+    for _ in range(_NESTED):  # a text that has just come is given its room once Qt gets round to it
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
     for widget in root.findChildren(QWidget):
         if widget.window() is not root or not widget.isVisible():
             continue
