@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     bar = ProgressBar(sys.stderr.isatty())
     with Session.open(args.model, given(args, settings.ENGINE), bar.report) as session:
         bar.close()
-        session.told = say
+        session.told = lambda notice: say(notice) if notice else None
         system = [Message("system", args.system)] if args.system else []
         work = _converse if args.prompt is None else _once
         with recording(session, args.trace) as kept, timed(session, args.timeline):

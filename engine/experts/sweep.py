@@ -12,10 +12,9 @@ from engine.experts.level import Level
 from engine.experts.telemetry import Telemetry
 from engine.experts.under_way import UnderWay
 from engine.experts.wants import Want
-from engine.hardware.speed import WINDOW, WINDOW_SHARE
+from engine.hardware.speed import window
 from engine.store.layout import ExpertSpec
 
-LEAST = 3  # experts that it holds all the same, where there is room for them: one computed, one read, one in between
 COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too
 
 
@@ -87,8 +86,8 @@ class Sweeps:
         """One for these experts of a layer, those that are there being leased; None where all of them may stay."""
         last, self._last = self._last, None
         capacity, largest = self._cache.capacity, max(want.spec.layout.bytes_for(want.full) for want in wants)
-        window = max(min(WINDOW, capacity // WINDOW_SHARE), min(LEAST * largest, capacity))
-        all_layers, over = divmod((capacity - window) // largest, len(self._specs))
+        through = window(capacity, largest)
+        all_layers, over = divmod((capacity - through) // largest, len(self._specs))
         stay = all_layers + (self._row[layer] < over)
         if len(wants) <= stay or capacity >= self._everything * largest:
             return None
@@ -98,8 +97,8 @@ class Sweeps:
         for expert in range(len(self._specs[layer])):  # who is wanted is in use, and leaves later
             if expert not in keep:
                 self._cache.drop(ExpertKey(layer, expert))
-        self._cache.make_free(window - (0 if last is None else last.brought))
-        self._last = Sweep(self._cache, self._arrivals, window, keep, self._following(layer, len(wants)))
+        self._cache.make_free(through - (0 if last is None else last.brought))
+        self._last = Sweep(self._cache, self._arrivals, through, keep, self._following(layer, len(wants)))
         return self._last
 
     def _following(self, layer: int, visited: int) -> list[tuple[ExpertKey, int]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 # Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md).
 NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
 
-TOKEN, WORD = 1e-4, 1.3e-9  # to choose a token, and for each word it is chosen from (measured: docs/planning.md)
+TOKEN, WORD = 2e-4, 1.3e-9  # to choose a token, and for each word it is chosen from (measured: docs/planning.md)
 
 
 @dataclass(frozen=True)

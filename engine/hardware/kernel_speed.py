@@ -20,7 +20,9 @@ SPEC = ExpertSpec(2048, 768, 8)  # of Qwen3-30B-A3B, as usual a size as there is
 SILU = Activation()
 K = 8  # experts of a token
 MEMORY = 256 << 20  # bytes of experts, beyond any cache
-TOKENS = 64  # that each expert of a prompt computes at once
+# Tokens that an expert of a prompt computes at once. Its codes are spread out first where they are more than 4, which
+# few tokens pay dearly for; from the last of these on it is products alone.
+COUNTS = (2, 4, 8, 16, 32, 128)
 TURNS = 8  # passes of which the median counts
 
 
@@ -49,13 +51,17 @@ class Experts:
             ratios.append((nbytes * len(layers) / computing) / (MEMORY / reading))
         return sorted(ratios)[TURNS // 2]
 
-    def products(self, kernel: NativeKernel, tier: int = 4) -> float:
-        """Weights times tokens that a prompt's experts multiply in a second."""
-        slots = [range(rank, TOKENS * K, K) for rank in range(K)]
-        work = [Work(one.expert, slots[rank]) for rank, one in enumerate(self._layer(0, tier))]
-        x, out = torch.randn(TOKENS, SPEC.hidden), torch.empty(TOKENS * K, SPEC.hidden)
+    def products(self, kernel: NativeKernel, tier: int = 4) -> dict[int, float]:
+        """Weights times tokens that a prompt's experts multiply in a second, by how many tokens each has at once: of
+        weights that are near, for coming from memory counts apart."""
+        return {tokens: self._products(kernel, tier, tokens) for tokens in COUNTS}
+
+    def _products(self, kernel: NativeKernel, tier: int, tokens: int) -> float:
+        near = Parts(SPEC, self._parts(0), tier)
+        work = [Work(near, range(rank, tokens * K, K)) for rank in range(K)]
+        x, out = torch.randn(tokens, SPEC.hidden), torch.empty(tokens * K, SPEC.hidden)
         fastest = min(_seconds(lambda: kernel.run(SPEC, SILU, work, x, K, out)) for _ in range(TURNS))
-        return K * SPEC.parameters * TOKENS / fastest
+        return K * SPEC.parameters * tokens / fastest
 
     def torch_weight(self) -> float:
         """Seconds that torch's kernels take for a weight of an expert."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 GB = 10**9
+# Weights times tokens a second and core, by the tokens that each weight meets, where it was not measured.
+PRODUCTS = {2: 8e10, 4: 1.2e11, 8: 1e11, 32: 1.6e11, 128: 2e11}
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ class Machine:
     store's disk, several at once. isa: what the native kernels run on here, or 'torch'. disk_points: the disk in more
     detail, where it was measured. kernel_shares: of the memory's rate, what native kernels reach on experts of each
     tier; those not measured are taken to reach DEFAULT_SHARES. products: weights times tokens that they multiply in a
-    second, many tokens at once; 0: not measured. torch_weight: seconds that torch's kernels take for one weight; 0: not
-    measured. on_battery: None where there is none.
+    second, by how many tokens an expert has at once; empty: not measured. torch_weight: seconds that torch's kernels
+    take for one weight; 0: not measured. on_battery: None where there is none.
     """
 
     cores: int
@@ -78,7 +80,7 @@ class Machine:
     os: str = "linux"
     disk_points: tuple[DiskPoint, ...] = ()
     kernel_shares: Mapping[int, float] = field(default_factory=dict)
-    products: float = 0.0
+    products: Mapping[int, float] = field(default_factory=dict)
     torch_weight: float = 0.0
     on_battery: bool | None = None
 
@@ -96,11 +98,18 @@ class Machine:
         best: dict[int, float] = {}
         for point in self.disk_points:
             best[point.nbytes] = max(point.rate, best.get(point.nbytes, 0.0))
-        if not best:
-            return self.disk_rate
-        smaller = max((size for size in best if size <= nbytes), default=min(best))
-        larger = min((size for size in best if size >= nbytes), default=max(best))
-        if smaller == larger or nbytes <= smaller:
-            return best[smaller]
-        between = math.log(nbytes / smaller) / math.log(larger / smaller)
-        return best[smaller] ** (1 - between) * best[larger] ** between
+        return _between(best, nbytes) if best else self.disk_rate
+
+    def products_at(self, tokens: float) -> float:
+        """Of packed weights, where each meets so many tokens: as measured, or between the numbers around it."""
+        return _between(self.products or {at: self.cores * rate for at, rate in PRODUCTS.items()}, tokens)
+
+
+def _between(known: Mapping[int, float], at: float) -> float:
+    """What is known at `at`, or between its neighbours, on a straight line of logarithms; beyond the ends, theirs."""
+    smaller = max((size for size in known if size <= at), default=min(known))
+    larger = min((size for size in known if size >= at), default=max(known))
+    if smaller == larger or at <= smaller:
+        return known[smaller]
+    between = math.log(at / smaller) / math.log(larger / smaller)
+    return known[smaller] ** (1 - between) * known[larger] ** between

@@ -53,7 +53,8 @@ class Probe:
         self._stack = ExitStack()
         self._points: list[DiskPoint] = []
         self._shares: dict[int, float] = {}
-        self._memory_rate = self._products = self._torch = 0.0
+        self._products: dict[int, float] = {}
+        self._memory_rate = self._torch = 0.0
         self._cards: dict[str, tuple[float, float, float]] = {}
         self._taken = 0.0
         self._result: Rates | None = None

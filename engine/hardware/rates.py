@@ -19,7 +19,7 @@ class Rates:
     threads: int
     disk_points: tuple[DiskPoint, ...]
     kernel_shares: Mapping[int, float] = field(default_factory=dict)
-    products: float = 0.0
+    products: Mapping[int, float] = field(default_factory=dict)
     torch_weight: float = 0.0
     cards: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     seconds: float = 0.0
@@ -51,7 +51,7 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         threads=int(_positive(found["threads"])),
         disk_points=points,
         kernel_shares={int(tier): _positive(share) for tier, share in found["kernel_shares"].items()},
-        products=_finite(found["products"]),
+        products={int(tokens): _positive(rate) for tokens, rate in found["products"].items()},
         torch_weight=_finite(found["torch_weight"]),
         cards={str(name): (_finite(a), _finite(b), _finite(c)) for name, (a, b, c) in found["cards"].items()},
         seconds=_finite(found["seconds"]),

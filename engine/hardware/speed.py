@@ -14,14 +14,15 @@ PARAMETER_BITS = 0.5  # of a quantized weight beside those of its tier: scales a
 # Of the memory's rate, what the kernels reach on experts of those bits, where it was not measured (docs/benchmarks.md).
 SHARES = {2: 0.79, 4: 0.88, 8: 0.89}
 IN_CACHE, CACHED = 32 << 20, 2.0  # bytes of a model that the processor's cache holds, and how much faster that is read
-PRODUCTS = 2e11  # weights times tokens a second and core, in a prompt, where it was not measured
-PLAIN_PRODUCTS = 4e10  # the same of weights that are held as they are, which torch multiplies
+PLAIN_PRODUCTS = 4e10  # weights times tokens a second and core, held as they are, which torch multiplies
+SMALL_DENSE = 64_000_000  # bytes of weights beside the experts below which torch gets one thread (session/threads.py)
 # Of a prompt, in seconds, so that the runs of docs/planning.md come out: a byte of what a layer makes of a token beside
 # products, which one thread norms, turns and copies; an expert that is called for; and a token's choice of one.
 BESIDE, CALLED, CHOSEN = 1.5e-10, 3e-5, 1e-6
 # Bytes of the expert cache that a prompt reads through (what a disk brings while a layer attends, 60 ms), and of the
 # whole cache at most one part in so many.
 WINDOW, WINDOW_SHARE = 128 << 20, 4
+LEAST = 3  # experts that it holds all the same, where there is room for them: one computed, one read, one in between
 DISK_USE = 0.97  # of the disk's own pace, what is left of it beside computing and between two layers' reads
 HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
@@ -148,11 +149,12 @@ def chunk_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cach
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier] * weights
     per_byte = {"f32": 0.25, "bf16": 0.5, "int8": 1.0, "int4": 2.0}[dense]
     layers = _others(model, dense) - model.head_bytes.get(dense, 0)
-    products = machine.products or PRODUCTS * machine.cores
-    plain = PLAIN_PRODUCTS * machine.cores
+    met = tokens * model.experts_per_token / (model.experts * visited)  # tokens of an expert that is called for
+    plain = PLAIN_PRODUCTS * (1 if model.dense_bytes[dense] < SMALL_DENSE else machine.cores)
     if model.native:
-        computing = tokens * active / products
-        computing += tokens * layers * per_byte / (products if dense in ("int8", "int4") else plain)
+        computing = tokens * active / machine.products_at(met)
+        packed = dense in ("int8", "int4")
+        computing += tokens * layers * per_byte / (machine.products_at(tokens) if packed else plain)
         computing += visited * model.expert_bytes[tier] / expert_rate(machine, model, tier)
         computing += layers / (machine.memory_rate * _share(machine, 8))
     else:
@@ -162,9 +164,14 @@ def chunk_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cach
     computing += model.moe_layers * (model.layer_seconds + called + BESIDE * model.token_bytes * tokens)
     if not missing(model, tier, cache):
         return Chunk(0.0, computing)
-    held = max(0, cache - tokens * model.token_bytes - min(WINDOW, cache // WINDOW_SHARE))
+    held = max(0, cache - tokens * model.token_bytes - window(cache, model.record_bytes[tier]))
     missed = visited * model.expert_bytes[tier] * missing(model, tier, held)
     return Chunk(missed / reading_rate(machine, model, tier), computing)
+
+
+def window(cache: int, largest: int) -> int:
+    """Bytes of the expert cache that a prompt reads through. largest: of an expert."""
+    return max(min(WINDOW, cache // WINDOW_SHARE), min(LEAST * largest, cache))
 
 
 def decode_sentence(expectation: Expectation, *, all_in_memory: bool, corrected: bool = False) -> str:

@@ -59,7 +59,8 @@ def _quiet(phrase: str, done: int, total: int) -> None:
 class Session:
     """An open model. One thread uses it; `snapshot` and `sentences` may be called from any.
 
-    told: called, on a thread of its own, with a sentence when the system's memory changes what the cache may hold.
+    told: called with a sentence, on a thread of its own when the system's memory changes what the cache may hold, and
+    with '' when `sentences` have changed and nobody has to be told.
     """
 
     def __init__(self, store: Store, chosen: Mapping[str, Any], report: Report = _quiet) -> None:

@@ -44,7 +44,8 @@ class SpeedCheck:
         self._read = counters.bytes_read
 
     def answered(self, stats: Stats) -> None:
-        """An answer has come to its end. Says so where the speed is far from what was expected."""
+        """An answer has come to its end. What is expected from now on is what was seen, where that was far off; whom it
+        matters to is told why."""
         session = self._session
         if not self._counts:
             return
@@ -57,8 +58,8 @@ class SpeedCheck:
         seen, sentence = verified.judge(session.machine, session.facts, session.plan, dial, self._took)
         now = verified.conditions(session.machine, session.facts, session.plan, dial)
         verified.keep(session.store.path, now, seen)
-        if sentence:
+        if seen.correction != 1.0 or sentence:
             session.facts = dataclasses.replace(session.facts, seen=seen)
             session.plan = planning.seen_again(session.plan, session.machine, session.facts, session.settings)
             session.replanned()
-            session.told(sentence)
+            session.told(sentence)  # '' where nobody has to be told

@@ -9,10 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.generation.context import Model, State, Want
-
-# Bytes of weights beside the experts under which torch gets one thread. A second one gains nothing on products so small
-# (measured on the built-in model: 2 % at rest), and its waiting costs tenfold once another program holds a core.
-SMALL_DENSE = 64_000_000
+from engine.hardware.speed import SMALL_DENSE
 
 
 @dataclass(frozen=True)
@@ -27,7 +24,8 @@ def torch_threads(threads: int, dense_bytes: int, native: bool) -> TorchThreads:
     """threads: that the plan gives to computing. native: whether native kernels multiply the dense weights.
 
     Then a single token leaves torch nothing large: a second thread would only wake for a softmax over the vocabulary,
-    and get in the way of the kernels' own.
+    and get in the way of the kernels' own. On products as small as SMALL_DENSE it gains nothing in prompts either
+    (measured on the built-in model: 2 % at rest), and its waiting costs tenfold once another program holds a core.
     """
     if dense_bytes < SMALL_DENSE:
         return TorchThreads(1, 1)

@@ -212,7 +212,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         },
         "roof": trial.roofs.report(),
         "opened_at": {name: round(about[name] / 1e9, 3) for name in ("memory_rate", "disk_rate")},
-        "probed": {"memory_rate": round(rates.memory_rate / 1e9, 2), "products": round(rates.products / 1e9, 1),
+        "probed": {"memory_rate": round(rates.memory_rate / 1e9, 2),
+                   "products": {tokens: round(rate / 1e9, 1) for tokens, rate in rates.products.items()},
                    "kernel_shares": {tier: round(share, 3) for tier, share in rates.kernel_shares.items()}},
         "hit_rate": round(sum(t.hits for t in trial.turns) / max(1, uses), 4),
         "turns": {

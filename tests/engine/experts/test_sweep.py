@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.experts import several, sweep
+from engine.experts import several
 from engine.experts.entry import Lease
 from engine.experts.keys import ExpertKey
 from engine.experts.opening import open_runtime
@@ -18,6 +18,7 @@ from engine.experts.request import Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.experts.several import Call
 from engine.experts.wants import Want
+from engine.hardware import speed
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
@@ -141,7 +142,7 @@ def test_what_comes_is_computed_before_what_was_there_so_that_reads_go_on(
 def test_experts_as_large_as_the_window_are_read_while_others_are_computed(
     source: MemorySource, opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweep, "WINDOW", source.expert_bytes // 2)
+    monkeypatch.setattr(speed, "WINDOW", source.expert_bytes // 2)
     monkeypatch.setattr(several, "BATCH", 1)
     runtime = opened(10)
     routed = prompt(source, 60)

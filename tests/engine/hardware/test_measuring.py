@@ -18,7 +18,7 @@ from engine.kernels.native import NativeMissing
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_speed, "MEMORY", 45 << 20)
     monkeypatch.setattr(kernel_speed, "TURNS", 1)
-    monkeypatch.setattr(kernel_speed, "TOKENS", 2)
+    monkeypatch.setattr(kernel_speed, "COUNTS", (2, 5))
     monkeypatch.setattr(memory_speed, "QUICK", 4 << 20)
     monkeypatch.setattr(disk_speed, "SIZES", (1 << 20, 2 << 20))
     monkeypatch.setattr(disk_speed, "DEPTHS", (1, 2))
@@ -32,6 +32,8 @@ def test_everything_is_measured_said_and_can_be_kept(tmp_path: Path) -> None:
     rates = probe_fully(tmp_path, (), lambda *said: told.append(said))
     assert rates.memory_rate > 0
     assert rates.threads >= 1
+    assert all(rates.products[tokens] > 0 for tokens in rates.products)
+    assert set(rates.products) in ({2, 5}, set())  # none without native kernels
     assert {point.nbytes for point in rates.disk_points} == {1 << 20, 2 << 20}
     assert rates.torch_weight > 0
     assert from_json(json.loads(json.dumps(rates.as_json()))) == rates

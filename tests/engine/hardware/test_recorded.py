@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from engine import settings
+from engine import resources, settings
 from engine.hardware.machine import GB, Machine, Memory
 from engine.hardware.plan import make_plan
 from engine.hardware.speed import token_costs
@@ -67,3 +68,12 @@ def test_all_in_memory(name: str, tier: int, measured: float, memory: float) -> 
     facts = config_facts(SHAPES[name].config(), name, top=8)
     token = token_costs(machine(memory), facts, tier, "int8" if tier == 8 else "int4", WHOLE)
     assert 1 / (token.computing + token.layers - facts.token_seconds) == pytest.approx(measured, rel=OFF)
+
+
+@pytest.mark.parametrize("measured", [2080, 2100, 2220])
+def test_the_model_that_everybody_meets_first(measured: float) -> None:
+    """Whole answers of the built-in model (docs/planning.md), beside memory of 41 to 42 GB/s."""
+    config = json.loads(resources.path("builtin", "model", "config.json").read_text(encoding="utf-8"))
+    facts = config_facts(config, "builtin", top=8)
+    plan = make_plan(machine(41.5e9), facts, settings.validated({"dial": "exact"}, settings.ENGINE), PROGRAM)
+    assert plan.speed == pytest.approx((measured, measured), rel=OFF)

@@ -19,11 +19,13 @@ from engine.hardware.speed import (
     WINDOW,
     Expectation,
     Token,
+    chunk_costs,
     decode_sentence,
     expected,
     prompt_sentence,
     seconds,
     token_costs,
+    window,
 )
 from tests.engine.hardware.test_plan import laptop, thirty_b
 
@@ -146,7 +148,9 @@ def test_a_prompt_waits_for_every_expert_that_is_missing_once_a_chunk() -> None:
     assert 1.9 < twice / once < 2
     computed = expected(laptop(128), model, 4, DENSE, WHOLE).first_token
     assert 0.5 < computed[1] < computed[0] < 20
-    assert expected(dataclasses.replace(laptop(128), products=1e10), model, 4, DENSE, WHOLE).first_token > computed
+    assert (
+        expected(dataclasses.replace(laptop(128), products={64: 1e10}), model, 4, DENSE, WHOLE).first_token > computed
+    )
 
 
 def test_only_where_layers_are_recurrent_a_prompts_last_token_goes_through_by_itself() -> None:
@@ -158,7 +162,7 @@ def test_only_where_layers_are_recurrent_a_prompts_last_token_goes_through_by_it
 
 
 def test_a_prompt_takes_its_products_one_pass_of_all_weights_but_the_heads_through_memory_and_what_is_beside() -> None:
-    machine = dataclasses.replace(laptop(128), products=1e12)
+    machine = dataclasses.replace(laptop(128), products={64: 1e12})
     model = dataclasses.replace(thirty_b(), head_bytes={"int8": 600_000_000})
     rest = model.dense_bytes["int8"] - 600_000_000
     headless = dataclasses.replace(model, dense_bytes={"int8": rest}, head_bytes={})
@@ -167,7 +171,7 @@ def test_a_prompt_takes_its_products_one_pass_of_all_weights_but_the_heads_throu
         return expected(machine, model, 4, dense, WHOLE).first_token[1]
 
     assert prompt(model) == pytest.approx(prompt(headless))
-    at_once = prompt(model, dataclasses.replace(machine, products=1e30))
+    at_once = prompt(model, dataclasses.replace(machine, products={64: 1e30}))
     passes = WHOLE / (SHARES[4] * machine.memory_rate) + rest / (SHARES[8] * machine.memory_rate)
     assert at_once > passes + 48 * NATIVE_LAYER
     assert at_once == pytest.approx(passes + 48 * (NATIVE_LAYER + 1.5e-10 * 200_000 * 500 + 3e-5 * 128 + 1e-6 * 4000))
@@ -175,6 +179,37 @@ def test_a_prompt_takes_its_products_one_pass_of_all_weights_but_the_heads_throu
     assert prompt(model) - at_once == pytest.approx(products / 1e12, rel=1e-3)
     plain = dataclasses.replace(model, dense_bytes={"f32": 4 * rest}, head_bytes={})
     assert prompt(plain, dense="f32") > prompt(model)  # torch multiplies what is not packed
+
+
+def test_products_are_those_of_as_many_tokens_as_a_weight_meets() -> None:
+    """Of 500 tokens that choose 8 of 128 experts, 31 meet in an expert, and all in the weights beside."""
+    rates = {2: 1e11, 8: 1e11, 31.25: 5e10, 500: 2e11}
+    machine = dataclasses.replace(laptop(128), products=rates)
+    model = dataclasses.replace(thirty_b(), dense_bytes={"int8": 1_000_000_000})
+
+    def prompt(rates: dict[float, float]) -> float:
+        return expected(dataclasses.replace(machine, products=rates), model, 4, "int8", WHOLE).first_token[1]
+
+    rest = prompt(dict.fromkeys(rates, 1e30))
+    experts = PROMPT * 8 * 48 * 3 * 768 * 2048
+    assert prompt(rates) - rest == pytest.approx(experts / 5e10 + PROMPT * 1e9 / 2e11, rel=1e-3)
+    assert machine.products_at(4) == pytest.approx(1e11)
+    assert machine.products_at(1) == pytest.approx(1e11)
+    assert machine.products_at(9999) == pytest.approx(2e11)
+    assert 5e10 < machine.products_at(100) < 2e11
+    assert laptop(128).products_at(128) > laptop(128).products_at(8) > 0
+
+
+def test_a_prompt_reads_through_room_for_three_experts_however_large_these_are() -> None:
+    record = 100_000_000
+    assert window(10 * record, record) == 3 * record
+    assert window(2 * record, record) == 2 * record
+    assert window(10**10, 2_000_000) == WINDOW
+    machine, model = laptop(16, 0.5e9), thirty_b()
+    large = dataclasses.replace(model, record_bytes={4: record}, token_bytes=0)
+    reading = chunk_costs(machine, large, 4, DENSE, 20 * record, 512).reading
+    held = (20 - 3) * record
+    assert reading == pytest.approx((WHOLE - held) / (DISK_USE * 0.5e9), rel=1e-4)
 
 
 def test_kernels_do_not_outrun_memory_whatever_a_disturbed_measurement_said() -> None:

@@ -145,6 +145,22 @@ def test_an_open_model_tells_once_that_it_is_far_slower_and_the_next_start_knows
         assert session.facts.seen is None
 
 
+def test_what_is_corrected_without_a_word_is_expected_from_then_on(
+    clean: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
+        told: list[str] = []
+        session.told = told.append
+        before = session.plan.speed
+        monkeypatch.setattr(verified, "TOKENS", 20)
+        monkeypatch.setattr(verified, "judge", lambda *_: (verified.Seen(1.0, 0.5), ""))
+        for _ in range(5):
+            answer(session, 40)
+        assert told == [""]
+        assert session.plan.speed == pytest.approx(tuple(speed / 2 for speed in before))
+        assert any("as was measured here" in sentence for sentence in session.card.plan)
+
+
 def test_a_cache_that_is_still_filling_says_nothing(clean: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Session.open("builtin", {"dial": "exact", "threads": 1, "remember_routing": False}) as session:
         monkeypatch.setattr(verified, "TOKENS", 2)
