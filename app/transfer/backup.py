@@ -33,16 +33,31 @@ def restore(store: ChatStore, path: Path, keep: Path) -> Path:
     Raises UnderhillError where the file is no backup or damaged (nothing is changed then), OSError, sqlite3.Error.
     """
     check(path)
-    before, number = keep / f"chats-before-restore-{time.strftime('%Y-%m-%d-%H%M%S')}.db", 1
-    while before.exists():
-        number += 1
-        before = before.with_stem(f"{before.stem.split('_')[0]}_{number}")
-    back_up(store, before)
-    with closing(sqlite3.connect(path)) as source:
-        source.backup(store.db)
-    migrate(store.db)
-    store.db.execute("UPDATE messages SET state = 'cut' WHERE state = 'streaming'")
+    staged = keep / "chats-to-restore.part"
+    try:
+        _stage(path, staged)
+        before, number = keep / f"chats-before-restore-{time.strftime('%Y-%m-%d-%H%M%S')}.db", 1
+        while before.exists():
+            number += 1
+            before = before.with_stem(f"{before.stem.split('_')[0]}_{number}")
+        back_up(store, before)
+        with closing(sqlite3.connect(staged)) as source:
+            source.backup(store.db)
+    finally:
+        staged.unlink(missing_ok=True)
     return before
+
+
+def _stage(path: Path, staged: Path) -> None:
+    """Copy a backup and bring the copy up to date, so that what cannot be is found before anything is replaced."""
+    staged.unlink(missing_ok=True)
+    with closing(sqlite3.connect(path)) as source, closing(sqlite3.connect(staged, isolation_level=None)) as copy:
+        source.backup(copy)
+        try:
+            migrate(copy)
+            copy.execute("UPDATE messages SET state = 'cut' WHERE state = 'streaming'")
+        except sqlite3.Error as e:
+            raise _no_backup(path) from e
 
 
 def check(path: Path) -> None:
@@ -53,10 +68,7 @@ def check(path: Path) -> None:
             (version,) = db.execute("PRAGMA user_version").fetchone()
             db.execute("SELECT id, title, leaf_id FROM chats LIMIT 1").fetchall()
     except sqlite3.Error as e:
-        raise api.UnderhillError(
-            api.Kind.BROKEN_FILE, say("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
-            say("Choose another file. Your chats are as they were."),
-        ) from e  # fmt: skip
+        raise _no_backup(path) from e
     if verdict != "ok":
         raise api.UnderhillError(
             api.Kind.BROKEN_FILE,
@@ -68,3 +80,10 @@ def check(path: Path) -> None:
             api.Kind.BAD_REQUEST, say("{file} comes from another version of Underhill.", file=path.name),
             say("Install a newer version, then restore it there. Your chats are as they were."),
         )  # fmt: skip
+
+
+def _no_backup(path: Path) -> api.UnderhillError:
+    return api.UnderhillError(
+        api.Kind.BROKEN_FILE, say("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
+        say("Choose another file. Your chats are as they were."),
+    )  # fmt: skip

@@ -97,13 +97,14 @@ class TransferDesk(QObject):
         path = Path(name)
 
         def work(store: ChatStore) -> Outcome:
-            added = importing.add(store, importing.read(path))
-            return Outcome(
-                "info",
-                plural(
-                    "1 chat was imported from {file}.", "%n chats were imported from {file}.", added, file=path.name
-                ),
+            contents = importing.read(path)
+            added = importing.add(store, contents)
+            sentence = plural(
+                "1 chat was imported from {file}.", "%n chats were imported from {file}.", added, file=path.name
             )
+            odd = contents.unread
+            left = plural("1 more in it cannot be read.", "%n more in it cannot be read.", odd) if odd else ""
+            return Outcome("info", sentence, left)
 
         self._do(path if name else None, work, again=self.import_chats)
 

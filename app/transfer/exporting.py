@@ -18,6 +18,7 @@ from app.language.words import say
 from app.turns import said
 
 FORMAT = "underhill-chats"
+VERSION = 1
 
 
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
@@ -34,7 +35,7 @@ def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
 
 def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:
     """Chats with the names of their folders and all branches."""
-    return json.dumps({"format": FORMAT, "version": 1, "chats": [_entry(*c) for c in chats]}, ensure_ascii=False,
+    return json.dumps({"format": FORMAT, "version": VERSION, "chats": [_entry(*c) for c in chats]}, ensure_ascii=False,
                       indent=1)  # fmt: skip
 
 

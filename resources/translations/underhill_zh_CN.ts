@@ -2667,18 +2667,13 @@
         </message>
         <message>
             <location filename="../../app/transfer/backup.py"></location>
-            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
-            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
+            <source>{file} is damaged.</source>
+            <translation>{file} 已损坏。</translation>
         </message>
         <message>
             <location filename="../../app/transfer/backup.py"></location>
             <source>Choose another file. Your chats are as they were.</source>
             <translation>请选择其他文件。你的对话没有改动。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/backup.py"></location>
-            <source>{file} is damaged.</source>
-            <translation>{file} 已损坏。</translation>
         </message>
         <message>
             <location filename="../../app/transfer/backup.py"></location>
@@ -2689,6 +2684,16 @@
             <location filename="../../app/transfer/backup.py"></location>
             <source>Install a newer version, then restore it there. Your chats are as they were.</source>
             <translation>请安装更新的版本后再恢复。你的对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/backup.py"></location>
+            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
+            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/chatgpt.py"></location>
+            <source>[picture]</source>
+            <translation>[图片]</translation>
         </message>
         <message>
             <location filename="../../app/transfer/desk.py"></location>
@@ -2747,6 +2752,13 @@
             <source>%n chats were imported from {file}.</source>
             <translation>
                 <numerusform>已从 {file} 导入 %n 个对话。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>%n more in it cannot be read.</source>
+            <translation>
+                <numerusform>其中另有 %n 个无法读取。</numerusform>
             </translation>
         </message>
         <message>
@@ -2838,6 +2850,11 @@
             <location filename="../../app/transfer/exporting.py"></location>
             <source>Chat</source>
             <translation>对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/importing.py"></location>
+            <source>Install a newer version, then import it there.</source>
+            <translation>请安装更新的版本，然后在其中导入。</translation>
         </message>
         <message>
             <location filename="../../app/transfer/importing.py"></location>

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ import pytest
 
 from app.chats import branches, folders
 from app.chats.records import Attachment, Chat, StoredMessage, Style, new_id
+from app.chats.schema import STEPS, migrate
 from app.chats.search import find
 from app.chats.store import ChatStore
 from app.transfer import backup, exporting, importing
@@ -113,10 +116,65 @@ def test_what_chatgpt_exports_is_read(store: ChatStore, tmp_path: Path, zipped: 
     assert [m.model for m in store.tree(chat.id)] == ["", "gpt", "ChatGPT"]
 
 
+def said(role: str, parts: Any, parent: str | None = None, **more: Any) -> dict[str, Any]:
+    content = {"content_type": "multimodal_text", "parts": parts}
+    return {"message": {"author": {"role": role}, "content": content, **more}, "parent": parent, "children": None}
+
+
+def test_odd_parts_of_what_chatgpt_exports_are_left_out_or_noted(store: ChatStore, tmp_path: Path) -> None:
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}
+    heard = {"content_type": "audio_transcription", "text": "and what I said"}
+    nodes: dict[str, Any] = {
+        "a": said("user", [picture, heard, {"content_type": "audio_asset_pointer"}]),
+        "b": said("assistant", None, "a"),
+        "c": said("tool", ["secret"], "b"),
+        "d": said("assistant", ["Half of \ud800, \ue200cite\ue202turn0search1\ue201from there"], "c", create_time=1e30),
+        "e": {"message": {"content": {}}, "parent": "d", "children": ["f"]},
+        "f": None,
+    }
+    for above, below in (("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")):
+        nodes[above]["children"] = [below]
+    odd = [{"title": "x"}, {"mapping": {"a": said("user", [5.0, {"content_type": "audio_transcription", "text": 7}])}}]
+    path = tmp_path / "conversations.json"
+    good = {"title": 5, "mapping": nodes, "current_node": "e", "update_time": float("nan"), "create_time": -1e20}
+    path.write_text(json.dumps([odd[0], good, odd[1]]))
+    contents = importing.read(path)
+    assert contents.unread == 2
+    importing.add(store, contents)
+    (chat,) = store.chats()
+    assert chat.title == "5"
+    assert abs(chat.updated_at - time.time()) < 3600
+    assert [(m.role, m.content) for m in store.path(chat.id)] == [
+        ("user", "[picture]\n\nand what I said"), ("assistant", "Half of ?, from there"),
+    ]  # fmt: skip
+    assert all(abs(m.created_at - time.time()) < 3600 for m in store.path(chat.id))
+
+
+def test_odd_values_in_our_own_export_are_put_right_and_a_later_one_is_refused(
+    store: ChatStore, tmp_path: Path
+) -> None:
+    message = {"id": 1, "parent": None, "role": "user", "content": "x", "stats": 5, "finish": None, "model": None,
+               "created_at": 1e30, "attachments": [{"name": "a\nb", "text": "t"}]}  # fmt: skip
+    chats = [{"title": "a\nb", "folder": "c\n d", "leaf": 9, "messages": [message]}, {"title": "no messages"},
+             {"title": "twice", "messages": [message, message]}]  # fmt: skip
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"format": "underhill-chats", "version": 1, "chats": chats}))
+    contents = importing.read(path)
+    assert contents.unread == 2
+    importing.add(store, contents)
+    (chat,) = store.chats()
+    assert (chat.title, [f.name for f in folders.listed(store)]) == ("a b", ["c d"])
+    (read,) = store.path(chat.id)
+    assert (read.stats, read.finish, read.model, read.attachments) == ({}, "", "", (Attachment("a b", "t"),))
+    path.write_text(json.dumps({"format": "underhill-chats", "version": 2, "chats": chats}))
+    with pytest.raises(api.UnderhillError, match="another version"):
+        importing.read(path)
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        "", "{", "[]x", "{}", '[{"a": 1}]', '{"format": "underhill-chats", "chats": [{"title": "t"}]}',
+        "", "{", "[]", "[]x", "{}", '[{"a": 1}]', '{"format": "underhill-chats", "chats": [{"title": "t"}]}',
         '{"format": "underhill-chats", "chats": [{"title": "t", "messages": [{"id": 1, "parent": 2, "role": "user",'
         ' "content": "x"}]}]}',
         '{"format": "underhill-chats", "chats": [{"title": "t", "messages": [{"id": 1, "parent": null, "role": "dog",'
@@ -171,9 +229,32 @@ def test_what_is_no_backup_changes_nothing(store: ChatStore, tmp_path: Path) -> 
     db = sqlite3.connect(tmp_path / "newer.db")
     db.execute("PRAGMA user_version = 99")
     db.close()
-    for name in ("text.db", "other.db", "newer.db", "none.db"):
+    db = sqlite3.connect(tmp_path / "alike.db")
+    db.execute("CREATE TABLE chats (id, title, leaf_id)")
+    db.execute("PRAGMA user_version = 1")
+    db.close()
+    for name in ("text.db", "other.db", "newer.db", "none.db", "alike.db"):
         with pytest.raises(api.UnderhillError):
             backup.restore(store, tmp_path / name, tmp_path)
     assert [c.id for c in store.chats()] == [chat]
     assert not (tmp_path / "none.db").exists()
+    assert not list(tmp_path.glob("*.part")) + list(tmp_path.glob("chats-before*"))
     assert branches.read(store, chat) is not None
+
+
+@pytest.mark.parametrize("version", range(1, len(STEPS)))
+def test_a_backup_of_an_older_version_is_put_back(store: ChatStore, tmp_path: Path, version: int) -> None:
+    talk(store, "now", "the oak")
+    db = sqlite3.connect(tmp_path / "old.db", isolation_level=None)
+    migrate(db, STEPS[:version])
+    db.execute("INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (1, 'then', 1.0, 2.0, 2)")
+    db.execute("INSERT INTO messages (id, chat_id, role, content, state, created_at) "
+               "VALUES (2, 1, 'user', 'the elm', 'streaming', 1.0)")  # fmt: skip
+    db.close()
+    backup.restore(store, tmp_path / "old.db", tmp_path)
+    assert [(c.id, c.title) for c in store.chats()] == [(1, "then")]
+    assert [(m.content, m.state) for m in store.path(1)] == [("the elm", "cut")]
+    assert (len(find(store, "oak")), len(find(store, "elm"))) == (0, 1)
+    talk(store, "after", "the ash")
+    with closing(sqlite3.connect(tmp_path / "old.db")) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (version,)

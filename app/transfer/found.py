@@ -1,0 +1,51 @@
+"""What a file of chats held, in a form that the database takes; and how odd values in such files are taken."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+_DAY = 86400.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """A chat of a file. messages: parents before their children, ids as the file has them. leaf: one of those ids.
+
+    messages have at least id, parent, role, content, model and created_at (0: not known). updated_at: likewise.
+    """
+
+    title: str
+    messages: list[dict[str, Any]]
+    leaf: Any
+    updated_at: float = 0.0
+    folder: str = ""
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Contents:
+    """Of a file. unread: how many more chats it holds, which are not as they should be."""
+
+    chats: tuple[Found, ...]
+    unread: int = 0
+
+
+def words(text: object) -> str:
+    """A text as a database can keep it: halves of characters become question marks. Raises TypeError."""
+    if not isinstance(text, str):
+        raise TypeError("not a text")
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def line(text: object) -> str:
+    """A name or title, on one line; '' for none."""
+    return " ".join(words(text if isinstance(text, str) else "" if text is None else str(text)).split())
+
+
+def moment(at: object) -> float:
+    """Seconds since 1970 as a file says them; 0 for what is no time, or one that is yet to come."""
+    if isinstance(at, bool) or not isinstance(at, int | float):
+        return 0.0
+    return float(at) if 0 < at < time.time() + _DAY else 0.0
