@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.waiting import LONGEST
+
 # Before anything imports Qt, torch or a Hugging Face library: they read these once.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["LC_ALL"] = "C.UTF-8"  # the window speaks the system's language; tests read English
@@ -72,7 +74,7 @@ def xvfb() -> Iterator[str]:
         yield f":{number}"
     finally:
         server.terminate()
-        server.wait(10)
+        server.wait(LONGEST)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 
 LONGEST = 60.0  # seconds; nothing that is waited for takes a tenth of it
+PROCESS = 240.0  # seconds for one that has everything to import first; a test may take 300
 
 
 def until(true: Callable[[], object], what: str = "it never came") -> None:

@@ -69,7 +69,7 @@ class ChatStore:
         pattern = "%" + search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         found = self.db.execute(
             f"SELECT {rows.CHAT} FROM chats WHERE deleted_at IS NULL AND title LIKE ? ESCAPE '\\' "
-            "ORDER BY updated_at DESC",
+            "ORDER BY updated_at DESC, id DESC",
             (pattern,),
         )
         return [rows.chat_of(row) for row in found]

@@ -24,7 +24,7 @@ def take_back(store: ChatStore, chat_id: int) -> None:
 def listed(store: ChatStore) -> list[tuple[Chat, float]]:
     """What is in the trash and when it came there, the latest first."""
     found = store.db.execute(
-        f"SELECT deleted_at, {rows.CHAT} FROM chats WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC"
+        f"SELECT deleted_at, {rows.CHAT} FROM chats WHERE deleted_at IS NOT NULL ORDER BY deleted_at DESC, id DESC"
     )
     return [(rows.chat_of(row[1:]), row[0]) for row in found]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app import crash_log
+from tests.waiting import PROCESS
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,7 +19,7 @@ def start(tmp_path: Path, **environment: str) -> subprocess.CompletedProcess[str
     keep = {k: v for k, v in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")}
     return subprocess.run(
         [sys.executable, "-m", "app"], cwd=ROOT, env={**keep, "UNDERHILL_HOME": str(tmp_path), **environment},
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=PROCESS, check=False,
     )  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def test_without_a_display(tmp_path: Path, display: str) -> None:
 
 def test_qt_is_not_loaded_before_it_is_known_that_there_is_a_display() -> None:
     code = "import sys, app.main; sys.exit('PySide6' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=PROCESS, check=False)
     assert done.returncode == 0
 
 
@@ -67,7 +68,7 @@ def test_another_language_is_spoken_after_a_restart_within_the_process(tmp_path:
     surroundings = os.environ | {"UNDERHILL_HOME": str(tmp_path), "QT_QPA_PLATFORM": "offscreen"}
     done = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", RESTART], cwd=ROOT, env=surroundings, capture_output=True,
-        encoding="utf-8", timeout=60, check=False,
+        encoding="utf-8", timeout=PROCESS, check=False,
     )  # fmt: skip
     assert done.stdout.strip() == "0|New chat|新对话", done.stderr
     assert "Traceback" not in done.stderr
@@ -75,7 +76,7 @@ def test_another_language_is_spoken_after_a_restart_within_the_process(tmp_path:
 
 def test_opening_the_window_loads_no_torch() -> None:
     code = "import sys, app.assembly; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=60, check=False)
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=PROCESS, check=False)
     assert done.returncode == 0
 
 

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.waiting import PROCESS
+
 PAINTS = """
 import app
 from PySide6.QtCore import QPointF, QRectF
@@ -26,5 +28,5 @@ print(len(os.listdir("/proc/self/task")))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the system does not say")
 def test_qt_paints_without_threads_of_its_own() -> None:
-    done = subprocess.run([sys.executable, "-c", PAINTS], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", PAINTS], capture_output=True, text=True, check=True, timeout=PROCESS)
     assert int(done.stdout) == 1

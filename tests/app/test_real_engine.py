@@ -35,7 +35,7 @@ def test_the_built_in_model_answers(qtbot: QtBot, underhill: Underhill) -> None:
     assert underhill.models.state == "ready", [b.sentence for b in underhill.window.banners.banners]
     assert "kernels" in underhill.window.welcome._plan.text()  # which ones compute here
     underhill.conversation.send("Hello! Who are you?")
-    qtbot.waitUntil(lambda: not underhill.conversation.working, timeout=60_000)
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
     answer = underhill.conversation.messages[-1]
     assert answer.role == "assistant"
     assert len(answer.content.split()) > 2
@@ -54,23 +54,23 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
     underhill.open()
     qtbot.waitUntil(lambda: underhill.models.state in ("ready", "failed"), timeout=120_000)
     conversation.send("Hello!")
-    qtbot.waitUntil(lambda: not conversation.working, timeout=60_000)
+    qtbot.waitUntil(lambda: not conversation.working)
     qtbot.waitUntil(lambda: window.live.history.maps is not None)  # a heatmap of nothing cannot be clicked
     dialog = window.desk.open_settings()
     told: list[api.Telemetry] = []
     known = underhill.link.telemetry.connect(told.append)
     conversation.sampling = {"temperature": 1.5, "max_tokens": 900, "seed": 3}
     conversation.send("Tell me a very long story about a fox, a bear and a hill.")
-    qtbot.waitUntil(lambda: conversation.working and bool(window.transcript.items), timeout=30_000)
+    qtbot.waitUntil(lambda: conversation.working and bool(window.transcript.items))
     for setting, value in (("cache_fraction", 0.3), ("dial", "fast"), ("t1", 0.1), ("t2", 0.3)):
         dialog.engine_changed.emit(setting, value, "")
     window.live.experts.heatmap.chosen.emit(1, 4)
-    qtbot.waitUntil(lambda: not conversation.working, timeout=60_000)
+    qtbot.waitUntil(lambda: not conversation.working)
     stats = conversation.messages[-1].stats  # of this answer alone
     assert stats["misses"] > 0
     assert stats["precision"].get("2", 0) > 0
     assert stats["precision"].get("skipped", 0) > 0
-    qtbot.waitUntil(lambda: bool(told) and told[-1].misses > 0 and told[-1].expert is not None, timeout=30_000)
+    qtbot.waitUntil(lambda: bool(told) and told[-1].misses > 0 and told[-1].expert is not None)
     found, use = told[-1].expert, told[-1].memory
     assert found is not None
     assert (found.layer, found.expert) == (1, 4)

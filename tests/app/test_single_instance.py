@@ -18,6 +18,7 @@ from app import main, single_instance
 from app.assembly import Underhill
 from app.single_instance import SingleInstance
 from app.window import MainWindow
+from tests.waiting import LONGEST, PROCESS
 
 ROOT = Path(__file__).parents[2]
 SECOND = """
@@ -59,7 +60,7 @@ def test_a_second_start_asks_the_first(
         second = start(tmp_path, "some-model")
     assert asked.args == ["some-model"]
     assert os.environ.pop("XDG_ACTIVATION_TOKEN") == "token-1"
-    assert second.communicate(timeout=30)[0].split() == ["False", "True"]
+    assert second.communicate(timeout=PROCESS)[0].split() == ["False", "True"]
 
 
 def test_other_folders_are_other_windows(first: SingleInstance, tmp_path: Path) -> None:
@@ -86,7 +87,7 @@ def test_nonsense_on_the_socket_shows_nothing(qtbot: QtBot, first: SingleInstanc
     for said in (b"hello\n", b'{"model": 1}\n', b"[]\n", b"x" * (1 << 17)):
         socket = QLocalSocket()
         socket.connectToServer(first._name)
-        assert socket.waitForConnected(2000)
+        assert socket.waitForConnected(int(1000 * LONGEST))
         socket.write(said)
         qtbot.waitUntil(lambda socket=socket: socket.state() == QLocalSocket.LocalSocketState.UnconnectedState)
     assert heard == []

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.installers import fakes
+from tests.waiting import PROCESS
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Checkout:
     def run(self, script: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
         """Run it to its end."""
         process = self.start(script, *args, **env)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PROCESS)
         return subprocess.CompletedProcess([script, *args], process.returncode, out, err)
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
+from tests.waiting import LONGEST, PROCESS
+
 # A program of its own, since this process already has Qt off screen.
 COUNT_COLOURS = """
 from PySide6.QtGui import QGuiApplication
@@ -22,7 +24,7 @@ print(len({image.pixel(x, y) for x in range(image.width()) for y in range(image.
 def colours(environment: dict[str, str]) -> int:
     """Different colours on the screen; an empty one has one."""
     command = [sys.executable, "-c", COUNT_COLOURS]
-    return int(subprocess.run(command, env=environment, capture_output=True, check=True, timeout=60).stdout)
+    return int(subprocess.run(command, env=environment, capture_output=True, check=True, timeout=LONGEST).stdout)
 
 
 @pytest.mark.display
@@ -33,8 +35,8 @@ def test_the_window_is_drawn_on_a_display(xvfb: str, qtbot: QtBot, tmp_path: Pat
     with open(tmp_path / "log", "w") as log:
         window = subprocess.Popen([sys.executable, "-m", "app"], cwd=root, env=environment, stdout=log, stderr=log)
     try:
-        qtbot.waitUntil(lambda: window.poll() is not None or colours(environment) > 20, timeout=60_000)
+        qtbot.waitUntil(lambda: window.poll() is not None or colours(environment) > 20, timeout=int(1000 * PROCESS))
         assert window.poll() is None, (tmp_path / "log").read_text()
     finally:
         window.kill()
-        window.wait(10)
+        window.wait(LONGEST)

@@ -11,6 +11,7 @@ import pytest
 
 from tests.installers import fakes
 from tests.installers.conftest import Checkout
+from tests.waiting import LONGEST, PROCESS
 
 
 def installed(checkout: Checkout) -> list[str]:
@@ -21,7 +22,7 @@ def installed(checkout: Checkout) -> list[str]:
 
 def wait_for(condition: str, checkout: Checkout) -> None:
     """Wait until one of the calls holds the text."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + LONGEST
     while not any(condition in call for call in checkout.calls):
         assert time.monotonic() < end, f"{condition!r} was never called: {checkout.calls}"
         time.sleep(0.02)
@@ -139,7 +140,7 @@ def test_a_killed_set_up_repairs_itself(checkout: Checkout, kill: signal.Signals
     process = checkout.start("run.sh", "cli")
     wait_for("+cpu", checkout)
     os.killpg(process.pid, kill)
-    process.communicate(timeout=30)
+    process.communicate(timeout=PROCESS)
     assert not (checkout.root / ".venv").exists()
     checkout.untell("pip-hangs")
     assert checkout.run("run.sh", "cli").returncode == 0
@@ -154,7 +155,7 @@ def test_of_two_at_once_one_waits_and_finds_it_done(checkout: Checkout) -> None:
     assert "waiting" in second.stderr.readline()
     checkout.untell("pip-hangs")
     for process in (first, second):
-        process.communicate(timeout=60)
+        process.communicate(timeout=PROCESS)
         assert process.returncode == 0
     assert installed(checkout) == ["torch", "libraries", "underhill", "kernels"]
 

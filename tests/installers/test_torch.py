@@ -9,6 +9,7 @@ import pytest
 
 from tests.installers import fakes
 from tests.installers.conftest import Checkout
+from tests.waiting import PROCESS
 
 NOT_HERE = "+cpu\nERROR: No matching distribution found for torch\n"
 
@@ -80,7 +81,7 @@ def test_the_guard_finds_cuda_where_there_is_no_gpu(
     python.write_text(f'#!/bin/bash\nPYTHONPATH="{tmp_path}" exec python3 -S "$@"\n')
     python.chmod(0o755)
     script = f'source "{root}/installers/lib.sh"; LOG="{tmp_path}/log"; check_environment "{tmp_path}" {kind}'
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=PROCESS)
     log = (tmp_path / "log").read_text()
     assert (f"there is no NVIDIA GPU: {package}" not in log) is passes
     assert ("No module named pip" in log) is passes  # the next check is reached only when this one passed

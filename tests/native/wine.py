@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.waiting import LONGEST
+
 MINGW = "x86_64-w64-mingw32-gcc-posix"
 OBJDUMP = "x86_64-w64-mingw32-objdump"
 SYSTEM = Path("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows")  # the libraries of Windows, as Debian installs them
@@ -35,5 +37,6 @@ def windows(folder: Path) -> Iterator[dict[str, str]]:
     try:
         yield variables
     finally:
-        subprocess.run(["wineserver", "-k"], env=variables, capture_output=True, timeout=60)  # fails if none is there
-        subprocess.run(["wineserver", "-w"], env=variables, capture_output=True, timeout=60)
+        # the first fails if none is there
+        subprocess.run(["wineserver", "-k"], env=variables, capture_output=True, timeout=LONGEST)
+        subprocess.run(["wineserver", "-w"], env=variables, capture_output=True, timeout=LONGEST)

@@ -53,6 +53,13 @@ def test_a_chat_is_read_back_with_everything(store: ChatStore) -> None:
     assert store.chats()[0].leaf_id == read[1].id
 
 
+def test_of_chats_of_the_same_moment_the_later_one_is_first(store: ChatStore) -> None:
+    chats = [Chat(new_id(), f"{number}", updated_at=5.0) for number in range(20)]
+    for chat in (*chats[::2], *chats[1::2]):
+        store.create(chat)
+    assert store.chats() == chats[::-1]
+
+
 def test_a_branch_is_told_in_its_order_though_the_clock_was_set_back_between_two_starts(store: ChatStore) -> None:
     chat = Chat(new_id())
     store.create(chat)

@@ -15,7 +15,7 @@ import pytest
 
 from engine import api, resources
 from engine.apart.parent import Apart
-from tests.waiting import until
+from tests.waiting import PROCESS, until
 
 Events = queue.Queue[api.Event]
 STARTS_ONE = """
@@ -53,7 +53,7 @@ def test_it_answers_in_another_process(make: Callable[..., Apart], events: Event
     running = make()
     running.send(api.Watch("a", api.Look()))
     running.send(api.CountTokens("b", ("no model is open",)))
-    first, second = events.get(timeout=60), events.get(timeout=60)
+    first, second = events.get(timeout=PROCESS), events.get(timeout=PROCESS)
     assert first == api.Done("a")
     assert isinstance(second, api.Failed)
     assert second.id == "b"
@@ -63,7 +63,7 @@ def test_it_answers_in_another_process(make: Callable[..., Apart], events: Event
 def test_what_the_window_holds_counts_as_its_memory() -> None:
     program = "import sys; from engine.hardware import probe; probe.serve(int(sys.argv[1])); print(probe.rss())"
     done = subprocess.run(
-        [sys.executable, "-c", program, str(os.getpid())], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", program, str(os.getpid())], capture_output=True, text=True, check=True, timeout=PROCESS
     )
     assert int(done.stdout) > psutil.Process().memory_info().rss
 
@@ -75,9 +75,9 @@ def test_killed_in_the_middle(make: Callable[..., Apart], events: Events) -> Non
     running.send(api.ListModels("a"))
     running.send(api.ListModels("b"))
     os.kill(running.pid, signal.SIGKILL)
-    told = [events.get(timeout=60), events.get(timeout=60)]
+    told = [events.get(timeout=PROCESS), events.get(timeout=PROCESS)]
     running.send(api.ListModels("c"))
-    told.append(events.get(timeout=60))
+    told.append(events.get(timeout=PROCESS))
     assert [event.id for event in told] == ["a", "b", "c"]
     for event in told:
         assert isinstance(event, api.Failed)
@@ -87,7 +87,7 @@ def test_killed_in_the_middle(make: Callable[..., Apart], events: Events) -> Non
 
 def test_it_ends_by_itself_while_nobody_waits(make: Callable[..., Apart], events: Events) -> None:
     make("-c", "import sys; print('the last words', file=sys.stderr); sys.exit(7)")
-    told = events.get(timeout=60)
+    told = events.get(timeout=PROCESS)
     assert isinstance(told, api.Failed)
     assert told.kind is api.Kind.STOPPED
     assert not told.id
@@ -97,7 +97,7 @@ def test_it_ends_by_itself_while_nobody_waits(make: Callable[..., Apart], events
 
 def test_a_fault_of_its_own_says_where(make: Callable[..., Apart], events: Events) -> None:
     make("-c", "import faulthandler; faulthandler.enable(); faulthandler._sigsegv()")
-    told = events.get(timeout=60)
+    told = events.get(timeout=PROCESS)
     assert isinstance(told, api.Failed)
     assert "<string>" in told.cause  # the stack that faulthandler prints
 
@@ -105,7 +105,7 @@ def test_a_fault_of_its_own_says_where(make: Callable[..., Apart], events: Event
 def test_closing_says_nothing_of_an_end(make: Callable[..., Apart], events: Events) -> None:
     running = make()
     running.send(api.Watch("a", api.Look()))
-    assert events.get(timeout=60) == api.Done("a")
+    assert events.get(timeout=PROCESS) == api.Done("a")
     running.close()
     assert not any(isinstance(event, api.Failed) for event in events.queue)
 
@@ -137,11 +137,11 @@ def test_an_answer_is_the_same_as_in_this_process(make: Callable[..., Apart], ev
         running = start()
         running.send(api.LoadModel("load", "builtin", {"dial": "exact"}))
         running.send(api.Generate("say", (api.Message("user", "Hello!"),), {"temperature": 0.0, "max_tokens": 20}))
-        text, event = "", events.get(timeout=120)
+        text, event = "", events.get(timeout=PROCESS)
         while not (isinstance(event, api.Done) and event.id == "say"):
             assert not isinstance(event, api.Failed), event
             text += event.text if isinstance(event, api.TextDelta) else ""
-            event = events.get(timeout=120)
+            event = events.get(timeout=PROCESS)
         assert isinstance(event.result, api.Stats)
         assert text == event.result.text
         said.append(event.result.token_ids)
@@ -160,6 +160,6 @@ def test_words_that_cannot_be_printed_hold_nothing_up(
 
     monkeypatch.setattr(sys, "stderr", Closed())
     make("-c", "import sys; [print('x' * 1000, file=sys.stderr) for _ in range(500)]; sys.exit(7)")
-    told = events.get(timeout=60)
+    told = events.get(timeout=PROCESS)
     assert isinstance(told, api.Failed)
     assert "exit code 7" in told.cause

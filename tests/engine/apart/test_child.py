@@ -14,6 +14,7 @@ import pytest
 from engine import api
 from engine.apart import child, frames
 from engine.apart.child import Mouth, joined
+from tests.waiting import LONGEST
 
 Said = queue.Queue[tuple[api.Event, ...]]
 
@@ -53,21 +54,21 @@ def delta(number: int, answer: str = "a") -> api.TextDelta:
 
 def test_the_first_word_leaves_at_once_and_the_end_with_all_before_it(mouth: Mouth, said: Said) -> None:
     mouth.say(api.PromptRead("a", 5, 5, 0))
-    assert said.get(timeout=60) == (api.PromptRead("a", 5, 5, 0),)
+    assert said.get(timeout=LONGEST) == (api.PromptRead("a", 5, 5, 0),)
     mouth.say(delta(0))
-    assert said.get(timeout=60) == (delta(0),)
+    assert said.get(timeout=LONGEST) == (delta(0),)
     for number in range(1, 100):
         mouth.say(delta(number))
     assert said.empty()
     mouth.say(api.Done("a", 7))
     text = "".join(f"{number} " for number in range(1, 100))
-    assert said.get(timeout=60) == (api.TextDelta("a", text, tuple(range(1, 100))), api.Done("a", 7))
+    assert said.get(timeout=LONGEST) == (api.TextDelta("a", text, tuple(range(1, 100))), api.Done("a", 7))
     for _ in range(3):  # nor is it in a hurry from then on
         for number in range(50):
             mouth.say(delta(number))
             time.sleep(0.001)
         mouth.say(api.Done("a"))
-        *_, last = one = said.get(timeout=60)
+        *_, last = one = said.get(timeout=LONGEST)
         assert len(one) == 2
         assert last == api.Done("a")
 
@@ -84,7 +85,7 @@ def test_what_is_said_by_many_arrives_once_each(mouth: Mouth, said: Said) -> Non
         speaker.start()
     got: list[Any] = []
     while sum(isinstance(event, api.Done) for event in got) < 30:
-        got += said.get(timeout=60)
+        got += said.get(timeout=LONGEST)
     for speaker in speakers:
         speaker.join()
     for answer in "abc":

@@ -18,6 +18,7 @@ from safetensors.torch import load_file, save_file
 
 from engine.cli.main import main, parser
 from engine.experts.policies import DEFAULT
+from tests.waiting import PROCESS
 
 MODEL = Path(__file__).resolve().parents[3] / "resources" / "builtin" / "model"
 
@@ -414,9 +415,9 @@ def test_killed_at_any_moment_of_its_first_start_it_starts_whole_the_next_time(t
         time.sleep(delay)
         process.kill()
         process.communicate()
-    out, err = start(tmp_path, *ONCE).communicate(timeout=120)
+    out, err = start(tmp_path, *ONCE).communicate(timeout=PROCESS)
     assert json.loads(out)["text"], err
-    listed, _ = start(tmp_path, "list", "--json").communicate(timeout=60)
+    listed, _ = start(tmp_path, "list", "--json").communicate(timeout=PROCESS)
     assert [m["name"] for m in json.loads(listed)] == ["builtin"]
 
 
@@ -442,7 +443,7 @@ def test_killed_while_answering_nothing_is_broken(home: Path) -> None:
     process.kill()
     process.communicate()
     assert {p.name: p.read_bytes() for p in store.iterdir()} == before
-    out, err = start(home, *ONCE).communicate(timeout=120)
+    out, err = start(home, *ONCE).communicate(timeout=PROCESS)
     assert json.loads(out)["text"], err
 
 
@@ -464,7 +465,7 @@ def test_ctrl_c_stops_the_answer_and_keeps_what_was_said(home: Path) -> None:
     assert process.stdout is not None
     first = process.stdout.read(5)
     process.send_signal(signal.SIGINT)
-    rest, err = process.communicate(timeout=60)
+    rest, err = process.communicate(timeout=PROCESS)
     assert process.returncode in (0, 130)
     assert first + rest
     assert "Traceback" not in err

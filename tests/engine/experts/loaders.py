@@ -15,6 +15,7 @@ from engine.experts.request import Request, Urgency
 from engine.kernels.choice import available
 from engine.kernels.reads import Instead
 from tests.engine.experts.slow_disk import SlowDisk, key
+from tests.waiting import LONGEST
 
 PAGE = 4096
 Kind = Callable[[SlowDisk, int], Loader]
@@ -68,7 +69,7 @@ class Opened:
     def begun(self, chunks: int) -> None:
         """Until so many chunks have been begun."""
         for _ in range(chunks):
-            assert self.disk.file.started.acquire(timeout=20)
+            assert self.disk.file.started.acquire(timeout=LONGEST)
 
     def close(self) -> None:
         """Whatever holds it up."""

@@ -11,6 +11,7 @@ from engine.experts.keys import ExpertKey
 from engine.store.layout import ALIGN, ExpertSpec
 from engine.store.problems import altered
 from engine.store.reader import Extent
+from tests.waiting import LONGEST
 
 SPEC = ExpertSpec(32, 16, 8, 16)  # what a source must name; the loader takes the parts' names from it alone
 
@@ -43,7 +44,7 @@ class SlowFile:
             self.most_at_once = max(self.most_at_once, self._at_once)
         self.started.release()
         try:
-            self.gate.wait(20)
+            self.gate.wait(LONGEST)
             if self.before is not None:
                 self.before(offset)
             done = 0

@@ -17,6 +17,7 @@ from engine.experts.request import Request, Urgency
 from tests.engine.experts import loaders
 from tests.engine.experts.loaders import KINDS, PAGE, Opened
 from tests.engine.experts.slow_disk import SlowDisk, key
+from tests.waiting import LONGEST
 
 PARTS = (2 * PAGE, 3 * PAGE, PAGE)  # six chunks of a page
 Open = Callable[[SlowDisk, int], Opened]
@@ -362,7 +363,7 @@ def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk, 
     asked.begun(1)
     closing = close_meanwhile(loader)
     disk.file.gate.set()
-    closing.join(20)
+    closing.join(LONGEST)
     assert not closing.is_alive()
     loader.close()
     asked.until(single, *requests)
@@ -373,7 +374,7 @@ def test_closing_while_busy_ends_every_request_and_every_thread(disk: SlowDisk, 
     assert loader.idle
     with pytest.raises(RuntimeError, match="closed"):
         asked.ask(0)
-    end = time.monotonic() + 20  # Python's are joined a moment before they are gone
+    end = time.monotonic() + LONGEST  # Python's are joined a moment before they are gone
     while psutil.Process().num_threads() > before:
         assert time.monotonic() < end
         time.sleep(0.001)
@@ -389,7 +390,7 @@ def test_whoever_waits_hears_of_the_end(disk: SlowDisk, opened: Open) -> None:
     closing = close_meanwhile(asked.loader)
     disk.file.gate.set()
     for thread in (waiting, closing):
-        thread.join(20)
+        thread.join(LONGEST)
         assert not thread.is_alive()
     assert all(r.error is not None and r.error.kind is Kind.CANCELLED for r in requests)
 
@@ -440,7 +441,7 @@ def test_many_requests_from_many_threads_with_cancels_and_demands(opened: Open) 
     for talker in talkers:
         talker.join()
     done.set()
-    taker.join(20)
+    taker.join(LONGEST)
     asked.handed += loader.ended()
     loader.close()
     assert sorted(map(id, asked.handed)) == sorted(map(id, made))

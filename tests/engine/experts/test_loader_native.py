@@ -29,6 +29,7 @@ from engine.store.reader import Store
 from tests.engine.experts.loaders import native
 from tests.engine.experts.slow_disk import SlowDisk
 from tests.engine.store.tiny_store import LAYERS, SPEC, make, record
+from tests.waiting import LONGEST
 
 pytestmark = pytest.mark.skipif(not available().native, reason="no native library")
 PARTS = tuple(range(len(SPEC.layout.parts)))
@@ -158,7 +159,7 @@ def test_memory_is_not_let_go_before_the_readers_have_put_it_down() -> None:
     weakref.finalize(array, lambda: ended.append(disk.file.gate.is_set()))
     loader.submit(ExpertKey(0, 0), (0,), [memoryview(array)], Urgency.PREFETCH)
     del array
-    assert disk.file.started.acquire(timeout=20)
+    assert disk.file.started.acquire(timeout=LONGEST)
     gc.collect()
     time.sleep(0.02)
     assert not ended

@@ -13,6 +13,7 @@ from engine.experts.request import Request, Urgency
 from tests.engine.experts import loaders
 from tests.engine.experts.loaders import KINDS, PAGE, Opened
 from tests.engine.experts.slow_disk import SlowDisk
+from tests.waiting import LONGEST
 
 PARTS = (2 * PAGE, PAGE, 2 * PAGE)
 PAGES = sum(PARTS) // PAGE
@@ -74,7 +75,7 @@ class Turnstile:
 
     def __init__(self, disk: SlowDisk) -> None:
         self._go = {page: threading.Event() for page in range(EXPERTS * PAGES)}
-        disk.file.before = lambda offset: self._go[offset // PAGE].wait(20)
+        disk.file.before = lambda offset: self._go[offset // PAGE].wait(LONGEST)
 
     def let(self, page: int) -> None:
         self._go[page].set()

@@ -23,6 +23,7 @@ from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
+from tests.waiting import LONGEST
 
 SPEC = ExpertSpec(48, 40, 8, 16)
 SILU = Activation()
@@ -86,13 +87,13 @@ def test_memory_is_taken_away_once_a_layer_has_what_it_waits_for(opened: Open, k
         pass
     model = threading.Thread(target=lambda: outs.append(stepped(runtime, 0, *routing)), daemon=True)
     model.start()
-    assert source.started.acquire(timeout=20)  # it waits for its experts
+    assert source.started.acquire(timeout=LONGEST)  # it waits for its experts
     memory = threading.Thread(target=runtime.set_capacity, args=(4 * source.expert_bytes,), daemon=True)
     memory.start()
     memory.join(0.1)
     source.gate.set()
-    model.join(20)
-    memory.join(20)
+    model.join(LONGEST)
+    memory.join(LONGEST)
     assert not model.is_alive()
     assert not memory.is_alive()
     assert torch.equal(outs[0], wanted)

@@ -21,6 +21,7 @@ from engine.store.lock import FileLock
 from engine.store.manifest import Manifest, dumps
 from engine.store.reader import Store, load_manifest
 from tests.engine.hub.tiny_checkpoint import contents, write_checkpoint
+from tests.waiting import PROCESS
 
 
 @pytest.fixture
@@ -343,7 +344,7 @@ def test_two_processes_at_the_first_use(home: Path, shipped: Path, tmp_path: Pat
         for _ in range(2)
     ]  # fmt: skip
     for process in both:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=PROCESS)
         assert out.strip() == str(home / "models" / "builtin"), err
     assert os.listdir(home / "models") == ["builtin"]
     assert contents(home / "models" / "builtin")

@@ -16,6 +16,7 @@ from engine import importing, resources
 # our own rooms and the packages that they stand on, not what a package brings along later for itself alone.
 SCRIPT = """
 import importlib.abc, json, queue, sys, threading
+from tests.waiting import PROCESS
 
 WATCHED = (
     "engine", "torch", "numpy", "tokenizers", "transformers", "huggingface_hub", "safetensors", "gguf", "keyring"
@@ -42,7 +43,7 @@ for command in asked:
     engine.send(command)
 ends = {}
 while len(ends) < len(asked):
-    event = events.get(timeout=120)
+    event = events.get(timeout=PROCESS)
     if isinstance(event, (api.Done, api.Failed, api.Cancelled)):
         ends[event.id] = f"{type(event).__name__} {getattr(event, 'cause', '')}"
 engine.close()

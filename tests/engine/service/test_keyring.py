@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.hubserver import HubServer
+from tests.waiting import PROCESS
 
 pytestmark = pytest.mark.skipif(
     not (shutil.which("gnome-keyring-daemon") and shutil.which("dbus-run-session")),
@@ -38,7 +39,7 @@ def said(tmp_path: Path, root: Path, *before: str) -> tuple[dict[str, Any], list
         program = [sys.executable, "-m", "tests.engine.service.keyring_session", server.url, "hf_right"]
         done = subprocess.run(
             ["dbus-run-session", "--", *before, *program],
-            env=environment, cwd=root, capture_output=True, text=True, timeout=120,
+            env=environment, cwd=root, capture_output=True, text=True, timeout=PROCESS,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return dict(map(json.loads, done.stdout.splitlines())), [p for p in home.rglob("*") if p.is_file()]

@@ -45,6 +45,7 @@ from engine.api import (
 from engine.hardware.pressure import Reading
 from engine.service import Service
 from engine.service.service import _Follower
+from tests.waiting import LONGEST
 
 SETTINGS = {"dial": "exact", "threads": 1}
 GREEDY = {"temperature": 0.0, "max_tokens": 30}
@@ -362,7 +363,7 @@ def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
 
     monkeypatch.setattr(measured, "probe_fully", probe_fully)
     command = desk.send(api.ProbeComputer, again=True)
-    assert going.wait(60)
+    assert going.wait(LONGEST)
     assert desk.result(Stop, command)
     assert isinstance(desk.wait(command), Cancelled)
     assert [(e.text, e.done, e.total) for e in desk.of(command) if isinstance(e, Progress)] == [

@@ -20,6 +20,7 @@ from engine.store.reader import Store
 from engine.store.verify import verify
 from engine.store.writer import StoreWriter, dense_key, record_key, remove
 from tests.engine.store.tiny_store import DENSE, DESCRIPTION, LAYERS, SPEC, dense_bytes, fill, make, read, record
+from tests.waiting import LONGEST
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -190,8 +191,8 @@ def test_a_waiting_lock_is_granted_when_it_is_free(tmp_path: Path) -> None:
     )
     assert other.stdout is not None
     other.stdout.readline()
-    with FileLock(tmp_path / "lock", "It", wait=30):
-        assert other.wait(10) == 0
+    with FileLock(tmp_path / "lock", "It", wait=LONGEST):
+        assert other.wait(LONGEST) == 0
 
 
 def test_removing_an_interrupted_import(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from engine.store.verify import verify
 from tests.engine.hub.remote.conftest import QUICK
 from tests.engine.hub.tiny_checkpoint import contents, write_checkpoint
 from tests.hubserver import Fault, HubServer, handler
+from tests.waiting import LONGEST
 
 SMALL = 1 << 15  # bytes of a chunk
 
@@ -232,13 +233,13 @@ def test_a_pause_rests_and_a_stop_keeps_what_there_is(
 
     thread = threading.Thread(target=run)
     thread.start()
-    assert paused.wait(60)
+    assert paused.wait(LONGEST)
     server.rest()
     before = shards(server)
     assert before < weights(server)
     assert not failed
     control.cancel()
-    thread.join(60)
+    thread.join(LONGEST)
     assert failed[0].kind is Kind.CANCELLED
     assert same(coming(), local)
     assert shards(server) <= weights(server) - before + stream.FETCHERS * handler.BLOCK  # what was on the way
