@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.chats.records import Style
 from app.language.words import say
 from app.settings.editor import SettingEditor
+from app.widgets.sure import ask_first
 from engine import api
 
 
@@ -45,6 +46,9 @@ class StyleDialog(QDialog):
         self._usual = usual
         self.names = QComboBox(self)
         self.names.setAccessibleName(say("Presets"))
+        self.names.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.names.setMinimumContentsLength(6)  # however long their names are
+        self.names.currentTextChanged.connect(self.names.setToolTip)
         self.names.activated.connect(self._take_preset)
         self.keep = QPushButton(say("Save as…"), self)
         self.keep.clicked.connect(self._keep)
@@ -118,29 +122,36 @@ class StyleDialog(QDialog):
             editor.set_value(self._values[name])
 
     def _list(self, current: str) -> None:
+        """current: the preset to choose; '' for none."""
         self.names.clear()
-        self.names.addItem(say("None"))
-        self.names.addItems(sorted(self._presets, key=str.casefold))
-        self.names.setCurrentIndex(max(0, self.names.findText(current)) if current else 0)
+        self.names.addItem(say("None"), "")
+        for name in sorted(self._presets, key=str.casefold):
+            self.names.addItem(name, name)
+        self.names.setCurrentIndex(self.names.findData(current))
         self._chosen()
+
+    @property
+    def _name(self) -> str:
+        """Of the preset that is chosen; ''."""
+        return str(self.names.currentData() or "")
 
     @Slot(str, object)
     def _edited(self, name: str, value: object) -> None:
         self._values[name] = value
 
-    @Slot(int)
-    def _take_preset(self, index: int) -> None:
+    @Slot()
+    def _take_preset(self) -> None:
         self._chosen()
-        self._show(self._presets[self.names.itemText(index)] if index else Style())
+        self._show(self._presets.get(self._name, Style()))
 
     def _chosen(self) -> None:
         """Only what has a name can be renamed or deleted."""
         for button in (self.rename, self.remove):
-            button.setEnabled(self.names.currentIndex() > 0)
+            button.setEnabled(bool(self._name))
 
     @Slot()
     def _rename(self) -> None:
-        before, asked = self.names.currentText(), say("Name of the preset")
+        before, asked = self._name, say("Name of the preset")
         name = before
         while True:
             name, agreed = QInputDialog.getText(self, say("Rename preset"), asked, text=name)
@@ -156,17 +167,31 @@ class StyleDialog(QDialog):
 
     @Slot()
     def _keep(self) -> None:
-        before = self.names.currentText() if self.names.currentIndex() else ""
+        before = self._name
         name, agreed = QInputDialog.getText(self, say("Save preset"), say("Name of the preset"), text=before)
         name = " ".join(name.split())
-        if agreed and name:
-            self._presets[name] = self.style_now()
-            self._list(name)
-            self.kept.emit(name, self._presets[name])
+        if not agreed or not name:
+            return
+        if name != before and name in self._presets:
+            question = say("Put this in the place of the preset {name}?", name=name)
+            lost = say("What it holds now is lost. Chats that use it stay as they are.")
+            ask_first(self, question, lost, say("Replace it"), lambda: self._save(name))
+        else:
+            self._save(name)
+
+    def _save(self, name: str) -> None:
+        self._presets[name] = self.style_now()
+        self._list(name)
+        self.kept.emit(name, self._presets[name])
 
     @Slot()
     def _remove(self) -> None:
-        name = self.names.currentText()
+        name = self._name
+        question = say("Delete the preset {name}?", name=name)
+        stay = say("Chats that use it stay as they are.")
+        ask_first(self, question, stay, say("Delete"), lambda: self._forget(name))
+
+    def _forget(self, name: str) -> None:
         del self._presets[name]
         self._list("")
         self.removed.emit(name)

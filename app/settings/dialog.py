@@ -109,6 +109,9 @@ class SettingsDialog(QDialog):
         self._nothing.setContentsMargins(26, 12, 26, 0)
         self.scope = QComboBox(self)
         self.scope.setAccessibleName(say("Which models these settings are for"))
+        self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.scope.setMinimumContentsLength(28)  # however long the model's name is
+        self.scope.currentTextChanged.connect(self.scope.setToolTip)
         self.scope.addItem(say("For all models"), "")
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)

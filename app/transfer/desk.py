@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtCore import QObject, QStandardPaths, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
@@ -49,6 +49,7 @@ class TransferDesk(QObject):
         """folder: where the chats are; what a restore replaces is kept there."""
         super().__init__(window)
         self._window, self._keeper, self._conversation, self._folder = window, keeper, conversation, folder
+        self._told = ""
         window.sidebar.exported.connect(self.export)
 
     def fill_menu(self, menu: QMenu) -> None:
@@ -93,7 +94,7 @@ class TransferDesk(QObject):
     @Slot()
     def import_chats(self) -> None:
         """Chats from a file, beside those there are."""
-        name, _ = QFileDialog.getOpenFileName(self._window, say("Import chats"), "", say(_CHATS))
+        name, _ = QFileDialog.getOpenFileName(self._window, say("Import chats"), str(_downloads()), say(_CHATS))
         path = Path(name)
 
         def work(store: ChatStore) -> Outcome:
@@ -126,7 +127,7 @@ class TransferDesk(QObject):
         if self._conversation.working:
             self._tell(Outcome("warning", say("An answer is being written."), say("Stop it, then restore the backup.")))
             return
-        name, _ = QFileDialog.getOpenFileName(self._window, say("Restore a backup"), "", say(_DATABASE))
+        name, _ = QFileDialog.getOpenFileName(self._window, say("Restore a backup"), str(Path.home()), say(_DATABASE))
         if name:
             self._window.leave()
 
@@ -165,12 +166,20 @@ class TransferDesk(QObject):
             button = say("Choose another…"), again
         elif outcome.folder is not None:
             button = say("Open the folder"), partial(_show, outcome.folder)
+        self._window.banners.withdraw(self._told)  # of the one before
+        self._told = outcome.sentence
         self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
         self._window.chats.refresh()
 
 
 def _written(sentence: str, path: Path) -> Outcome:
     return Outcome("info", sentence, str(path.parent), folder=path.parent)
+
+
+def _downloads() -> Path:
+    """Where a browser puts what it fetches, such as the export of another program."""
+    found = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
+    return Path(found) if found and Path(found).is_dir() else Path.home()
 
 
 def _show(folder: Path) -> None:

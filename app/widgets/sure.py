@@ -13,6 +13,7 @@ from app.language.words import say
 def ask_first(parent: QWidget, question: str, consequence: str, deed: str, do: Callable[[], object]) -> QMessageBox:
     """Do it if the button called `deed` is pressed. Returns at once; nothing else of the window answers meanwhile."""
     box = QMessageBox(QMessageBox.Icon.Question, "Underhill", question, parent=parent)
+    box.setTextFormat(Qt.TextFormat.PlainText)  # a name in it may look like marks
     box.setInformativeText(consequence)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     yes = box.addButton(deed, QMessageBox.ButtonRole.DestructiveRole)

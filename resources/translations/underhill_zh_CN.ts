@@ -1789,6 +1789,31 @@
             <translation>保存预设</translation>
         </message>
         <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Put this in the place of the preset {name}?</source>
+            <translation>用它替换预设“{name}”吗？</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>What it holds now is lost. Chats that use it stay as they are.</source>
+            <translation>其现有内容将丢失。使用它的对话保持不变。</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Replace it</source>
+            <translation>替换</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Delete the preset {name}?</source>
+            <translation>删除预设“{name}”吗？</translation>
+        </message>
+        <message>
+            <location filename="../../app/presets/dialog.py"></location>
+            <source>Chats that use it stay as they are.</source>
+            <translation>使用它的对话保持不变。</translation>
+        </message>
+        <message>
             <location filename="../../app/remedies.py"></location>
             <source>Start the engine again</source>
             <translation>重新启动引擎</translation>

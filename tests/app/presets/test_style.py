@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QInputDialog
+from PySide6.QtWidgets import QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
@@ -67,6 +67,39 @@ def test_the_style_of_a_chat_is_kept_and_can_be_dropped(qtbot: QtBot, launch: La
     assert last(again).messages[0].role == "user"
 
 
+def answer(dialog: StyleDialog, words: str) -> None:
+    """Press a button of the question that is asked."""
+    box = next(b for b in dialog.findChildren(QMessageBox) if b.isVisible())
+    next(b for b in box.buttons() if b.text().replace("&", "") == words).click()
+
+
+def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = opened(qtbot, launch())
+    width = dialog.minimumSizeHint().width()
+    for name in ("None", "poet", "x" * 300, "🎉 <b>&amp;</b> شاعر"):
+        dialog.system.setPlainText(f"Be {name}.")
+        monkeypatch.setattr(QInputDialog, "getText", lambda *_, name=name, **__: (name, True))
+        dialog._keep()
+        assert (dialog.names.currentText(), dialog.remove.isEnabled()) == (name, True)
+        assert dialog.names.toolTip() == name
+    assert dialog.minimumSizeHint().width() == width
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("None", True))
+    dialog._keep()
+    answer(dialog, "Keep it")
+    dialog.names.setCurrentIndex(dialog.names.findData("None"))
+    dialog._take_preset()
+    assert dialog.system.toPlainText() == "Be None."
+    dialog.names.setCurrentIndex(dialog.names.findData("poet"))
+    dialog._take_preset()
+    dialog._keep()
+    answer(dialog, "Replace it")
+    assert dialog.names.currentData() == "None"
+    assert dialog._presets["None"].system == "Be poet."
+    dialog.reject()
+
+
 def test_presets_are_kept_taken_and_deleted(
     qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -79,7 +112,7 @@ def test_presets_are_kept_taken_and_deleted(
     dialog = opened(qtbot, underhill)
     assert dialog.system.toPlainText() == ""
     dialog.names.setCurrentIndex(dialog.names.findText("poet"))
-    dialog._take_preset(dialog.names.currentIndex())
+    dialog._take_preset()
     assert dialog.style_now().system == "Rhyme."
     answers = iter([("none yet", False), ("taken", True), (" bard ", True)])
     dialog._presets["taken"] = Style()
@@ -89,7 +122,11 @@ def test_presets_are_kept_taken_and_deleted(
     dialog._rename()  # into what is taken: asked once more
     assert dialog.names.currentText() == "bard"
     del dialog._presets["taken"]
-    dialog._remove()
+    dialog.remove.click()
+    answer(dialog, "Keep it")
+    assert dialog.names.currentText() == "bard"
+    dialog.remove.click()
+    answer(dialog, "Delete")
     assert dialog.names.count() == 1
     assert not dialog.rename.isEnabled()
     dialog.reject()

@@ -60,6 +60,7 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     choose("gone/away.json")
     desk.export_all()
     said("away.json is not there any more.")
+    assert [b.sentence for b in window.banners.banners] == ["away.json is not there any more."]
 
 
 def test_a_damaged_database_offers_a_backup(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
