@@ -142,6 +142,7 @@ def test_what_is_as_before_is_not_painted_again(qtbot: QtBot, docks: Docks) -> N
     for _ in range(LENGTH + 1):
         docks.take(BASE)
     qtbot.waitUntil(lambda: not docks._turn.isActive())
+    QCoreApplication.processEvents()  # what the last turn wants painted is painted
     counted = Counted(QEvent.Type.Paint)
     for widget in docks.figures.findChildren(QWidget):
         widget.installEventFilter(counted)

@@ -82,12 +82,16 @@ def lie(right: list[int]) -> list[int]:
     return [expert for expert in range(EXPERTS) if expert not in right]
 
 
-def run(runtime: ExpertRuntime, source: MemorySource, tokens: range, weights: Tensor | None = None) -> list[Tensor]:
-    """The outputs of every layer of these tokens, one after the other."""
+def run(
+    runtime: ExpertRuntime, source: MemorySource, tokens: range, weights: Tensor | None = None, patient: bool = False
+) -> list[Tensor]:
+    """The outputs of every layer of these tokens, one after the other. patient: what is read ahead comes in time."""
     out = []
     for token in tokens:
         runtime.begin_pass([token], token)
         for row, layer in enumerate(LAYERS):
+            while patient and runtime.arrivals.under_way:
+                runtime.arrivals.settle()
             x, ids, own = source.routing(1, K, 100 * token + row)
             step = Step(x, ids, own if weights is None else weights.clone(), torch.empty_like(x))
             runtime.moe_step(layer, step)
@@ -133,7 +137,7 @@ def test_what_was_foreseen_is_counted_and_what_was_not_is_wasted(opened: Open, k
     right, wrong = opened(source, 16, kernel=kernel), opened(source, 16, kernel=kernel)
     for runtime, say in ((right, truth), (wrong, lie)):
         runtime.read_ahead(Said(source, say), K)
-        run(runtime, source, range(12))
+        run(runtime, source, range(12), patient=True)
     assert right.prefetch is not None
     assert wrong.prefetch is not None
     good, bad = right.prefetch.foresight, wrong.prefetch.foresight
@@ -172,12 +176,7 @@ def test_as_long_as_what_it_reads_is_used_it_stays_awake(opened: Open) -> None:
     runtime = opened(source, 10)
     runtime.read_ahead(Said(source, truth), K)
     for token in range(QUIET + 10):
-        runtime.begin_pass([token], token)
-        for row, layer in enumerate(LAYERS):
-            while runtime.arrivals.under_way:
-                runtime.arrivals.settle()
-            x, ids, weights = source.routing(1, K, 100 * token + row)
-            runtime.moe_step(layer, Step(x, ids, weights, torch.empty_like(x)))
+        run(runtime, source, range(token, token + 1), patient=True)
         assert runtime.prefetch is not None
         assert runtime.prefetch.awake or not token
     assert runtime.telemetry.misses < runtime.prefetch.foresight.used / 2
@@ -221,7 +220,7 @@ def test_a_failed_read_ahead_is_nobodys_matter_until_somebody_needs_it(opened: O
     run(runtime, source, range(4))
     failing = UnderhillError(Kind.DISK_ERROR, "The disk said no.")
     source.failing = {ExpertKey(2, expert): failing for expert in lie(chosen(source, 4, 1))}
-    for ours, theirs in zip(run(runtime, source, range(4, 5)), expected[12:15], strict=True):
+    for ours, theirs in zip(run(runtime, source, range(4, 5), patient=True), expected[12:15], strict=True):
         assert torch.equal(ours, theirs)
     runtime.arrivals.make_way()
     seen = runtime.snapshot().foresight
