@@ -22,6 +22,7 @@ from app.language.words import say
 from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
 from app.models import Models
+from app.pace import Pacemaker
 from app.paths import Paths
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -63,6 +64,9 @@ class Underhill:
         self.window.restart_wanted.connect(self._restart)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
+        self.pacemaker = Pacemaker(self.inbox)
+        self.link.telemetry.connect(self.pacemaker.take)
+        self.pacemaker.changed.connect(self.window.live.keep)
         self.models.loaded.connect(self.window.transcript.prepare)
         self.models.loaded.connect(api.settle_garbage)
         if note:

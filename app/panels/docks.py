@@ -16,16 +16,17 @@ from PySide6.QtWidgets import (
 )
 
 from app.language.words import say
+from app.pace import PACES, Pace
 from app.panels.experts import Experts
 from app.panels.figures import Figures
-from app.panels.history import History
+from app.panels.history import STEP, History
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 from engine import api
 
 _WIDE = 330  # pixels, until somebody drags the border
-_TURN = 300  # milliseconds after a snapshot, while an answer streams, until all are painted that wait for their turn
+_TURN = 1.5  # pulses after a snapshot, while an answer streams, until all are painted that wait for their turn
 _PLACED_AFTER = 60  # milliseconds until what has appeared in a panel has its place there
 _TALL = (3, 2)  # how the two share the height, until somebody drags the border
 _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
@@ -57,7 +58,8 @@ class Docks(QObject):
         self._away: tuple[QDockWidget, ...] = ()  # until there is room
         self._look = api.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
-        self._turn = QTimer(self, singleShot=True, interval=_TURN)
+        self._pace = PACES[0]
+        self._turn = QTimer(self, singleShot=True, interval=round(1000 * _TURN * self._pace.pulse))
         self._turn.timeout.connect(self._paint_next)
         self._soon = QTimer(self, singleShot=True)
         self._soon.timeout.connect(self._seen_again)
@@ -125,7 +127,7 @@ class Docks(QObject):
     @Slot(object)
     def take(self, telemetry: api.Telemetry) -> None:
         """A snapshot came."""
-        self.history.add(telemetry)
+        self.history.add(telemetry, round(self._pace.pulse / STEP))
         self.took.emit(telemetry)
         if self._turn.isActive() and telemetry.generating:
             changed = (self.figures, self.experts) if telemetry.activations else (self.figures,)
@@ -152,6 +154,13 @@ class Docks(QObject):
         """Another model: begin anew."""
         self.history.clear()
         self.repaint()
+
+    @Slot(object)
+    def keep(self, pace: Pace) -> None:
+        """Have snapshots, and the text with them, come at this pace from now on."""
+        self._pace = pace
+        self._turn.setInterval(round(1000 * _TURN * pace.pulse))
+        self._look_again()
 
     def show_meaning(self, meaning: str) -> None:
         """Switch the heatmap to one of MEANINGS."""
@@ -204,7 +213,7 @@ class Docks(QObject):
     def _look_again(self) -> None:
         """Ask for what can be seen now."""
         shown = _visible(self.experts)
-        look = api.Look(shown, self.experts.inspected if shown else None)
+        look = api.Look(shown, self.experts.inspected if shown else None, self._pace.pause, self._pace.pulse)
         if look != self._look:
             self._look = look
             self.looking.emit(look)

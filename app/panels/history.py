@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine import api
 
-LENGTH = 150  # snapshots: half a minute at five a second
+STEP = 0.2  # seconds
+LENGTH = 150  # steps: half a minute
 PRECISION = ("32", "16", "8", "4", "2", "skipped")  # the finest first
 FATES = ("kept", "ahead", "late", "missed")  # of an expert that was asked for
 
@@ -55,8 +56,8 @@ class History:
         self.last: api.Telemetry | None = None
         self.maps: api.Telemetry | None = None  # the last that had matrices: not every one has, while an answer is made
 
-    def add(self, now: api.Telemetry) -> None:
-        """Take a snapshot. Counters that fell (another model was loaded) begin anew."""
+    def add(self, now: api.Telemetry, steps: int = 1) -> None:
+        """Take a snapshot of so many steps. Counters that fell (another model was loaded) begin anew."""
         before = self.last
         self.last = now
         if now.activations:
@@ -70,16 +71,16 @@ class History:
         ahead, late = min(ahead, hits), min(late, misses)
         fates = {"kept": hits - ahead, "ahead": ahead, "late": late, "missed": misses - late}
         ran = {k: _more(now.precision.get(k, 0), then.precision.get(k, 0)) for k in PRECISION}
-        self.samples.append(
-            Sample(
-                now.tokens_per_second,
-                now.prompt_tokens_per_second if now.generating and not now.tokens_per_second else 0.0,
-                now.disk_bytes_per_second,
-                now.waiting,
-                fates,
-                ran,
-            )
+        sample = Sample(
+            now.tokens_per_second,
+            now.prompt_tokens_per_second if now.generating and not now.tokens_per_second else 0.0,
+            now.disk_bytes_per_second,
+            now.waiting,
+            fates,
+            ran,
         )
+        self.samples.append(sample)
+        self.samples.extend([replace(sample, fates={}, ran={})] * (steps - 1))  # what was asked for is counted once
 
     def clear(self) -> None:
         """Forget all (another model)."""

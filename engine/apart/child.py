@@ -20,7 +20,7 @@ from engine import api
 from engine.apart import frames
 from engine.hardware import probe
 
-PAUSE = 0.095  # seconds between two frames: what may wait leaves together, for each frame wakes two processes
+EARLY = 0.95  # of the pause between two frames, so that a snapshot of every other pause does not come too late for one
 BROKEN = 70  # exit code: an event could not be sent
 FIRST_TO_GO = 300  # by which the system, where memory runs out, would rather end the engine than the window
 
@@ -29,11 +29,12 @@ class Mouth:
     """Sends events from a thread of its own, so that nobody who has one to tell waits for the pipe.
 
     What ends a command and the first word of an answer leave at once, and with it all that was said before; the rest
-    leaves every PAUSE seconds, the text of an answer in one piece.
+    leaves every `pause` seconds, the text of an answer in one piece: each frame wakes two processes.
     """
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
+        self.pause = api.Look().pause
         self._events: deque[api.Event | None] = deque()
         self._news = threading.Event()
         self._told = False  # that there are some
@@ -82,7 +83,7 @@ class Mouth:
                 self._send(events)
                 if events and events[-1] is None:
                     return
-                due = time.monotonic() + PAUSE
+                due = time.monotonic() + EARLY * self.pause
 
     def _taken(self) -> list[api.Event | None]:
         """All that was said by now."""
@@ -150,7 +151,10 @@ def _serve(served: int) -> None:
     engine = api.start(tell)
     with contextlib.suppress(EOFError):
         while True:
-            engine.send(frames.read(incoming))
+            command = frames.read(incoming)
+            if isinstance(command, api.Watch):
+                mouth.pause = command.look.pause
+            engine.send(command)
     engine.close()
     mouth.close()
     sys.stderr.flush()

@@ -61,10 +61,15 @@ class Look:
     """What somebody looks at, so that nothing else is gathered. maps: the matrices of a Snapshot.
 
     expert: (layer, expert), the layer by the model's own index; of whom to say all.
+
+    pause, pulse: seconds from one word of the engine's process to the next that may wait, and from one Snapshot to the
+    next. Whoever looks says how often it is worth the time that both then lose.
     """
 
     maps: bool = False
     expert: tuple[int, int] | None = None
+    pause: float = 0.1
+    pulse: float = 0.2
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ class Lane:
         self._emit = emit
         self._needs, self._light = needs, light
         self._idle = idle
-        self._pulse = pulse
+        self.pulse = pulse
         self._queue: deque[Command] = deque()
         self._ready = threading.Condition()
         self._running: Command | None = None
@@ -142,7 +142,7 @@ class Lane:
         while True:
             with self._ready:
                 if not self._queue and not self._closed:
-                    self._ready.wait(self._pulse)
+                    self._ready.wait(self.pulse)
                 if self._closed:
                     return None
                 if self._queue:

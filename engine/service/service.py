@@ -28,7 +28,7 @@ NEEDS = (  # of every lane
     "engine.session.measured", "engine.session.offers", "engine.session.pills", "engine.session.preflight",
     "engine.session.pull", "engine.store.verify",
 )  # fmt: skip
-PULSE = 0.2  # seconds between telemetry snapshots, and between looks for something to do while nobody asks
+PULSE = 0.2  # seconds between two snapshots at least, and between looks for something to do while nobody asks
 QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
 
 
@@ -47,6 +47,7 @@ class Service:
         self._pool: Pool | None = None
         self._quiet_since = time.monotonic()
         self._look = api.Look()
+        self._told = 0.0  # when telemetry was last sent, or could have been
         self._model = Lane("model", self._on_model, self._emit, NEEDS, idle=self._rest, pulse=PULSE)
         self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = Lane("library", self._librarian.do, self._emit, NEEDS, idle=self._librarian.tidy, pulse=PULSE)
@@ -55,7 +56,9 @@ class Service:
         self._hub = Lane("hub", self._shop.do, self._emit, NEEDS)
         self._catalogue = Lane("catalogue", self._look_up, self._emit, NEEDS)
         light = (api.Stop, api.Watch, api.Shutdown)
-        self._control = Lane("control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=PULSE)
+        self._control = Lane(
+            "control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=self._look.pulse
+        )
 
     # ---- api.Engine -------------------------------------------------------------------------------------------
 
@@ -103,7 +106,9 @@ class Service:
                 lanes = (self._model, self._library, self._hub, self._catalogue)
                 return any(lane.cancel(command.target) for lane in lanes)
             case api.Watch():
-                self._look = command.look
+                self._look, self._control.pulse = command.look, command.look.pulse
+                if time.monotonic() - self._told >= PULSE:
+                    self._pulse()  # who looks at something else sees it soon
             case api.ListModels():
                 return self._list()
             case api.CountTokens():
@@ -165,6 +170,7 @@ class Service:
 
     def _pulse(self) -> None:
         session = self._session
+        self._told = time.monotonic()
         if session is not None and (snapshot := session.snapshot(self._look)) is not None:
             self._emit(api.Telemetry("", **vars(snapshot)))
 

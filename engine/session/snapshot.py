@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from engine.session.session import Session
 
 WINDOW = 2.0  # seconds over which speeds are taken
-MAPS_EVERY = 0.35  # seconds between two snapshots with matrices while an answer is made: they are most of the work
+MAPS_EVERY = 1.75  # pulses, at least, between two snapshots with matrices while an answer is made: most of the work
 
 
 class Rate:
@@ -50,7 +51,7 @@ class Watcher:
         self._reading = self._generating = False
         self._lock = threading.Lock()
         self._last: tuple[object, ...] = ()
-        self._mapped = Look(), -MAPS_EVERY  # what was looked at when matrices were told last, and when
+        self._mapped = Look(), -math.inf  # what was looked at when matrices were told last, and when
         self._decoding_from = 0.0, 0.0, 0.0
         self._rates = tuple(Rate() for _ in range(4))
 
@@ -98,7 +99,7 @@ class Watcher:
             tokens, read, missed, waited = (rate.add(value, now) for rate, value in zip(self._rates, values))
             if not self._generating:
                 tokens = read = missed = waited = 0.0
-            if self._generating and look == self._mapped[0] and now - self._mapped[1] < MAPS_EVERY:
+            if self._generating and look == self._mapped[0] and now - self._mapped[1] < MAPS_EVERY * look.pulse:
                 look = Look()
             else:
                 self._mapped = look, now

@@ -1,26 +1,36 @@
 """What the window costs the engine: decode speed with all panels open against the engine alone, answers in turn.
 
-    python -m tests.benchmarks.window [--pairs 12] [--json]
+    python -m tests.benchmarks.window [--groups 6] [--tokens 900] [--same] [--json]
 
-The built-in model with a third of its experts in memory, the same question and seed each time. Alone: an engine in this
-process, as the command line has it, while the window's thread sleeps until the answer is there; nothing else is asked
-of it. The window's own engine, in its process, has the same settings. The window paints offscreen unless
-QT_QPA_PLATFORM says otherwise.
+The built-in model with a third of its experts in memory, the same question and seed each time, on the Exact dial, so
+that every answer has the same words: it is asked hot, with a seed that makes it go on, where it else ends after some
+hundred tokens. Each engine is a process of its own: the window's, and one like it that nobody watches and that sends
+nothing but the end of its answers, as the command line has it. The one whose turn it is not is frozen, so that nothing
+it does for itself gets in between. In turns: alone, window, window, alone. The window paints offscreen unless
+QT_QPA_PLATFORM says otherwise. --same: the window's turns are answers of the engine alone, too.
 
-Beside the speeds stands what the window's process computed meanwhile, as a part of what all cores could have, which
-other programs on the computer disturb less. Exit code 1: the slowdown is more than BAR.
+Speeds are of decoding by the engine's own clock. resolution: two standard errors of the slowdown, from how the first
+and the last answer of each group differ; a slowdown smaller than that is not told from none. Beside it stands the time
+of processors that the window takes, which other programs disturb less: as a part of what all cores can do, and by
+thread, in milliseconds a second; and what the threads of its engine take that do not compute, beside those of the one
+alone.
+
+Exit code 1: the window takes more than BAR of the cores, or the slowdown is more than BAR beyond doubt.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import signal
 import statistics
 import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,140 +41,183 @@ from PySide6.QtWidgets import QApplication
 
 from app.assembly import Underhill
 from engine import api
+from engine.apart import parent
 from engine.hub.home import HOME
 from tests.app.homes import lived_in
+from tests.benchmarks import threads
+from tests.benchmarks.engine_process import COMPUTING, PROGRAM, SILENT
 
-PAIRS = 12
-BAR = 0.02  # of the speed
+GROUPS = 6  # of four answers
+BAR = 0.02  # of the speed, and of the cores
+TOKENS = 900
 QUESTION = "Tell me a story about a brave dog."
-SAMPLING = {"temperature": 0.9, "seed": 5, "max_tokens": 400}
-CHOSEN = {"cache_fraction": 0.35, "dial": "balanced"}
+SAMPLING = {"temperature": 2.0, "seed": 55}  # which the built-in model answers at length
+CHOSEN = {"cache_fraction": 0.35, "dial": "exact"}
+RESTING, LOOK = 0.02, 0.5  # of a core that an engine takes at most when it has nothing more of its own to do; seconds
 
 
 @dataclass(frozen=True)
 class Answered:
-    """speed: tokens a second. window: seconds of processor time of this process. seconds: that it took in all."""
+    """speed: tokens a second. seconds: in all. window, engine: seconds of processor time by thread."""
 
     speed: float
-    window: float
+    tokens: int
     seconds: float
+    window: Counter[str]
+    engine: Counter[str]
 
 
-class Spy:
-    """Notes the figures of every answer."""
+class Engine:
+    """A process that answers; notes the figures of every answer."""
 
-    def __init__(self) -> None:
-        self.ended = threading.Event()
+    def __init__(self, program: tuple[str, ...], on_event: Callable[[api.Event], None] | None = None) -> None:
         self.last: api.Stats | None = None
+        self._on_event = on_event
+        self._ended = threading.Event()
+        self.apart = parent.Apart(self._hear, program)
 
-    def hear(self, event: api.Event) -> None:
-        """What an engine says."""
+    def ask(self, command: api.Command) -> None:
+        """Send it and wait for its end."""
+        self._ended.clear()
+        self.apart.send(command)
+        self._ended.wait()
+
+    def let(self, run: bool) -> None:
+        """Freeze it, or let it go on."""
+        os.kill(self.apart.pid, signal.SIGCONT if run else signal.SIGSTOP)
+
+    def spent(self) -> Counter[str]:
+        """Seconds of processor time by thread."""
+        return threads.of(self.apart.pid)
+
+    def _hear(self, event: api.Event) -> None:
         if isinstance(event, api.Failed):
-            raise SystemExit(event.sentence)
-        if isinstance(event, api.Done):
-            if isinstance(event.result, api.Stats):
-                self.last = event.result
-            self.ended.set()
-
-    def start(self, on_event: Callable[[api.Event], None]) -> api.Engine:
-        """As api.start_apart, overheard."""
-
-        def heard(event: api.Event) -> None:
-            on_event(event)
-            self.hear(event)
-
-        return api.start_apart(heard)
+            print(event.sentence, event.cause, file=sys.stderr)
+            os._exit(2)
+        if isinstance(event, api.Done) and isinstance(event.result, api.Stats):
+            self.last = event.result
+        if self._on_event is not None:
+            self._on_event(event)
+        if isinstance(event, api.TERMINAL):
+            self._ended.set()
 
 
 def main() -> int:
     """Print the medians and their ratio."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--groups", type=int, default=GROUPS)
+    parser.add_argument("--tokens", type=int, default=TOKENS)
+    parser.add_argument("--same", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="underhill-window-") as folder:
         os.environ[HOME] = str(Path(folder) / "data")
-        alone, beside = measure(Path(folder), options.pairs)
-    found = compared(alone, beside)
+        answers = measure(Path(folder), options.groups, dict(SAMPLING, max_tokens=options.tokens), options.same)
+    found = compared(answers)
     if options.json:
         print(json.dumps(found))
     else:
         for name, value in found.items():
-            print(f"{name:32} {value}")
-    return 0 if found["slowdown"] <= BAR else 1
+            print(f"{name:44} {value}")
+    beyond_doubt = found["slowdown"] - found["resolution"]
+    return 0 if found["window_share_of_cores"] <= BAR and beyond_doubt <= BAR else 1
 
 
-def compared(alone: list[Answered], beside: list[Answered]) -> dict[str, float]:
-    """Medians over pairs of answers."""
+def compared(answers: list[Answered]) -> dict[str, float]:
+    """Of groups of four: alone, window, window, alone."""
+    groups = [answers[at : at + 4] for at in range(0, len(answers), 4)]
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    ratios = [b.speed / a.speed for a, b in zip(alone, beside, strict=True)]
-    slowdown = 1 - statistics.median(ratios)
+    ratios = [math.log((b.speed + c.speed) / (a.speed + d.speed)) for a, b, c, d in groups]
+    same = [math.log(d.speed / a.speed) for a, _, _, d in groups]  # deviates sqrt(2) times as much as a ratio
+    slowdown = 1 - math.exp(statistics.mean(ratios))
+    resolution = 2 * math.sqrt(statistics.mean(x * x for x in same) / 2 / len(groups))
+    alone, beside = ([x for g in groups for x in (g[i], g[j])] for i, j in ((0, 3), (1, 2)))
+    share = sum(b.window.total() for b in beside) / sum(b.seconds for b in beside) / cores
     figures = {
         "alone_tokens_per_second": statistics.median(a.speed for a in alone),
         "with_window_tokens_per_second": statistics.median(b.speed for b in beside),
-        "slowdown": slowdown, "bar": BAR, "ratio_to_bar": slowdown / BAR,
-        "lowest_ratio": min(ratios), "highest_ratio": max(ratios),
-        "window_share_of_cores": statistics.median(b.window / b.seconds / cores for b in beside), "pairs": len(ratios),
+        "tokens_of_an_answer": statistics.median(b.tokens for b in beside),
+        "slowdown": slowdown, "resolution": resolution, "bar": BAR,
+        "lowest_ratio": math.exp(min(ratios)), "highest_ratio": math.exp(max(ratios)),
+        "lowest_ratio_of_same": math.exp(min(same)), "highest_ratio_of_same": math.exp(max(same)),
+        "window_share_of_cores": share, "share_to_bar": share / BAR, "groups": len(groups),
     }  # fmt: skip
+    figures |= {f"window: {name}, ms/s": ms for name, ms in by_thread(beside, lambda x: x.window).items()}
+    own, others = by_thread(beside, lambda x: x.engine), by_thread(alone, lambda x: x.engine)
+    for name in sorted({*own, *others} - {COMPUTING}):
+        figures |= {f"its engine: {name}, ms/s": own[name], f"engine alone: {name}, ms/s": others[name]}
     return {name: round(value, 4) for name, value in figures.items()}
 
 
-def measure(folder: Path, pairs: int) -> tuple[list[Answered], list[Answered]]:
-    """Answers of the engine alone, and with the window."""
+def by_thread(answers: list[Answered], of: Callable[[Answered], Counter[str]]) -> Counter[str]:
+    """Milliseconds a second, the most first."""
+    seconds, total = sum(a.seconds for a in answers), sum(map(of, answers), Counter[str]())
+    return Counter({name: 1000 * s / seconds for name, s in total.most_common() if 1000 * s / seconds >= 0.05})
+
+
+def measure(folder: Path, groups: int, sampling: dict[str, float], same: bool) -> list[Answered]:
+    """Answers in groups of four: alone, window, window, alone."""
     application = QApplication([])
-    spy = Spy()
-    underhill = Underhill(application, lived_in(folder / "window"), spy.start)
-    window = underhill.window
+    engines: list[Engine] = []
+
+    def start(on_event: Callable[[api.Event], None]) -> api.Engine:
+        engines.append(Engine(PROGRAM, on_event))
+        return engines[-1].apart
+
+    underhill = Underhill(application, lived_in(folder / "window"), start)
+    window, talk = underhill.window, underhill.conversation
     window._preferences.engine = dict(CHOSEN)
-    underhill.conversation.sampling = dict(SAMPLING)
+    talk.sampling = dict(sampling)
     window.resize(1280, 900)
     underhill.open()
-    underhill.conversation.finished.connect(lambda _: application.exit())  # quit() would close the window, too
+    talk.finished.connect(lambda _: application.exit())  # quit() would close the window, too
 
     def until(condition: Callable[[], bool]) -> None:
         while not condition():
             application.processEvents()
             time.sleep(0.001)
 
-    own_spy = Spy()
-    single = api.start(own_spy.hear)
-
-    def ask(command: api.Command) -> None:
-        own_spy.ended.clear()
-        single.send(command)
-        own_spy.ended.wait()
-
-    def alone() -> api.Stats | None:
-        ask(api.Generate("alone", (api.Message("user", QUESTION),), dict(SAMPLING)))
-        return own_spy.last
-
-    def beside() -> api.Stats | None:
-        underhill.conversation.new()
-        underhill.conversation.send(QUESTION)
-        application.exec()  # as the window runs; it returns when the answer has ended
-        assert window.live.figures.isVisible()
-        return spy.last
-
-    def timed(act: Callable[[], api.Stats | None]) -> Answered:
-        began, own = time.perf_counter(), time.process_time()
-        last = act()
-        seconds, own = time.perf_counter() - began, time.process_time() - own
-        assert last is not None
-        return Answered(last.decode_tokens_per_second, own, seconds)
+    def rests(engine: Engine) -> bool:
+        before, end = engine.spent().total(), time.monotonic() + LOOK
+        until(lambda: time.monotonic() > end)
+        return engine.spent().total() - before < RESTING * LOOK
 
     until(lambda: underhill.models.state == "ready")
-    ask(api.LoadModel("load", "builtin", dict(CHOSEN)))
+    watched, single = engines[0], Engine(SILENT)
+    single.ask(api.LoadModel("load", "builtin", dict(CHOSEN)))
     assert window.live.shown
-    found: tuple[list[Answered], list[Answered]] = ([], [])
-    for number in range(2 * pairs + 2):
-        which = (number // 2 + number) % 2  # ABBA
-        answered = timed((alone, beside)[which])
-        until(lambda: not underhill.conversation.working)
-        if number >= 2:  # the cache is warm from then on
-            found[which].append(answered)
+
+    def alone() -> None:
+        single.ask(api.Generate("alone", (api.Message("user", QUESTION),), dict(sampling)))
+
+    def beside() -> None:
+        talk.new()
+        talk.send(QUESTION)
+        application.exec()  # as the window runs; it returns when the answer has ended
+        assert window.live.figures.isVisible()
+
+    def timed(with_window: bool) -> Answered:
+        engine = watched if with_window and not same else single
+        until(lambda: not talk.working)
+        (single if engine is watched else watched).let(False)
+        engine.let(True)
+        before, began, own = engine.spent(), time.perf_counter(), threads.own()
+        (beside if engine is watched else alone)()
+        seconds = time.perf_counter() - began
+        assert engine.last is not None
+        return Answered(engine.last.decode_tokens_per_second, len(engine.last.token_ids), seconds,
+                        threads.own() - own, engine.spent() - before)  # fmt: skip
+
+    for engine in (watched, single):
+        until(lambda engine=engine: rests(engine))  # type: ignore[misc]
+    for with_window in (False, True):  # the cache is warm from then on
+        timed(with_window)
+    found = [timed(which) for _ in range(groups) for which in (False, True, True, False)]
+    for engine in (watched, single):
+        engine.let(True)
     window.close()
     underhill.close()
-    single.close()
+    single.apart.close()
     return found
 
 

@@ -6,8 +6,8 @@ The built-in model answers, all panels open (--hidden: none; --idle: nothing is 
 at so many tokens a second, in the window's process. It paints offscreen unless QT_QPA_PLATFORM says otherwise.
 
 Milliseconds of processor time a second. A handler's time is without that of handlers that it calls; `Qt` is what the
-window's thread does in none of them. Of the engine's process, the threads that compute (the two busiest) are left out:
-they spin while they wait for each other.
+window's thread does in none of them. Of the engine's process, the threads that compute are left out: they spin while
+they wait for each other.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ from engine.apart import parent
 from engine.hub.home import HOME
 from tests.app.fake_engine import scripted
 from tests.app.homes import lived_in
+from tests.benchmarks import threads
+from tests.benchmarks.engine_process import COMPUTING, PROGRAM
 
 HANDLERS: tuple[tuple[type, str], ...] = (
     (TranscriptView, "extend"), (TranscriptView, "paintEvent"), (Conversation, "_show_news"),
@@ -57,7 +59,6 @@ HANDLERS: tuple[tuple[type, str], ...] = (
     (Docks, "take"), (History, "add"), (Figures, "show_history"), (Experts, "show_data"), (Line, "paintEvent"),
     (Stack, "paintEvent"), (Parts, "paintEvent"), (Heatmap, "paintEvent"), (ChatStore, "update"),
 )  # fmt: skip
-COMPUTING = 2  # threads of the engine's process
 WARM = 5000  # milliseconds until an idle window is read
 AFTER, SLICE = 200, 2000  # milliseconds of an answer
 SHORTEST = 0.4  # seconds
@@ -178,7 +179,7 @@ def measure(folder: Path, options: argparse.Namespace) -> dict[str, float]:
     engines: list[parent.Apart] = []
 
     def apart(on_event: Callable[[api.Event], None]) -> api.Engine:
-        engines.append(parent.Apart(on_event))
+        engines.append(parent.Apart(on_event, PROGRAM))
         return engines[-1]
 
     application = QApplication([])
@@ -237,12 +238,13 @@ def table(slices: list[tuple[Reading, Reading]]) -> dict[str, float]:
             total.update({name: value - old.get(name, 0) for name, value in new.items()})  # type: ignore[arg-type]
     seconds = sum(after.seconds - before.seconds for before, after in slices)
     own = {name: s for name, s in spent.items() if name.startswith("window: ")}
-    beside = sorted(s for name, s in spent.items() if name.startswith("engine: "))[:-COMPUTING]
+    beside = {name: s for name, s in spent.items() if name.startswith("engine: ")}
     in_handlers = sum(s for name, s in handlers.items() if not name.startswith("ChatStore"))
     rows = {"tokens a second": sum(after.tokens - before.tokens for before, after in slices) / 1000}
     rows |= {"window's process": sum(own.values())}
     rows |= dict(sorted(own.items(), key=lambda pair: -pair[1]))
-    rows |= {"engine's process, but for what computes": sum(beside)}
+    rows |= {"engine's process, but for what computes": sum(beside.values())}
+    rows |= dict(sorted(beside.items(), key=lambda pair: -pair[1]))
     rows |= {f"  {name} ({calls[name] / seconds:.1f} times)": s for name, s in handlers.most_common() if s}
     rows |= {"  Qt": own["window: MainThread"] - in_handlers}
     return {name: round(1000 * value / seconds, 2) for name, value in rows.items()} | {"seconds": round(seconds, 1)}
@@ -250,18 +252,10 @@ def table(slices: list[tuple[Reading, Reading]]) -> dict[str, float]:
 
 def times(engine: int | None) -> dict[str, float]:
     """Seconds of processor time by thread."""
-    names = {thread.native_id: thread.name for thread in threading.enumerate()}
-    found: Counter[str] = Counter()
-    for task in Path("/proc/self/task").iterdir():
-        found[f"window: {names.get(int(task.name), 'threads of libraries')}"] += _seconds(task)
+    found = {f"window: {name}": seconds for name, seconds in threads.own().items()}
     if engine is not None:
-        for task in Path(f"/proc/{engine}/task").iterdir():
-            found[f"engine: {task.name}"] = _seconds(task)
-    return dict(found)
-
-
-def _seconds(task: Path) -> float:
-    return int((task / "schedstat").read_text().split()[0]) / 1e9
+        found |= {f"engine: {name}": seconds for name, seconds in threads.of(engine).items() if name != COMPUTING}
+    return found
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtWidgets import QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.pace import Pace
 from app.panels.docks import Docks
 from app.panels.history import LENGTH
 from app.panels.memory import MemoryBar, parts_of
@@ -157,6 +158,15 @@ def test_the_last_snapshot_is_shown_though_no_other_follows(qtbot: QtBot, docks:
     docks.take(replace(BASE, tokens_per_second=77.0))
     qtbot.waitUntil(lambda: docks.figures.speed.text() == "77.0")
     qtbot.waitUntil(lambda: not docks._turn.isActive())
+
+
+def test_the_engine_is_told_of_another_pace(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:
+    qtbot.waitUntil(lambda: looks == [api.Look(maps=True)])
+    docks.keep(Pace(0.25, 0.6))
+    assert looks[1:] == [api.Look(maps=True, pause=0.25, pulse=0.6)]
+    before = len(docks.history.samples)
+    docks.take(BASE)
+    assert len(docks.history.samples) - before == 3  # half a minute stays half a minute
 
 
 def test_only_who_sees_the_experts_asks_for_them(qtbot: QtBot, docks: Docks, looks: list[api.Look]) -> None:

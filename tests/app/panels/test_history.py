@@ -52,6 +52,14 @@ def test_the_speed_of_reading_is_shown_while_a_prompt_is_read() -> None:
     assert [s.prompt_tokens_per_second for s in history.samples] == [90.0, 0.0]
 
 
+def test_a_snapshot_of_several_steps_is_as_long_and_counted_once() -> None:
+    history = History()
+    history.add(BASE)
+    history.add(replace(BASE, hits=18, tokens_per_second=7.0), steps=3)
+    assert [s.tokens_per_second for s in history.samples] == [BASE.tokens_per_second, 7.0, 7.0, 7.0]
+    assert sum(sum(s.fates.values()) for s in history.samples) == 18 + BASE.misses
+
+
 def test_history_is_bounded() -> None:
     history = History()
     for number in range(1000):

@@ -26,6 +26,23 @@ print(running.pid, flush=True)
 running.send(api.Watch("watched", api.Look()))
 time.sleep(60)
 """
+SPEAKS_SLOWLY = """
+import sys, time
+from engine import api
+from engine.apart import child
+class Engine:
+    def __init__(self, tell):
+        self.tell = tell
+    def send(self, command):
+        for number in range(30 if isinstance(command, api.Generate) else 0):
+            self.tell(api.TextDelta(command.id, f"{number} ", (number,)))
+            time.sleep(0.02)
+        self.tell(api.Done(command.id))
+    def close(self):
+        pass
+api.start = Engine
+child.main(int(sys.argv[1]))
+"""
 
 
 @pytest.fixture
@@ -58,6 +75,16 @@ def test_it_answers_in_another_process(make: Callable[..., Apart], events: Event
     assert isinstance(second, api.Failed)
     assert second.id == "b"
     assert running.pid != os.getpid()
+
+
+def test_what_may_wait_leaves_at_the_pace_of_who_looks(make: Callable[..., Apart], events: Events) -> None:
+    running = make("-c", SPEAKS_SLOWLY)
+    running.send(api.Watch("a", api.Look(pause=3600.0)))
+    running.send(api.Generate("b", (), {}))
+    told = [events.get(timeout=60) for _ in range(4)]
+    text = "".join(f"{number} " for number in range(1, 30))
+    first, rest = api.TextDelta("b", "0 ", (0,)), api.TextDelta("b", text, tuple(range(1, 30)))
+    assert told == [api.Done("a"), first, rest, api.Done("b")]
 
 
 def test_what_the_window_holds_counts_as_its_memory() -> None:

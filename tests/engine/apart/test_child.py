@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine import api
-from engine.apart import child, frames
+from engine.apart import frames
 from engine.apart.child import Mouth, joined
 from tests.waiting import LONGEST
 
@@ -26,9 +26,8 @@ def said() -> Said:
 
 
 @pytest.fixture
-def mouth(said: Said, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mouth]:
+def mouth(said: Said) -> Iterator[Mouth]:
     """One whose pauses would outlast any test."""
-    monkeypatch.setattr(child, "PAUSE", 600.0)
     out, into = (os.fdopen(end, mode) for end, mode in zip(os.pipe(), ("rb", "wb")))
 
     def hear() -> None:
@@ -41,6 +40,7 @@ def mouth(said: Said, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mouth]:
     listener = threading.Thread(target=hear)
     listener.start()
     made = Mouth(into)
+    made.pause = 600.0
     yield made
     made.close()
     into.close()

@@ -1,0 +1,68 @@
+"""How often a growing answer and the panels are painted: ten times a second, or as often as little of the cores allows.
+
+What the window computes meanwhile is taken from the engine; docs/benchmarks.md has the figures.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QThread, Signal, Slot
+
+from engine import api
+
+SHARE = 0.01  # of what all cores can do that the window's thread may take while an answer streams
+SURE = 0.8  # of SHARE that it would have to stay below to go faster: what it takes is not the same all the time
+PERIOD = 1.5  # seconds that are looked at together
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Seconds. pause: between two paintings of a growing answer. pulse: between two snapshots for the panels."""
+
+    pause: float
+    pulse: float
+
+
+PACES = (Pace(0.1, 0.2), Pace(0.15, 0.4), Pace(0.2, 0.4), Pace(0.25, 0.6))
+
+
+class Pacemaker(QObject):
+    """Looks at what its thread takes, whatever for, while snapshots tell that an answer is made. changed: a Pace."""
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.pace = PACES[0]
+        self._began: tuple[float, float] | None = None  # by the clock, and by this thread's own
+
+    @Slot(object)
+    def take(self, telemetry: api.Telemetry) -> None:
+        """A snapshot came."""
+        if not telemetry.generating:
+            self._began = None
+            return
+        now = time.perf_counter(), time.thread_time()
+        if self._began is None:
+            self._began = now
+        elif now[0] - self._began[0] >= PERIOD:
+            seconds, own = (end - begin for end, begin in zip(now, self._began))
+            self._began = now
+            self.judge(own / seconds / max(1, QThread.idealThreadCount()))
+
+    def judge(self, share: float) -> None:
+        """At the pace by now it took this part of all cores."""
+        pace = chosen(self.pace, share)
+        if pace != self.pace:
+            self.pace = pace
+            self.changed.emit(pace)
+
+
+def chosen(now: Pace, share: float) -> Pace:
+    """The fastest that takes no more than SHARE, where `now` takes `share`; each painting costs the same."""
+    for pace in PACES:
+        if share * now.pause / pace.pause <= (SHARE if pace.pause >= now.pause else SURE * SHARE):
+            return pace
+    return PACES[-1]
