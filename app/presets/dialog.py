@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from app.chats.records import Style
 from app.language.words import say
 from app.settings.editor import SettingEditor
+from app.widgets.plain import plain_tip
 from app.widgets.sure import ask_first
 from engine import api
 
@@ -48,7 +49,7 @@ class StyleDialog(QDialog):
         self.names.setAccessibleName(say("Presets"))
         self.names.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.names.setMinimumContentsLength(6)  # however long their names are
-        self.names.currentTextChanged.connect(self.names.setToolTip)
+        self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(plain_tip(name)))
         self.names.activated.connect(self._take_preset)
         self.keep = QPushButton(say("Save as…"), self)
         self.keep.clicked.connect(self._keep)

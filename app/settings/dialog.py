@@ -35,6 +35,7 @@ from app.settings.scores import Scores
 from app.settings.shared import SharedPage
 from app.theme import fonts
 from app.theme.theme import Theme
+from app.widgets.plain import plain_tip
 from engine import api
 
 _PAGES = {
@@ -111,7 +112,7 @@ class SettingsDialog(QDialog):
         self.scope.setAccessibleName(say("Which models these settings are for"))
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.scope.setMinimumContentsLength(28)  # however long the model's name is
-        self.scope.currentTextChanged.connect(self.scope.setToolTip)
+        self.scope.currentTextChanged.connect(lambda text: self.scope.setToolTip(plain_tip(text)))
         self.scope.addItem(say("For all models"), "")
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)

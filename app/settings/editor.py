@@ -130,6 +130,8 @@ class SettingEditor(QWidget):
     @Slot()
     def reset(self) -> None:
         """Back to what it would be otherwise."""
+        if self.window().focusWidget() is self._reset:  # which goes away
+            self.control.setFocus()
         self.set_value(self._base)
         if not self.setting.live:
             self.say(say(_LATER))

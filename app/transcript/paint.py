@@ -43,7 +43,7 @@ def paint_message(
         _note(painter, note, at - NOTE * (len(above) - index), column, palette)
     width = item.text_width(column)
     left = item.text_left(column)
-    if item.is_user:
+    if item.is_user and item.message.content:  # it may be an attachment alone
         _bubble(painter, item, column, palette)
     painter.translate(left, 0)
     for index, view in item.between(clip.top(), clip.bottom()):

@@ -26,6 +26,7 @@ from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.chat_rows import Row, Section
+from app.widgets.plain import plain_tip
 
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
 _Index = QModelIndex | QPersistentModelIndex
@@ -75,7 +76,7 @@ class ChatListModel(QAbstractListModel):
             return row
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole, Qt.ItemDataRole.ToolTipRole):
             title = row.snippet if isinstance(row, Hit) else row.title
-            return f"{title}{self._going_on(row)}" if role == Qt.ItemDataRole.ToolTipRole else title
+            return plain_tip(f"{title}{self._going_on(row)}") if role == Qt.ItemDataRole.ToolTipRole else title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{_spoken(row)}{self._going_on(row)}"
         return None

@@ -29,6 +29,7 @@ from app.widgets.chat_list import ROW_ROLE, ChatListModel
 from app.widgets.chat_rows import Section, findings, listing
 from app.widgets.chat_view import ChatView
 from app.widgets.icon_button import IconButton
+from app.widgets.plain import plain_entry
 
 _SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
@@ -259,7 +260,7 @@ class Sidebar(QFrame):
         inside = {chat.folder_id for chat in chats}
         for folder in self._folders:
             if inside != {folder.id}:
-                menu.addAction(folder.name, partial(self.moved.emit, chats, folder))
+                menu.addAction(plain_entry(folder.name), partial(self.moved.emit, chats, folder))
         if inside != {None}:
             menu.addAction(say("Out of its folder"), lambda: self.moved.emit(chats, None))
         menu.addSeparator()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.widgets.plain import plain_tip
 from tests.app.acts import Launch, ask
 from tests.app.fake_engine import SENTENCE
 
@@ -29,7 +30,7 @@ def test_an_answer_in_another_chat_is_marked_until_it_is_looked_at(qtbot: QtBot,
     underhill.conversation.open(first)
     qtbot.waitUntil(lambda: model.open_id == first.id)
     assert model.fresh == frozenset()
-    assert model.data(model.index_of(first.id), Qt.ItemDataRole.ToolTipRole) == "Hello"
+    assert model.data(model.index_of(first.id), Qt.ItemDataRole.ToolTipRole) == plain_tip("Hello")
 
 
 def test_the_open_chat_stays_marked_while_another_is_chosen(qtbot: QtBot, launch: Launch) -> None:

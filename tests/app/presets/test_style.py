@@ -13,6 +13,7 @@ from app.chats import presets
 from app.chats.records import Style
 from app.chats.store import ChatStore
 from app.presets.dialog import StyleDialog
+from app.widgets.plain import plain_tip
 from engine import api
 from tests.app.acts import Launch, ask
 from tests.app.conftest import close, engine_of
@@ -83,7 +84,7 @@ def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(
         monkeypatch.setattr(QInputDialog, "getText", lambda *_, name=name, **__: (name, True))
         dialog._keep()
         assert (dialog.names.currentText(), dialog.remove.isEnabled()) == (name, True)
-        assert dialog.names.toolTip() == name
+        assert dialog.names.toolTip() == plain_tip(name)
     assert dialog.minimumSizeHint().width() == width
     monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("None", True))
     dialog._keep()

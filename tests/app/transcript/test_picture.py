@@ -6,11 +6,11 @@ import re
 
 import pytest
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import StoredMessage
+from app.chats.records import Attachment, StoredMessage
 from app.transcript.picture import PagePicture
 from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
@@ -101,3 +101,15 @@ def test_what_changes_above_is_painted(qtbot: QtBot, view: TranscriptView) -> No
     view.renew()
     qtbot.waitUntil(lambda: painting.times > 0)
     assert seen(view) == painted(view)
+
+
+def test_an_attachment_alone_has_no_bubble(view: TranscriptView) -> None:
+    bubble = QColor(view._theme.palette.bubble).rgb()
+
+    def bubbles(content: str) -> bool:
+        view.set_messages([StoredMessage(1, 1, None, "user", content, attachments=(Attachment("a.txt", "text"),))])
+        image = seen(view)
+        return any(image.pixel(x, y) == bubble for x in range(0, image.width(), 4) for y in range(image.height()))
+
+    assert bubbles("Hello")
+    assert not bubbles("")
