@@ -49,6 +49,7 @@ class LibraryDesk(QObject):
             self.page.yours.import_file.connect(self.choose_file)
             self.page.elsewhere.wanted.connect(self._import_found)
             self.page.downloads.setting_wanted.connect(self._show_setting)
+            self.page.discover.setting_wanted.connect(self._show_setting)
         self.page.begin()
         self._window.pages.setCurrentWidget(self.page)
         return self.page

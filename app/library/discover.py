@@ -19,9 +19,13 @@ _ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
 
 
 class Discover(Section):
-    """opened: a model that is here already, by name. Nothing is sent before a person has typed something."""
+    """opened: a model that is here already, by name. setting_wanted: a setting that is in a search's way, by name.
+
+    Nothing is sent before a person has typed something.
+    """
 
     opened = Signal(str)
+    setting_wanted = Signal(str)
 
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
         super().__init__(say("Models to get"), parent)
@@ -43,12 +47,18 @@ class Discover(Section):
         self._more = QPushButton(say("Show more"), self)
         self._more.clicked.connect(shelf.more)
         self.foot.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
+        self.again = QPushButton(say("Try again"), self)
+        self.again.clicked.connect(self._look_again)
+        self.foot.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
+        self.to_setting = QPushButton(say("Open the settings"), self)
+        self.to_setting.clicked.connect(self._open_setting)
+        self.foot.addWidget(self.to_setting, 0, Qt.AlignmentFlag.AlignLeft)
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(_TYPING)
         self._rest.timeout.connect(self._look)
         self.search.textChanged.connect(self._rest.start)
-        self.search.returnPressed.connect(self._look)
+        self.search.returnPressed.connect(self._entered)
         self.fitting.toggled.connect(self.refresh)
         shelf.catalogue_changed.connect(self.refresh)
         shelf.results_changed.connect(self.refresh)
@@ -61,6 +71,29 @@ class Discover(Section):
         self._rest.stop()
         if self.search.text().strip() != self._shelf.words:
             self._shelf.search(self.search.text())
+
+    @Slot()
+    def _entered(self) -> None:
+        """What failed is looked for again, also by the same words."""
+        if self._shelf.search_problem is not None:
+            self._look_again()
+        else:
+            self._look()
+
+    @Slot()
+    def _look_again(self) -> None:
+        self._rest.stop()
+        self.search.setFocus()  # the button goes
+        if self._shelf.results and self.search.text().strip() == self._shelf.words:
+            self._shelf.more()
+        else:
+            self._shelf.search(self.search.text())
+
+    @Slot()
+    def _open_setting(self) -> None:
+        problem = self._shelf.search_problem
+        if problem is not None:
+            self.setting_wanted.emit(words.SETTINGS[str(problem.kind)])
 
     @Slot(object)
     def _transfer_changed(self, _: object) -> None:
@@ -78,6 +111,8 @@ class Discover(Section):
             what = (
                 say("Looking…")
                 if s.searching and not shown
+                else sentences(s.search_problem.sentence, s.search_problem.action)
+                if shown and s.search_problem is not None
                 else plural("1 found on the hub", "%n found on the hub", s.matches)
                 if shown
                 else ""
@@ -98,6 +133,9 @@ class Discover(Section):
         self._about.setVisible(bool(what))
         self._more.setVisible(bool(s.words) and bool(s.results) and len(s.results) < s.matches)
         self._more.setEnabled(not s.searching)
+        failed = s.search_problem if s.words else None
+        self.again.setVisible(failed is not None)
+        self.to_setting.setVisible(failed is not None and str(failed.kind) in words.SETTINGS)
         self.show_entries([self._entry(model) for model in shown], nothing)
 
     def _nothing_found(self) -> str:

@@ -19,10 +19,6 @@ from engine import api
 _MUCH = 100_000_000  # bytes
 
 
-# Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
-_SETTINGS = {str(api.Kind.NO_ACCESS): "proxy", str(api.Kind.OFFLINE): "offline"}
-
-
 class Downloads(Section):
     """opened: a model that has arrived, by name. setting_wanted: a setting that is in a download's way, by name."""
 
@@ -61,8 +57,8 @@ class Downloads(Section):
             deeds.append(
                 Deed(say("Go on") if t.state == api.PAUSED else say("Try again"), partial(s.go_on, t.id), primary=True)
             )
-        if t.problem and t.kind in _SETTINGS:
-            deeds.append(Deed(say("Open the settings"), partial(self.setting_wanted.emit, _SETTINGS[t.kind])))
+        if t.problem and t.kind in words.SETTINGS:
+            deeds.append(Deed(say("Open the settings"), partial(self.setting_wanted.emit, words.SETTINGS[t.kind])))
         if t.state == api.FINISHED:
             deeds.append(Deed(say("Open"), partial(self.opened.emit, t.name), primary=True))
         deeds.append(

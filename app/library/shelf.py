@@ -111,6 +111,7 @@ class Shelf(QObject):
     def more(self) -> None:
         """The next page of what was found."""
         if not self.searching and self._page + 1 < self.pages:
+            self.search_problem = None
             self._ask_page(self._page + 1)
             self.results_changed.emit()
 

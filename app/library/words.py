@@ -9,6 +9,8 @@ from engine import api
 BETWEEN = "  ·  "
 UNFINISHED = "unfinished"  # state of a model whose import broke off
 MISSING = "missing_disk"  # and of one in a folder that is not there now
+# Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
+SETTINGS = {str(api.Kind.NO_ACCESS): "proxy", str(api.Kind.OFFLINE): "offline"}
 _SHORT = 30  # signs
 PILLS = {"fits": later("Fits"), "slow": later("Slow"), "too_big": later("Too big")}
 STATES = {

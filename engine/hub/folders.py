@@ -60,13 +60,17 @@ def is_there(folder: Path) -> bool:
 
 
 def location(name: str) -> Path:
-    """Where the model of this name is, or what there is of it; where it would be, if nowhere.
+    """Where the model of this name is, or what there is of it; where it would be, if nowhere. What only is called so, a
+    folder or file of somebody's, is no model where there is one.
 
     Raises UnderhillError(BAD_REQUEST) for impossible names.
     """
     checked_name(name)
     if name == BUILTIN:
         return own() / name
+    for folder in present():
+        if (folder / name / manifests.NAME).is_file():
+            return folder / name
     for ending in ("", PARTIAL, COPY, OLD):
         for folder in present():
             if (folder / (name + ending)).exists():
@@ -123,7 +127,15 @@ def add(folder: Path | str, *, first: bool = False) -> None:
             )  # fmt: skip
         with writing(path):
             path.mkdir(exist_ok=True)
-        seen.note_mark(path, _mark(path))
+        marked = _mark(path)
+        with writing(path):
+            holds = marked or any((p / manifests.NAME).is_file() for p in path.iterdir())
+        if not holds:
+            raise UnderhillError(
+                Kind.BAD_REQUEST, f"{path} cannot be written, and there is no model in it.",
+                "Choose another folder, or change its permissions.",
+            )  # fmt: skip
+        seen.note_mark(path, marked)
     others = [p for p in paths() if p != path]
     set_order([path, *others] if first else [*others, path] if path not in paths() else paths())
 

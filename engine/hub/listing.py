@@ -69,7 +69,7 @@ def _folder(path: Path, first: bool) -> ModelFolder:
     if not folders.is_there(path):
         return ModelFolder(str(path), False, first, own, False, problem=folders.not_there(path).sentence)
     room = folders.room(path)
-    models = sum(trash.size(p) for p in _directories(path))
+    models = sum(trash.size(p) for p in _directories(path) if _is_ours(p))
     fetched = trash.size(home() / "downloads") if own else 0
     deleted = trash.nbytes(path)
     return ModelFolder(str(path), True, first, own, room.writable, room.free, room.total, models, deleted, fetched)
@@ -80,6 +80,11 @@ def _directories(folder: Path) -> list[Path]:
         return sorted(p for p in folder.iterdir() if not p.name.startswith(".") and p.is_dir())
     except OSError:  # not made yet, or unplugged just now
         return []
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a directory is a store, whole or not; anything else may stand beside stores, and be of any size."""
+    return path.name.endswith((PARTIAL, COPY)) or (path / manifests.NAME).is_file()
 
 
 def _in(folder: Path) -> Iterator[ModelCard]:

@@ -36,7 +36,11 @@ def move(name: str, folder: Path | str, report: Report, wanted: Callable[[], Non
         return source
     destination = folders.for_new(goal) / name
     if destination.exists() and transfer.read(destination) is None:
-        raise library.taken(name)
+        raise UnderhillError(
+            Kind.BAD_REQUEST,
+            f"{destination} is there already, and is not a copy of this model that was begun.",
+            "Rename it or move it away, or choose another folder.",
+        )
 
     def asked(phrase: str, done: int, total: int) -> None:
         report(phrase, done, total)

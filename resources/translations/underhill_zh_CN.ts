@@ -748,6 +748,11 @@
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
+            <source>Open the settings</source>
+            <translation>打开设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/discover.py"></location>
             <source>Looking…</source>
             <translation>正在搜索…</translation>
         </message>
@@ -797,11 +802,6 @@
             <location filename="../../app/library/downloads.py"></location>
             <source>Nothing is on its way. Models are under “Get models”.</source>
             <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
-            <source>Open the settings</source>
-            <translation>打开设置</translation>
         </message>
         <message>
             <location filename="../../app/library/downloads.py"></location>
@@ -4430,6 +4430,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/folders.py"></location>
+            <source>{path} cannot be written, and there is no model in it.</source>
+            <translation>{path} 不可写入，而且里面没有模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/folders.py"></location>
             <source>The folder in Underhill's own data cannot be taken away.</source>
             <translation>Underhill 自己数据目录中的文件夹不能移除。</translation>
         </message>
@@ -4887,6 +4892,16 @@
             <location filename="../../engine/hub/moving.py"></location>
             <source>It is small.</source>
             <translation>它很小。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>{destination} is there already, and is not a copy of this model that was begun.</source>
+            <translation>{destination} 已经存在，而且不是这个模型已开始的副本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/moving.py"></location>
+            <source>Rename it or move it away, or choose another folder.</source>
+            <translation>请给它改名或把它移走，或者选择另一个文件夹。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/moving.py"></location>

@@ -14,6 +14,7 @@ from app.assembly import Underhill
 from app.library.entry import Entry
 from app.library.page import LibraryPage
 from app.library.section import Section
+from app.settings.dialog import SettingsDialog
 from app.widgets.import_dialog import ImportDialog
 from engine import api
 from tests.app.conftest import engine_of
@@ -162,6 +163,30 @@ def test_a_search_that_fails_says_so_in_its_place(qtbot: QtBot, launch: Launch) 
     qtbot.waitUntil(lambda: underhill.shelf.search_problem is not None)
     assert page.discover._nothing.text() == f"{offline.sentence} {offline.action}"
     assert page.discover._nothing.isVisible()
+    page.discover.to_setting.click()
+    qtbot.waitUntil(lambda: bool(underhill.window.findChildren(SettingsDialog)))
+
+
+def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, launch: Launch) -> None:
+    busy = api.Failed("", api.Kind.SERVER_ERROR, "The hub has a problem of its own.", "Try again later.")
+    underhill = launch(fail={api.SearchModels: busy})
+    page = opened(qtbot, underhill, 1)
+    discover, shelf = page.discover, underhill.shelf
+    discover.search.setText("qwen")
+    discover._look()
+    qtbot.waitUntil(lambda: shelf.search_problem is not None)
+    assert discover.again.isVisible()
+    assert not discover.to_setting.isVisible()  # no setting is in the way
+    qtbot.keyClick(discover.search, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: len(discover.entries) == 20 and not shelf.searching)
+    assert not discover.again.isVisible()
+    engine_of(underhill).fail[api.SearchModels] = busy
+    discover._more.click()
+    qtbot.waitUntil(lambda: shelf.search_problem is not None)
+    assert (len(discover.entries), discover._about.text()) == (20, f"{busy.sentence} {busy.action}")
+    discover.again.click()
+    qtbot.waitUntil(lambda: len(discover.entries) == 40 and not shelf.searching)
+    assert not discover.again.isVisible()
 
 
 def test_details_offer_every_precision(qtbot: QtBot, launch: Launch) -> None:

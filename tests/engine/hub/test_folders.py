@@ -134,6 +134,28 @@ def test_a_folder_that_cannot_be_written_can_be_read_from(
     assert "cannot be written" in refused(Kind.DISK_ERROR, lambda: library.add(source, "new")).sentence
 
 
+def test_a_folder_that_cannot_be_written_and_holds_no_model_is_refused(
+    put: Put, models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folders, "_mark", lambda folder: False)
+    (tmp_path / "closed").mkdir()
+    error = refused(Kind.BAD_REQUEST, lambda: folders.add(tmp_path / "closed"))
+    assert "cannot be written" in error.sentence
+    assert folders.paths() == (models,)
+    put("m")
+    shutil.copytree(models / "m", tmp_path / "closed" / "m")
+    folders.add(tmp_path / "closed")
+    assert folders.paths() == (models, tmp_path / "closed")
+
+
+def test_what_lies_beside_models_is_neither_measured_nor_in_the_way(put: Put, other: Path) -> None:
+    put("m", other)
+    alone = listing.model_folders()[1].models
+    (other / "photos").mkdir()
+    (other / "photos" / "summer").write_bytes(b"x" * 1000)
+    assert listing.model_folders()[1].models == alone > 0
+
+
 def test_damaged_settings_are_told_and_not_overwritten(models: Path) -> None:
     kept.file().write_text('{"model_folders": "/mnt')
     refused(Kind.BROKEN_FILE, folders.paths)

@@ -182,6 +182,27 @@ def test_names_that_clash(put: Put, models: Path, other: Path) -> None:
     assert [c.path for c in library.cards()] == [str(models / "m")]
 
 
+@pytest.mark.parametrize("folder", [True, False], ids=["folder", "file"])
+def test_what_is_only_called_like_a_model_is_not_taken_for_it(
+    put: Put, models: Path, other: Path, folder: bool
+) -> None:
+    put("m")
+    move("m", other)
+    here = models / "m"
+    here.mkdir() if folder else here.write_text("mine")
+    if folder:
+        (here / "notes.txt").write_text("mine")
+    with pytest.raises(UnderhillError, match="is there already") as error:
+        move("m", models)
+    assert error.value.kind is Kind.BAD_REQUEST
+    assert str(here) in error.value.sentence
+    assert "choose another folder" in error.value.action
+    assert library.prepare("m") == other / "m"
+    assert library.delete("m")
+    assert not (other / "m").exists()
+    assert ((here / "notes.txt") if folder else here).read_text() == "mine"
+
+
 def test_what_cannot_be_moved(put: Put, models: Path, other: Path, tmp_path: Path) -> None:
     put("m")
     refused(Kind.BAD_REQUEST, lambda: move("m", tmp_path / "unknown"))
