@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import threading
 import time
 import weakref
@@ -19,6 +20,10 @@ from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import LevelCounts
 from engine.kernels.reads import CANCELLED, WHOLE, End
 from engine.kernels.shelf import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, Arrived
+
+
+def _held() -> UnderhillError:
+    return UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
 
 
 def _planner(cache: NativeCache, loader: NativeLoader) -> Callable[[ExpertKey, tuple[int, ...]], None]:
@@ -137,12 +142,53 @@ class NativeArrivals:
             self._raise(found)
         return found
 
-    def arrived(self, awaited: Sequence[int]) -> list[tuple[int, int]]:
-        """As `take`, by number and with the planes that it came with, pinned for whoever asks; 0: it was cancelled."""
-        while True:
-            taken = self._end(self._wait(), awaited)
-            if taken:
-                return taken
+    @property
+    def ends(self) -> tuple[int, int, int]:
+        """Where ends of reads come from, where they are written to, and how many there is room for; for `came`."""
+        return self._loader.reads.address, self._shelf.ends, AT_ONCE
+
+    def ended(self, start: float, end: float) -> None:
+        """Somebody waited for the first of the `ends` from start to end."""
+        if end <= start:
+            return
+        self._telemetry.waited += end - start
+        if self.observer is not None:
+            self.observer.waited(self._layer_of_first(), start, end)
+
+    def came(
+        self, first: int, ids: int, awaited: array[int], k: int, ranks: array[int], ran: int, n: int
+    ) -> tuple[int, bool]:
+        """Put n `ends` in their places: see uh_shelf_came. Of the `ranks` the first `ran` have run, and are unpinned.
+
+        Returns how many have come, pinned, their ranks written to `ranks`, and whether others have to be asked for
+        again. Raises as `take` does; nobody is pinned then.
+        """
+        if not n:
+            raise _held()
+        if self._loader.listener is not None:
+            self._loader.tell(self._requests())
+        at = ranks.buffer_info()[0]
+        with self._cache.lock:
+            ready = self._shelf.place(first, ids, awaited.buffer_info()[0], k, at, ran, n, at)
+            self._shelf.check()
+        came, telemetry = self._shelf.came, self._telemetry
+        telemetry.read(came.nbytes, came.ns * 1e-9, came.reads)
+        telemetry.repaired += came.repaired
+        self._counts.arrivals += came.reads
+        if came.failed:
+            problem = self._failure(self._shelf.told(n))
+            if problem is not None:
+                chosen = (ctypes.c_int64 * k).from_address(ids)
+                self._cache.unpin([first + chosen[rank] for rank in ranks[:ready]])
+                raise problem
+        return ready, bool(came.lacking)
+
+    def _failure(self, ended: Sequence[Arrived]) -> UnderhillError | None:
+        """Why one that is awaited did not come, if that is so; the others are counted."""
+        failed = [end for end in ended if end.status not in (WHOLE, CANCELLED)]
+        wanted = [end for end in failed if end.awaited]
+        self.failed += len(failed) - len(wanted)
+        return self._problem(wanted[0]) if wanted else None
 
     # ---- what has ended ------------------------------------------------------------------------------------------
 
@@ -159,7 +205,7 @@ class NativeArrivals:
             taken = self._leased(self._wait(), awaited)
             if taken:
                 return taken
-        raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
+        raise _held()
 
     def come(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
         """See UnderWay."""
@@ -201,10 +247,8 @@ class NativeArrivals:
             n = self._shelf.ended(True)
             end = time.perf_counter()
             if not n:
-                raise UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
-            self._telemetry.waited += end - start
-            if self.observer is not None:
-                self.observer.waited(self._layer_of_first(), start, end)
+                raise _held()
+            self.ended(start, end)
         return n
 
     def _layer_of_first(self) -> int:
@@ -221,18 +265,14 @@ class NativeArrivals:
             ended = self._shelf.arrive(n, awaited)
             self._shelf.check()
         taken: list[tuple[int, int]] = []
-        failure: UnderhillError | None = None
         for end in ended:
             if end.status == WHOLE:
                 self._telemetry.read(end.nbytes, end.ns * 1e-9)
                 self._telemetry.repaired += end.urgency == Urgency.REPAIR  # unless it was taken over
                 self._counts.arrivals += 1
-            elif end.status != CANCELLED and end.awaited:
-                failure = failure or self._problem(end)
-            elif end.status != CANCELLED:
-                self.failed += 1
             if end.awaited:
                 taken.append((end.expert, end.planes if end.status == WHOLE else 0))
+        failure = self._failure(ended)
         if failure is not None:
             self._cache.unpin([number for number, planes in taken if planes])
             raise failure

@@ -23,7 +23,7 @@ from engine.experts.precision import Demand, Thresholds, at_high
 from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import Telemetry
 from engine.kernels.activation import Activation
-from engine.kernels.native import EXPERT, MISSING, SKIPPED, NativeKernel, ResidentLayer, expert_layout
+from engine.kernels.native import EXPERT, MISSING, SKIPPED, NativeKernel, ResidentLayer, Serving, expert_layout
 from engine.store.layout import ExpertSpec
 
 MOST = 64  # experts per token that native code takes
@@ -103,6 +103,7 @@ class Residents:
 
     Follows one cache. `run` may be used but under its lock, `run_some` on what is leased, which keeps addresses valid.
     needed: after MISSING, what each of the token's experts lacks; see NativeKernel.moe_resident.
+    ranks: who is to run next (`serve`).
     """
 
     def __init__(
@@ -117,7 +118,9 @@ class Residents:
         self._kernel = kernel
         self._telemetry = telemetry  # owns the counters
         self.needed = array("i", [0] * MOST)
-        self._ranks = array("i", [0] * MOST)
+        self.ranks = array("i", [0] * MOST)
+        self._serving, self._times = Serving(), (ctypes.c_int64 * 3)()
+        self._serving.needed = self.needed.buffer_info()[0]
         self._asked, self._expected, self._lacks = (array("i", [0] * MOST) for _ in range(3))
         self._out = torch.empty(0)
         self._exact = True
@@ -202,15 +205,45 @@ class Residents:
 
     def run_some(self, experts: ResidentExperts, step: Step, ranks: Sequence[int]) -> None:
         """Compute the experts of these ranks, all of them leased, for `combine`."""
-        for at, rank in enumerate(ranks):
-            self._ranks[at] = rank
+        self.about_to_run(ranks)
         x, ids, _, _ = step.addresses
+        self._kernel.moe_some(
+            experts.address, ids, self.ranks.buffer_info()[0], len(ranks), step.k, x, self._given(step)
+        )
+
+    def about_to_run(self, ranks: Sequence[int]) -> int:
+        """Write them down in `ranks`; returns how many."""
+        for at, rank in enumerate(ranks):
+            self.ranks[at] = rank
+        return len(ranks)
+
+    def serve(self, experts: ResidentExperts, step: Step, n: int, ends: tuple[int, int, int] | None) -> int:
+        """Compute the first n `ranks`, all of them leased, then wait for reads to end: see uh_serve; returns how many.
+
+        ends: of the readers, of the memory for ends, and for how many; None: all has come, `combine` is done, too.
+        """
+        x, ids, weights, y = step.addresses
+        serving = self._serving
+        serving.ids, serving.weights, serving.x, serving.y, serving.k = ids, weights, x, y, step.k
+        serving.out = self._given(step)
+        reads, to, most = ends or (None, 0, 0)
+        return self._kernel.serve(
+            experts.address, ctypes.addressof(serving), self.ranks.buffer_info()[0], n, reads, to, most,
+            ctypes.addressof(self._times),
+        )  # fmt: skip
+
+    @property
+    def times(self) -> tuple[float, float, float]:
+        """Of the last `serve`: when it began, had computed, and had waited, by time.perf_counter."""
+        begun, computed, waited = self._times
+        return begun * 1e-9, computed * 1e-9, waited * 1e-9
+
+    def _given(self, step: Step) -> int:
+        """Where what the experts of a step give is written to."""
         if self._out.numel() < step.k * step.hidden:
             with torch.inference_mode(False):
                 self._out = torch.empty(step.k * step.hidden)
-        self._kernel.moe_some(
-            experts.address, ids, self._ranks.buffer_info()[0], len(ranks), step.k, x, self._out.data_ptr()
-        )
+        return self._out.data_ptr()
 
     def combine(self, step: Step) -> None:
         """step.y, from all that was run since MISSING; what was skipped is left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from engine.experts.backend import Step
@@ -10,7 +11,7 @@ from engine.experts.native_arrivals import NativeArrivals
 from engine.experts.native_cache import NativeCache
 from engine.experts.prefetch import Prefetch
 from engine.experts.repairs import Repairs
-from engine.experts.residents import ResidentExperts, Residents
+from engine.experts.residents import MOST, ResidentExperts, Residents
 from engine.experts.single import Single
 from engine.experts.telemetry import Telemetry
 from engine.experts.two_level import LevelCounts
@@ -31,13 +32,13 @@ class NativeSingle(Single):
     ) -> None:
         super().__init__(residents, counts, arrivals, telemetry, repairs)
         self._cache, self._reads = cache, arrivals
+        self._awaited = array("i", [0] * MOST)  # planes that a rank waits for; 0: none
 
     def _served(self, experts: ResidentExperts, step: Step, chosen: Sequence[int], ahead: Prefetch | None) -> bool:
         """See Single."""
         cache, reads, residents = self._cache, self._reads, self._residents
-        first = cache.first(experts.layer)
-        pinned: list[int] = []
-        awaited: dict[int, int] = {}  # ranks by number
+        first, k, ids = cache.first(experts.layer), step.k, step.addresses[1]
+        ready = missing = 0  # ready: the first of residents.ranks, pinned
         try:
             with cache.lock:
                 ran = residents.run(experts, step)
@@ -46,38 +47,57 @@ class NativeSingle(Single):
                     return True
                 if ran == UNDECIDED:
                     return False
-                needed = residents.needed[: step.k].tolist()
-                asked = reads.demand_all(first, step.addresses[1], residents.needed.buffer_info()[0], step.k)
-                there = [rank for rank, planes in enumerate(needed) if not planes]
-                pinned = [first + chosen[rank] for rank in there]
-                awaited = {first + chosen[rank]: rank for rank, planes in enumerate(needed) if planes > 0}
-            self._counts.hits += len(there)
-            self._telemetry.misses += len(awaited)
+                needed = residents.needed[:k].tolist()
+                asked = reads.demand_all(first, ids, residents.needed.buffer_info()[0], k)
+                ready = residents.about_to_run([rank for rank, planes in enumerate(needed) if not planes])
+                missing = self._await(needed)
+            self._counts.hits += ready
+            self._telemetry.misses += missing
             self._note_coarse(experts, chosen, needed)
             if ahead is not None:
                 ahead.routed(experts.layer, chosen, step.given)
-            self._run(experts, step, there)
-            cache.unpin(pinned)
-            pinned = []
-            whole = asked == len(awaited)
-            while awaited and whole:
-                taken = reads.arrived(list(awaited))
-                pinned = [number for number, planes in taken if planes]
-                came = [(number, planes >= needed[awaited[number]]) for number, planes in taken]
-                whole = all(enough for _, enough in came)
-                self._run(experts, step, [awaited.pop(number) for number, enough in came if enough])
-                cache.unpin(pinned)
-                pinned = []
-            if awaited:
-                self._rest(experts, step, awaited, needed)
-                awaited = {}
-            residents.combine(step)
+            lacking = asked < missing
+            while missing and not lacking:
+                ended = residents.serve(experts, step, ready, reads.ends)
+                self._tell(experts, ready)
+                ran, ready = ready, 0
+                ready, lacking = reads.came(first, ids, self._awaited, k, residents.ranks, ran, ended)
+                missing -= ready
+            if missing:
+                self._run(experts, step, residents.ranks[:ready].tolist())
+                ran, ready = ready, 0
+                cache.unpin([first + chosen[rank] for rank in residents.ranks[:ran]])
+                missing = 0
+                self._rest(experts, step, chosen, needed)
+                residents.combine(step)
+            else:
+                residents.serve(experts, step, ready, None)
+                self._tell(experts, ready)
             return True
         finally:
-            if pinned:
-                cache.unpin(pinned)
-            if awaited:
-                reads.abandon([cache.keys[number] for number in awaited])
+            if ready:
+                cache.unpin([first + chosen[rank] for rank in residents.ranks[:ready]])
+            if missing:
+                reads.abandon([experts.keys[chosen[rank]] for rank in self._left(k)])
+
+    def _await(self, needed: Sequence[int]) -> int:
+        """Write down who has to come; returns how many."""
+        missing = 0
+        for rank, planes in enumerate(needed):
+            self._awaited[rank] = max(planes, 0)
+            missing += planes > 0
+        return missing
+
+    def _left(self, k: int) -> list[int]:
+        """Ranks that have not come."""
+        return [rank for rank, planes in enumerate(self._awaited[:k]) if planes]
+
+    def _tell(self, experts: ResidentExperts, ran: int) -> None:
+        """What the last `serve` did, and how long it waited."""
+        begun, computed, waited = self._residents.times
+        if self.observer is not None and ran:
+            self.observer.computed(experts.layer, ran, begun, computed)
+        self._reads.ended(computed, waited)
 
     def _note_coarse(self, experts: ResidentExperts, chosen: Sequence[int], needed: Sequence[int]) -> None:
         full = experts.tiers.index(experts.full) + 1
@@ -85,9 +105,9 @@ class NativeSingle(Single):
             if 0 < planes < full:
                 self._repairs.ran_coarse(experts.keys[expert], experts.full)
 
-    def _rest(self, experts: ResidentExperts, step: Step, awaited: dict[int, int], needed: Sequence[int]) -> None:
+    def _rest(self, experts: ResidentExperts, step: Step, chosen: Sequence[int], needed: Sequence[int]) -> None:
         """One by one, those for which there was no room, or that were on their way to less than is needed."""
-        ranks = {self._cache.keys[number]: rank for number, rank in awaited.items()}
+        ranks = {experts.keys[chosen[rank]]: rank for rank in self._left(step.k)}
         tiers = {key: experts.tiers[needed[rank] - 1] for key, rank in ranks.items()}
         demands = Demands(self._reads, tiers, len(tiers))
         try:

@@ -170,10 +170,10 @@ class Telemetry:
         for expert in experts:
             notes[expert, SKIPPED] += 1
 
-    def read(self, nbytes: int, seconds: float) -> None:
-        """One read ended well."""
+    def read(self, nbytes: int, seconds: float, reads: int = 1) -> None:
+        """So many reads ended well."""
         self.bytes_read += nbytes
-        self.reads += 1
+        self.reads += reads
         self.read_seconds += seconds
 
     @property

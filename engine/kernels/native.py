@@ -24,7 +24,7 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 12  # UH_ABI in underhill_kernels.h
+ABI = 13  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
@@ -100,6 +100,15 @@ def _no_memory() -> UnderhillError:
     return UnderhillError(Kind.OUT_OF_MEMORY, "No memory is left to compute in.", "Lower the memory ceiling.")
 
 
+class Serving(ctypes.Structure):
+    """uh_serving: addresses of what a token's call of a layer reads and writes."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("ids", "weights", "x", "needed", "out", "y")),
+        ("k", ctypes.c_int32),
+    )
+
+
 class NativeMissing(RuntimeError):
     """The library is not there, or cannot be used here; the message says why."""
 
@@ -126,6 +135,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_moe_one.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer)
     library.uh_moe_resident.argtypes = (pointer, pointer, pointer, i32, pointer, pointer, pointer, pointer)
     library.uh_moe_some.argtypes = (pointer, pointer, pointer, pointer, i32, i32, pointer, pointer)
+    library.uh_serve.argtypes = (pointer, pointer, pointer, pointer, i32, pointer, pointer, i32, pointer)
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
     library.uh_peak.argtypes, library.uh_peak.restype = (pointer, pointer, i32, ctypes.c_int64), ctypes.c_float
     library.uh_pack.argtypes = (pointer, ctypes.POINTER(View), i32, i32, pointer, i32)
@@ -274,6 +284,22 @@ class NativeKernel:
             raise _no_memory()
         if failed:
             raise RuntimeError("an expert that was to run is not in memory")
+
+    def serve(
+        self, layer: int, serving: int, ranks: int, n: int, reads: int | None, ends: int, most: int, times: int
+    ) -> int:
+        """`moe_some` of n ranks, and then the next end of a read, or, without reads, `combine_some`: see uh_serve.
+
+        All but n and most are addresses, of a ResidentLayer, a Serving, and as shelf.h says. Others who compute wait
+        meanwhile. Returns how many reads have ended. Raises as `moe_some` does.
+        """
+        with self._lock:
+            ended: int = self._library.uh_serve(self._context, layer, serving, ranks, n, reads, ends, most, times)
+        if ended == -1:
+            raise _no_memory()
+        if ended < 0:
+            raise RuntimeError("an expert that was to run is not in memory")
+        return ended
 
     def combine_some(self, weights: int, needed: int, out: int, y: int, k: int, hidden: int) -> None:
         """See Kernel.combine, for one token after MISSING: y [hidden] = sum of weights[rank] * out[rank].

@@ -77,6 +77,13 @@ class Arrived(NamedTuple):
     ns: int
 
 
+class _Came(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("nbytes", "ns")),
+        *((name, ctypes.c_int32) for name in ("reads", "repaired", "failed", "lacking")),
+    )
+
+
 class Piece(NamedTuple):
     """A part of an expert where it lies. start: in the memory of its block."""
 
@@ -128,6 +135,7 @@ def _native() -> ctypes.PyDLL:
         ("take_over", (i32,), plain), ("coming", (i32,), i32), ("size", (i32,), i64), ("left", (i32,), i64),
         ("request", (i32,), i64), ("cancel", (i32,), plain), ("under_way", (pointer, i32), i32),
         ("arrive", (pointer, i32, pointer, i32, pointer), None),
+        ("came", (i32, pointer, pointer, i32, pointer, i32, pointer, i32, pointer, pointer, pointer), i32),
     ):  # fmt: skip
         function = getattr(library, f"uh_shelf_{name}")
         function.argtypes, function.restype = (pointer, *arguments), result
@@ -196,6 +204,8 @@ class Shelf:
         self._parts = (ctypes.c_int64 * (3 * PARTS))()
         self._ends, self._arrived = (_End * AT_ONCE)(), (_Arrived * AT_ONCE)()
         self._awaited = array("i", [0] * AT_ONCE)
+        self.came = _Came()
+        self._came_at = ctypes.addressof(self.came)
         self._reads: Reads | None = None
         weakref.finalize(self, self.library.uh_shelf_close, opened)
 
@@ -285,5 +295,21 @@ class Shelf:
         self.library.uh_shelf_arrive(
             self.address, self._ends, n, self._awaited.buffer_info()[0], len(awaited), arrived
         )  # fmt: skip
+        return self.told(n)
+
+    def told(self, n: int) -> list[Arrived]:
+        """How those that came in last have ended, one by one."""
         return [Arrived(a.expert, a.status, a.planes, a.error, a.part, a.urgency, a.awaited, a.parts, a.nbytes, a.ns)
-                for a in arrived[:n]]  # fmt: skip
+                for a in self._arrived[:n]]  # fmt: skip
+
+    @property
+    def ends(self) -> int:
+        """Where the ends of up to AT_ONCE reads are written, to be put in place by `place`."""
+        return ctypes.addressof(self._ends)
+
+    def place(self, first: int, ids: int, awaited: int, k: int, ran: int, n_ran: int, n: int, ranks: int) -> int:
+        """See uh_shelf_came; n: of the `ends`. What they amount to is in `came`."""
+        ready: int = self.library.uh_shelf_came(
+            self.address, first, ids, awaited, k, ran, n_ran, self._ends, n, self._arrived, ranks, self._came_at
+        )  # fmt: skip
+        return ready

@@ -39,6 +39,23 @@ typedef void (*uh_shelf_plan)(int32_t expert, int32_t parts);      /* how these 
 
 typedef struct uh_shelf uh_shelf;
 
+/* A token's call of a layer: what was chosen [k], its weights [k], x [hidden], `needed` [k] of uh_moe_resident, room for what
+ * each gives [k, hidden], and the answer [hidden]. */
+typedef struct {
+    const int64_t *ids;
+    const float *weights, *x;
+    const int32_t *needed;
+    float *out, *y;
+    int32_t k;
+} uh_serving;
+
+/* What reads that have ended amount to. failed: not whole, cancelled ones too; lacking: of the awaited, those that have to be
+ * asked for again. */
+typedef struct {
+    int64_t nbytes, ns;
+    int32_t reads, repaired, failed, lacking;
+} uh_came;
+
 /* How a read ended. status: of reads.h. awaited: it is pinned for whoever asked, as precisely as `planes` says. */
 typedef struct {
     int32_t expert, status, planes, error, part, urgency, awaited, parts;
@@ -114,5 +131,17 @@ UH_API int32_t uh_shelf_under_way(const uh_shelf *shelf, int32_t *experts, int32
 /* Reads that have ended take their place, or give their room back; those awaited are pinned for who awaits them. */
 UH_API void uh_shelf_arrive(uh_shelf *shelf, const uh_read_end *ends, int32_t n, const int32_t *awaited, int32_t n_awaited,
                             uh_arrived *arrived);
+
+/* Computes the n `ranks` as uh_moe_some does, and waits for a read to end; returns how many have, 0: none is open. Without reads
+ * all has been computed, and it puts the answer together. times [3], by uh_nanoseconds: begun, computed, and waited. Below 0: as
+ * uh_moe_some. Does not touch the shelf. */
+UH_API int32_t uh_serve(uh_context *context, const uh_residents *layer, const uh_serving *serving, const int32_t *ranks,
+                        int32_t n, uh_reads *reads, uh_read_end *ends, int32_t most, int64_t *times);
+/* Those that `ran`, ranks of experts first + ids[rank], are unpinned, and what has ended takes its place as uh_shelf_arrive says.
+ * awaited [k]: planes that each rank waits for, 0: none; set to 0 for those that have come so precisely, which are pinned, and
+ * whose `ranks` are written down. Returns how many. At most 64 experts. */
+UH_API int32_t uh_shelf_came(uh_shelf *shelf, int32_t first, const int64_t *ids, int32_t *awaited, int32_t k,
+                             const int32_t *ran, int32_t n_ran, const uh_read_end *ends, int32_t n, uh_arrived *arrived,
+                             int32_t *ranks, uh_came *came);
 
 #endif
