@@ -16,7 +16,17 @@ if sys.platform.startswith("linux") and not os.environ.get("DISPLAY") and not os
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QtMsgType, qInstallMessageHandler
+from PySide6.QtCore import (
+    SIGNAL,
+    SLOT,
+    QCoreApplication,
+    QEvent,
+    QEventLoop,
+    QObject,
+    QTimer,
+    QtMsgType,
+    qInstallMessageHandler,
+)
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
@@ -87,6 +97,15 @@ def _delete_later_is_now() -> None:
 
 class Patient(QtBot):
     """Waits as long as a busy computer needs: what is waited for comes at once where nothing is wrong."""
+
+    def wait(self, ms: int) -> None:
+        """Nothing of Python ends it: when a test's limit of time is reached meanwhile, that is raised after the wait,
+        and not in the very slot that would have ended it, which then would never end.
+        """
+        loop, timer = QEventLoop(), QTimer(singleShot=True, interval=ms)
+        QObject.connect(timer, SIGNAL("timeout()"), loop, SLOT("quit()"))
+        timer.start()
+        loop.exec()
 
     def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = _LONGEST) -> None:
         super().waitUntil(callback, timeout=timeout)

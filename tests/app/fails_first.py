@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 
@@ -84,6 +85,13 @@ def test_that_warns_while_it_is_taken_apart(qtbot: QtBot, launch: Launch, first:
     underhill = launch()
     if first:
         underhill.window.destroyed.connect(lambda: qWarning("too late"))
+
+
+def test_that_reaches_its_limit_of_time_while_it_waits(qtbot: QtBot, launch: Launch, first: bool) -> None:
+    launch()
+    if first:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)  # the clock of pytest-timeout
+        qtbot.waitUntil(lambda: False)
 
 
 def test_after_them() -> None:
