@@ -22,7 +22,8 @@ from engine.kernels.reads import CANCELLED, WHOLE, End
 from engine.kernels.shelf import ASKED, AT_ONCE, OUT_OF_MEMORY, STOPPED, THERE, Arrived
 
 
-def _held() -> UnderhillError:
+def held() -> UnderhillError:
+    """What to raise where nothing is under way that could be waited for."""
     return UnderhillError(Kind.OUT_OF_MEMORY, "The expert cache is held by something else.", "Try again.")
 
 
@@ -163,8 +164,6 @@ class NativeArrivals:
         Returns how many have come, pinned, their ranks written to `ranks`, and whether others have to be asked for
         again. Raises as `take` does; nobody is pinned then.
         """
-        if not n:
-            raise _held()
         if self._loader.listener is not None:
             self._loader.tell(self._requests())
         at = ranks.buffer_info()[0]
@@ -205,7 +204,7 @@ class NativeArrivals:
             taken = self._leased(self._wait(), awaited)
             if taken:
                 return taken
-        raise _held()
+        raise held()
 
     def come(self, awaited: Collection[ExpertKey]) -> list[tuple[ExpertKey, Lease | None]]:
         """See UnderWay."""
@@ -247,7 +246,7 @@ class NativeArrivals:
             n = self._shelf.ended(True)
             end = time.perf_counter()
             if not n:
-                raise _held()
+                raise held()
             self.ended(start, end)
         return n
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from engine.experts.backend import Step
 from engine.experts.demands import Demands
-from engine.experts.native_arrivals import NativeArrivals
+from engine.experts.native_arrivals import NativeArrivals, held
 from engine.experts.native_cache import NativeCache
 from engine.experts.prefetch import Prefetch
 from engine.experts.repairs import Repairs
@@ -60,6 +60,8 @@ class NativeSingle(Single):
             while missing and not lacking:
                 ended = residents.serve(experts, step, ready, reads.ends)
                 self._tell(experts, ready)
+                if not ended:
+                    raise held()
                 ran, ready = ready, 0
                 ready, lacking = reads.came(first, ids, self._awaited, k, residents.ranks, ran, ended)
                 missing -= ready
