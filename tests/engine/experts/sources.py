@@ -7,6 +7,7 @@ import threading
 import zlib
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -16,7 +17,9 @@ from engine.experts.keys import ExpertKey
 from engine.kernels.call import Parts
 from engine.kernels.reads import Instead
 from engine.store.layout import ALIGN, ExpertSpec
+from engine.store.manifest import Source
 from engine.store.reader import Extent
+from engine.store.writer import Description, LayerShape, StoreWriter
 from tests.engine.kernels.records import random_parts
 
 
@@ -123,3 +126,12 @@ class MemorySource:
         ids = torch.stack([torch.randperm(self._experts, generator=random)[:k] for _ in range(tokens)])
         weights = torch.rand(tokens, k, generator=random) + 0.05
         return x, ids, weights / weights.sum(dim=1, keepdim=True)
+
+
+def stored(source: MemorySource, folder: Path) -> Path:
+    """A store of the source's records, written there."""
+    layers = [LayerShape(layer, source.experts(layer), source.spec(layer, 0)) for layer in source.layers]
+    with StoreWriter(folder, "identity", layers, ()) as writer:
+        for (layer, expert), parts in source.records.items():
+            writer.write_record(layer, expert, torch.cat(list(parts.values())).numpy(), {})
+        return writer.finish(Description(Source("", "", "", ()), "test", {}, (), ()))

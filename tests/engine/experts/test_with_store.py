@@ -14,10 +14,8 @@ from engine.experts.opening import open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.reference import moe_forward
 from engine.store.layout import ExpertSpec
-from engine.store.manifest import Source
 from engine.store.reader import Store
-from engine.store.writer import Description, LayerShape, StoreWriter
-from tests.engine.experts.sources import MemorySource
+from tests.engine.experts.sources import MemorySource, stored
 
 SPEC = ExpertSpec(96, 64, 8, 32)
 
@@ -31,11 +29,7 @@ def source() -> MemorySource:
 @pytest.fixture
 def path(source: MemorySource, tmp_path: Path) -> Path:
     """A store of the source's records."""
-    layers = [LayerShape(layer, source.experts(layer), SPEC) for layer in source.layers]
-    with StoreWriter(tmp_path / "store", "identity", layers, ()) as writer:
-        for (layer, expert), parts in source.records.items():
-            writer.write_record(layer, expert, torch.cat(list(parts.values())).numpy(), {})
-        return writer.finish(Description(Source("", "", "", ()), "test", {}, (), ()))
+    return stored(source, tmp_path / "store")
 
 
 @pytest.mark.parametrize("direct", ["auto", "off"])
