@@ -13,7 +13,7 @@ from engine.hardware.rates import Rates, from_json
 from engine.store.atomic import replace_file
 
 FILE = "hardware.json"
-VERSION = 3
+VERSION = 4
 MOST = 16  # disks, computers and states that are remembered; the oldest go first
 
 

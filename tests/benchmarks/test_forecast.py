@@ -17,7 +17,7 @@ from tests.benchmarks.ours_client import OursAlone
 from tests.benchmarks.quantized import write_store
 from tests.benchmarks.test_large import small
 
-FOUND = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, 1e12, 3e-9)
+FOUND = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
 
 
 @pytest.fixture(scope="module")

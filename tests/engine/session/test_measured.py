@@ -14,7 +14,7 @@ from engine.hardware.rates import Rates
 from engine.session import measured
 from engine.session.measured import SpareProbe, large_files, measure_computer
 
-RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, 1e12, 3e-9)
+RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
 
 
 @pytest.fixture
