@@ -26,7 +26,7 @@ from engine.store.output import writing
 from engine.store.problems import unreadable
 from engine.store.reader import load_manifest
 from engine.store.verify import verify
-from engine.store.writer import SPARE, remove, store_lock
+from engine.store.writer import SPARE, remove, store_lock, unlock_dead
 
 Report = Callable[[str, int, int], None]
 
@@ -96,9 +96,15 @@ def finish(destination: Path) -> None:
 
 
 def discard(destination: Path) -> None:
-    """Remove what there is of a copy to `destination` that is not whole. Raises UnderhillError(BUSY or DISK_ERROR)."""
+    """Remove what there is of a copy to or from `destination` that is not whole, the lock of whoever was killed too.
+
+    Raises UnderhillError(BUSY or DISK_ERROR).
+    """
     partial = _partial(destination)
-    if partial.exists():
+    if not partial.exists():
+        with suppress(UnderhillError):  # held: by somebody who has nothing to do with a copy to here
+            unlock_dead(destination)
+    else:
         with store_lock(destination), writing(destination):
             shutil.rmtree(partial)
 

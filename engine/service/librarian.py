@@ -26,6 +26,7 @@ QUICK = (
     api.ReadSettings, api.KeepSettings,
 )  # fmt: skip
 POLL = 0.1  # seconds between looks for the end of a pause
+PACE = 0.1  # seconds between two reports of how far something is
 TIDY = 3600.0  # seconds between two times that the library is tidied unasked
 
 
@@ -124,10 +125,14 @@ class Librarian:
     def reporter(
         self, command: api.Command, cancelled: Callable[[], bool], unit: str = "bytes"
     ) -> Callable[[str, int, int], None]:
-        """Progress of something long, as events; where the user has halted it, it waits here, stopped, it ends here."""
+        """Progress of something long, as events: one every PACE seconds, and whenever something else begins or it is
+        done. Where the user has halted it, it waits here, stopped, it ends here.
+        """
         pace = Pace()
+        last, due = "", 0.0
 
         def report(text: str, done: int, total: int) -> None:
+            nonlocal last, due
             said = False
             while command.id in self._resting and not cancelled():
                 if not said:
@@ -137,6 +142,10 @@ class Librarian:
             if cancelled():
                 raise CancelledWork()
             pace.note(done, total)
+            now = time.monotonic()
+            if text == last and now < due and not (total and done >= total) and not said:
+                return
+            last, due = text, now + PACE
             self._emit(api.Progress(command.id, text, done, total, unit, pace.rate, pace.left))
 
         return report

@@ -26,6 +26,7 @@ from engine.store.lock import FileLock
 from engine.store.manifest import DenseTensor, FileHash, Layer, Lowering, Manifest, Record, Source, TierQuality
 from engine.store.output import OutputFiles, disk_full, writing
 
+LOCK = f"{PARTIAL}.lock"  # ends the name of the lock beside a store
 BATCH = 64 << 20  # bytes between syncs: what an interruption may cost
 SPARE = 4 << 20  # bytes wanted free beyond the data: manifest, journal, directories
 
@@ -258,8 +259,8 @@ def remove(destination: Path) -> None:
 
 
 def sweep(directory: Path) -> None:
-    """Remove what is left in `directory` of stores whose removal or replacement was cut off; and the journals of those
-    whose import was cut off when they had just been put in place.
+    """Remove what is left in `directory` of stores whose removal or replacement was cut off; the journals of those
+    whose import was cut off when they had just been put in place; and locks whose owners were killed.
 
     What is in use or cannot be removed stays until the next time.
     """
@@ -270,20 +271,34 @@ def sweep(directory: Path) -> None:
         if not journal.parent.name.endswith(PARTIAL):
             with suppress(UnderhillError, OSError), store_lock(journal.parent):
                 journal.unlink(missing_ok=True)
+    for lock in directory.glob("?*" + LOCK):
+        with suppress(UnderhillError, OSError):
+            unlock_dead(lock.with_name(lock.name.removesuffix(LOCK)))
+
+
+def unlock_dead(destination: Path) -> None:
+    """Remove the lock of a store whose owner was killed: nobody holds it, but its file is there.
+
+    Raises UnderhillError(BUSY) where somebody lives who holds it, DISK_ERROR.
+    """
+    if _lock_file(destination).exists():
+        with store_lock(destination):
+            pass
+
+
+def _lock_file(destination: Path) -> Path:
+    return destination.with_name(destination.name + LOCK)
 
 
 def store_lock(destination: Path) -> FileLock:
     """Held by whoever writes, replaces or removes the store at `destination`."""
-    lock = destination.with_name(f"{destination.name}{PARTIAL}.lock")
-    return FileLock(lock, f"An import, a move or the removal of {destination.name}")
+    return FileLock(_lock_file(destination), f"An import, a move or the removal of {destination.name}")
 
 
 def is_busy(destination: Path) -> bool:
     """Whether somebody writes, moves or removes the store at `destination` just now."""
-    if not destination.with_name(f"{destination.name}{PARTIAL}.lock").exists():
-        return False
     try:
-        with store_lock(destination):
-            return False
+        unlock_dead(destination)
+        return False
     except UnderhillError as error:
         return error.kind is Kind.BUSY

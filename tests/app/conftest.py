@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from app.inbox import Inbox
 from app.paths import Paths
 from app.theme import fonts
 from app.theme.theme import Theme
+from app.widgets import sidebar
 from app.window import MainWindow
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
@@ -88,6 +90,20 @@ def empty_desk(request: pytest.FixtureRequest) -> None:
             widget.close()
             widget.deleteLater()
         _delete_later_is_now()
+
+
+@pytest.fixture(autouse=True)
+def one_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the list of chats it is the day on which the test began: one that runs at midnight finds them under "Today"
+    all the same, and not in two parts."""
+    began = datetime.now()
+
+    class Day(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return began
+
+    monkeypatch.setattr(sidebar, "datetime", Day)
 
 
 def _delete_later_is_now() -> None:

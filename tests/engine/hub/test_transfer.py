@@ -93,6 +93,27 @@ def test_an_interrupted_move_can_be_taken_back(put: Put, models: Path, other: Pa
     assert listing.listing()[0].problem == ""
 
 
+@pytest.mark.usefixtures("disks")
+def test_a_move_that_was_killed_and_taken_back_leaves_nothing(put: Put, models: Path, other: Path) -> None:
+    """Whoever was killed could not take its locks away."""
+    put("m")
+    before = sorted(os.listdir(models)), sorted(os.listdir(other))
+    refused(Kind.CANCELLED, lambda: move("m", other, stopped))
+    for folder in (models, other):
+        (folder / "m.partial.lock").touch()
+    move("m", models)
+    assert (sorted(os.listdir(models)), sorted(os.listdir(other))) == before
+
+
+def test_locks_of_the_dead_are_swept_and_those_of_the_living_are_not(put: Put, models: Path) -> None:
+    put("m")
+    for name in ("m", "gone"):
+        (models / f"{name}.partial.lock").touch()
+    with store_lock(models / "busy"):
+        library.tidy()
+        assert {path.name for path in models.glob("*.lock")} == {"busy.partial.lock"}
+
+
 def stopped(phrase: str, done: int, total: int) -> None:
     raise UnderhillError(Kind.CANCELLED, "Stopped.")
 

@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from engine import api
 from engine.hub import folders, transfer
 from engine.hub.app_places import FILES, Place
+from engine.service import librarian
 from engine.service.librarian import Librarian
 from tests.engine.service.test_service import GREEDY, HELLO, SETTINGS, TERMINAL, Desk, desk
 from tests.waiting import LONGEST
@@ -205,3 +207,21 @@ def test_what_other_apps_have_is_found(
     assert model.can_open
     assert model.fit is not None
     assert any(isinstance(e, api.Progress) and e.unit == "models" for e in desk.of(command))
+
+
+def test_progress_comes_at_a_pace_and_at_every_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many steps there are: an import of a small model takes thousands in a second."""
+    now: list[float] = [0.0]
+    heard: list[api.Event] = []
+    monkeypatch.setattr(librarian, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    desk = Librarian(heard.append, lambda: None, lambda command: True)
+    report = desk.reporter(api.ListModels("c"), lambda: False, "experts")
+    for done in range(1, 1001):
+        now[0] = done / 1000
+        report("Importing", done, 1000)
+    report("Writing", 1, 2)
+    report("Writing", 1, 2)
+    said = [(e.text, e.done) for e in heard if isinstance(e, api.Progress)]
+    assert said[0] == ("Importing", 1)
+    assert said[-2:] == [("Importing", 1000), ("Writing", 1)]
+    assert len(said) <= 2 + 1 / librarian.PACE

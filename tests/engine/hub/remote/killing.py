@@ -29,6 +29,7 @@ LOOK = 1 << 12  # bytes that a header is looked for in, first
 SECONDS = 1.2  # that the weights take to arrive
 SPOTS = ("manifest", "before the rename", "after the rename", "before the download is removed")
 LAST_BYTE = "last byte"
+HELD = "held"  # it comes to no end by itself, however late it is killed
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Outcome:
 
 
 def pull(endpoint: str, home: Path, spot: str, log: Path) -> None:
-    """The command, in a process of its own, which kills itself at this spot."""
+    """The command, in a process of its own, which kills itself at this spot; or waits to be killed, where HELD."""
     import huggingface_hub.constants
 
     from engine.cli.main import main
@@ -84,6 +85,8 @@ def _arm(spot: str) -> None:
         return result
 
     def written(self: StoreWriter, name: str, data: bytes) -> None:
+        while name == manifest.NAME and spot == HELD:
+            signal.pause()
         write_small(self, name, data)
         if name == manifest.NAME and spot == "manifest":
             die()
@@ -140,7 +143,7 @@ class Killer:
         moments: list[float | str] = sorted(self._chance.uniform(0.02, 0.97) for _ in range(rounds))
         fetched = 0
         for moment in [*moments, LAST_BYTE, *SPOTS]:
-            child = self._start(str(moment) if moment in SPOTS else "")
+            child = self._start(str(moment) if moment in SPOTS else HELD)
             if moment not in SPOTS:
                 until = self.total if moment == LAST_BYTE else float(moment) * self.total
                 self._kill_at(child, until - fetched, 0.0 if moment == LAST_BYTE else self._chance.random() * 0.03)
