@@ -107,7 +107,7 @@ def _settings(p: argparse.ArgumentParser, among: tuple[settings.Setting, ...]) -
         p.add_argument(
             "--" + s.name.replace("_", "-"),
             default=None,
-            metavar=s.kind.upper(),
+            metavar="on|off" if s.kind == "bool" else s.kind.upper(),
             help=(s.help + choices + shown).replace("%", "%%"),
         )
 

@@ -41,7 +41,9 @@ class ChatFormat:
         try:
             with ALONE:  # a second of imports, and more of them once the kind of tokenizer is known
                 from transformers import AutoTokenizer
+                from transformers.utils import logging
 
+                logging.set_verbosity_error()  # what a family's name may mean for it is told by us
                 self._hf: Any = AutoTokenizer.from_pretrained(
                     str(directory), trust_remote_code=False, local_files_only=True
                 )

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
-from engine.hardware.machine import DiskPoint
+from engine.hardware.machine import DiskPoint, level
+from engine.hardware.rates import settled
 from engine.kernels.memory import all_huge
 from engine.store.disk import DataFile, PosixFile, open_file
 from engine.store.layout import ALIGN
@@ -21,26 +23,35 @@ DEPTHS = (1, 2, 4)
 LEAST = 16 << 20  # bytes of files below which there is too little to measure
 GUESS = 500e6  # bytes per second, cautious, where nothing could be measured
 POINT = 0.2  # seconds a point
-QUICK = ((5 << 19, 2), (5 << 19, 4))  # size and depth of the points of a quick look
+QUICK = (5 << 19, (2, 4))  # size and depths of a quick look
+ROUNDS = 2  # of it, over all depths: whatever the disk does meanwhile, each has its share of
 
 
-def quickly(file: Path, seconds: float = 0.3) -> DiskPoint | None:
-    """The best of few points, past the file cache where the disk can. None where there is too little to measure: a
-    folder, or a file under LEAST. Raises OSError where the file cannot be read."""
+def quickly(file: Path, seconds: float = 0.4) -> DiskPoint | None:
+    """At a usual size and the better depth, past the file cache where the disk can. None where there is too little to
+    measure: a folder, or a file under LEAST. Raises OSError where the file cannot be read."""
     if not file.is_file() or file.stat().st_size < LEAST:
         return None
     direct = can_go_direct(file)
-    found = (measure([file], nbytes, depth, direct, seconds / len(QUICK)) for nbytes, depth in QUICK)
-    return max(found, key=lambda point: point.rate)
+    nbytes, depths = QUICK
+    each = seconds / ROUNDS / len(depths)
+    found: dict[int, list[float]] = {depth: [] for depth in depths}
+    for _ in range(ROUNDS):
+        for depth in depths:
+            found[depth].append(measure([file], nbytes, depth, direct, each).rate)
+    means = {depth: fmean(rates) for depth, rates in found.items()}
+    return DiskPoint(nbytes, max(means, key=lambda depth: means[depth]), direct, level(means.values()))
 
 
 def as_now(points: Sequence[DiskPoint], now: DiskPoint) -> tuple[DiskPoint, ...]:
-    """What was measured before, all of it as much faster or slower as the disk is now at the size of `now`.
-
-    As it was where nothing of that size was measured.
+    """What was measured before, all of it as much faster or slower as the disk is to be expected at the size of `now`,
+    after this short look (see `settled`). As it was where nothing of that size was measured.
     """
-    then = [p.rate for p in points if (p.nbytes, p.direct) == (now.nbytes, now.direct)]
-    return tuple(replace(p, rate=p.rate * now.rate / max(then)) for p in points) if then else tuple(points)
+    rates = [p.rate for p in points if (p.nbytes, p.direct) == (now.nbytes, now.direct)]
+    if not rates:
+        return tuple(points)
+    then = level(rates)
+    return tuple(replace(p, rate=p.rate * settled(then, now.rate) / then) for p in points)
 
 
 def points(files: Sequence[Path], seconds: float = POINT) -> Iterator[DiskPoint]:

@@ -38,18 +38,22 @@ class Experts:
             at = SPEC.layout.head.offset + UNITS_AT
             record[at : at + 4 * len(ones)] = ones.view(torch.uint8)
 
-    def share(self, kernel: NativeKernel, tier: int) -> float:
-        """Bytes that one token's experts take a second, over the rate at which the same memory is read in between."""
+    def share(self, kernel: NativeKernel, tier: int, memory_rate: float) -> float:
+        """Bytes that one token's experts take a second, over this rate of memory.
+
+        What computing takes for a byte beside reading the same memory in between is its own, however fast memory just
+        then is.
+        """
         layers = [self._layer(first, tier) for first in range(0, len(self._records) // K * K, K)]
         x, out = torch.randn(1, SPEC.hidden), torch.empty(K, SPEC.hidden)
         nbytes = K * SPEC.layout.bytes_for(tier)
-        ratios = []
+        added = []
         turn = cycle(layers)
         for _ in range(TURNS):
             computing = sum(_seconds(lambda: kernel.run(SPEC, SILU, next(turn), x, K, out)) for _ in layers)
             reading = _seconds(lambda: kernel.read(self._memory))
-            ratios.append((nbytes * len(layers) / computing) / (MEMORY / reading))
-        return sorted(ratios)[TURNS // 2]
+            added.append(computing / (nbytes * len(layers)) - reading / MEMORY)
+        return 1 / (1 + memory_rate * max(0.0, sorted(added)[TURNS // 2]))
 
     def products(self, kernel: NativeKernel, tier: int = 4) -> dict[int, float]:
         """Weights times tokens that a prompt's experts multiply in a second, by how many tokens each has at once: of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
@@ -19,6 +20,7 @@ from engine.kernels.native import NativeKernel, NativeMissing
 
 TIERS = (2, 4, 8)
 FASTER = 1.03  # by which more threads must be faster to be taken: the others have the computer's other programs to run
+PASSES = 2  # over the kernels, for one alone may meet a moment that does not last
 Report = Callable[[str, int, int], None]
 
 
@@ -61,7 +63,7 @@ class Probe:
         self.threads = processor().performance
         self.doing = "memory"
         self.done = 0
-        self.total = 4 + len(TIERS) + 2 * len(disk_speed.SIZES) * len(disk_speed.DEPTHS)
+        self.total = 4 + PASSES * len(TIERS) + 2 * len(disk_speed.SIZES) * len(disk_speed.DEPTHS)
         self._steps = self._run()
 
     @property
@@ -123,6 +125,7 @@ class Probe:
         for point in disk_speed.points(files):
             self._points.append(point)
             yield
+        self._memory_again()
 
     def _kernels(self) -> Generator[None, None, None]:
         experts = Experts()
@@ -131,14 +134,23 @@ class Probe:
         try:
             kernel = NativeKernel(self.threads)
         except NativeMissing:
-            self.total -= len(TIERS) + 1
+            self.total -= PASSES * len(TIERS) + 1
             return
         self._stack.callback(kernel.close)
-        for tier in TIERS:
-            self._shares[tier] = experts.share(kernel, tier)
-            yield
-        self._products = experts.products(kernel)
+        for _ in range(PASSES):
+            for tier in TIERS:
+                share = experts.share(kernel, tier, self._memory_rate)
+                self._shares[tier] = math.sqrt(share * self._shares.get(tier, share))
+                yield
+            products = experts.products(kernel)
+            self._products = {n: max(rate, self._products.get(n, 0.0)) for n, rate in products.items()}
         yield from self._more_threads(experts)
+
+    def _memory_again(self) -> None:
+        """The same of memory: what the kernels add to its time for a byte stays as it is."""
+        rate = math.sqrt(self._memory_rate * memory_speed.quickly(self.threads))
+        at = Rates(self._memory_rate, self.threads, (), self._shares).at(rate)
+        self._memory_rate, self._shares = rate, dict(at.kernel_shares)
 
     def _more_threads(self, experts: Experts) -> Generator[None, None, None]:
         """Where there are slow cores too: whether they help."""
@@ -147,8 +159,8 @@ class Probe:
             more = NativeKernel(every)
             self._stack.callback(more.close)
             rate = memory_speed.quickly(every)
-            share, products = experts.share(more, 4), experts.products(more)
+            share, products = experts.share(more, 4, rate), experts.products(more)
             if share * rate > FASTER * self._shares[4] * self._memory_rate:
                 self.threads, self._memory_rate, self._products = every, rate, products
-                self._shares = {tier: share if tier == 4 else experts.share(more, tier) for tier in TIERS}
+                self._shares = {tier: share if tier == 4 else experts.share(more, tier, rate) for tier in TIERS}
         yield

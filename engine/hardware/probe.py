@@ -14,10 +14,10 @@ import psutil
 from engine.hardware import control_groups, disk_speed, graphics, memory_speed
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import existing, fingerprint
-from engine.hardware.kept import look
+from engine.hardware.kept import keep, look
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor
-from engine.hardware.rates import Rates
+from engine.hardware.rates import Rates, settled
 from engine.kernels.memory import forget_code
 
 RETURNING = 4  # one part in so many of the code that was let go of is used again (measured: 16 of 75 MB)
@@ -32,20 +32,27 @@ def probe(
     """This machine. disk: a file or folder on the disk that holds the store. kept: the folder where a full probe's
     rates are kept; those that hold for this computer, this disk and its power are taken.
 
-    Memory's rate is measured in any case, if not given (about 0.1 s), and the disk's if `disk` is a large file (0.3 s):
-    they change from hour to hour, and with what else runs. What a full probe said of the disk is corrected by that.
+    Memory's rate is measured in any case, if not given (about 0.1 s), and the disk's if `disk` is a large file (0.4 s):
+    they change from hour to hour, and with what else runs. What is kept of them is corrected by that (see `settled`),
+    and kept so where both were measured: looks add up to what they say together.
     """
-    power = on_battery()
-    known = None if kept is None else look(kept, fingerprint(disk), power).rates
+    place, power = fingerprint(disk), on_battery()
+    known = None if kept is None else look(kept, place, power).rates
     threads = cores() if known is None else known.threads
     now = disk_speed.quickly(disk) if disk_rate is None else None
+    rate = memory_rate or memory_speed.quickly(threads)
+    if known is not None and memory_rate is None:
+        rate = settled(known.memory_rate, rate)
     if known is not None and now is not None:
         known = replace(known, disk_points=disk_speed.as_now(known.disk_points, now))
+        if kept is not None and memory_rate is None:
+            with contextlib.suppress(OSError):  # a folder that cannot be written to keeps what it has
+                keep(kept, place, power, known.at(rate))
     points = () if known is None or disk_rate is not None else known.disk_points
     machine = Machine(
         cores=threads,
         memory=memory(),
-        memory_rate=memory_rate or memory_speed.quickly(threads),
+        memory_rate=rate,
         disk_rate=disk_rate or (disk_speed.GUESS if now is None else now.rate),
         disk_free=shutil.disk_usage(existing(disk)).free,
         isa=isa,

@@ -4,10 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from engine.hardware.machine import DiskPoint
+
+# Where a rate is that much below what it was, or above, something else has begun to use it, or has ended: short looks
+# at a disk and at memory that nobody else used lay between a sixth below and a fifth above what the next seconds gave.
+SLOWER, FASTER = 1.4, 2.0
+
+
+def settled(then: float, now: float) -> float:
+    """The rate to expect after a short look, where it was another for longer before: the middle of both, for each of
+    them swings; but what it is now where that is far beside.
+    """
+    return math.sqrt(then * now) if then / SLOWER <= now <= then * FASTER else now
 
 
 @dataclass(frozen=True)
@@ -32,6 +43,10 @@ class Rates:
         """
         faster = memory_rate / self.memory_rate
         return {tier: 1 / (1 + faster * max(0.0, 1 / share - 1)) for tier, share in self.kernel_shares.items()}
+
+    def at(self, memory_rate: float) -> Rates:
+        """The same where memory gives so many bytes a second."""
+        return replace(self, memory_rate=memory_rate, kernel_shares=self.shares_at(memory_rate))
 
     def as_json(self) -> dict[str, Any]:
         """For `from_json`."""

@@ -163,6 +163,7 @@ class _Reader:
         start = -(-self._at // alignment) * alignment
         found: dict[str, GgufTensor] = {}
         end, before = start, ""
+        last = max((offset + self._nbytes(name, shape, kind) for name, shape, kind, offset in table), default=0)
         for name, shape, kind, offset in sorted(table, key=lambda row: row[3]):
             size = self._nbytes(name, shape, kind)
             if name in found or start + offset < end:
@@ -170,7 +171,7 @@ class _Reader:
             if start + offset + size > self._size:
                 raise UnderhillError(
                     Kind.BROKEN_FILE,
-                    f"{self._path.name} is cut short: {name} ends at {start + offset + size} of {self._size} bytes.",
+                    f"{self._path.name} is cut short: it should have {start + last} bytes and has {self._size}.",
                     "Download the file again.",
                 )
             found[name] = GgufTensor(name, self._path, kind, shape, start + offset, size)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import sys
 from pathlib import Path
+from statistics import fmean, pstdev
 
 import psutil
 import pytest
 
-from engine.hardware import control_groups, disk_speed, probe
+from engine.hardware import control_groups, disk_speed, memory_speed, probe
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import fingerprint
-from engine.hardware.kept import keep
+from engine.hardware.kept import keep, look
 from engine.hardware.machine import GB, DiskPoint, Gpu, Machine, Memory
 from engine.hardware.rates import Rates
 
@@ -78,7 +80,30 @@ def test_a_disk_that_is_slower_than_when_it_was_probed_is_expected_to_be(
     monkeypatch.setattr(disk_speed, "quickly", lambda file: now)
     assert probe.probe(tmp_path, isa="avx2", kept=tmp_path).disk_rate_at(8 << 20) == 2e9
     assert probe.probe(tmp_path, isa="avx2").disk_rate_at(8 << 20) == 1e9
-    assert probe.probe(tmp_path, isa="avx2", disk_rate=7.0, kept=tmp_path).disk_points == points
+    known = look(tmp_path, fingerprint(tmp_path), on_battery()).rates
+    assert known is not None
+    assert [point.rate for point in known.disk_points] == [1e9, 2e9]
+    assert probe.probe(tmp_path, isa="avx2", disk_rate=7.0, kept=tmp_path).disk_points == known.disk_points
+
+
+def test_short_looks_at_a_disk_that_swings_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is off by a tenth as often as not, one way or the other; together they are not, and a disk that has become
+    slower for good is soon taken for what it is."""
+    place, power, chance = fingerprint(tmp_path), on_battery(), random.Random(7)
+    keep(tmp_path, place, power, Rates(3e10, 1, (DiskPoint(1 << 20, 2, True, 2e9), DiskPoint(8 << 20, 2, True, 4e9))))
+    rate = 2e9
+    monkeypatch.setattr(memory_speed, "quickly", lambda threads: 3e10 * chance.lognormvariate(0, 0.1))
+    monkeypatch.setattr(
+        disk_speed, "quickly", lambda file: DiskPoint(1 << 20, 2, True, rate * chance.lognormvariate(0, 0.11))
+    )
+    seen = [probe.probe(tmp_path, isa="avx2", kept=tmp_path) for _ in range(200)]
+    for found in ([m.disk_rate_at(8 << 20) / 4e9 for m in seen], [m.memory_rate / 3e10 for m in seen]):
+        assert fmean(found) == pytest.approx(1.0, abs=0.02)
+        assert pstdev(found) < 0.075
+    rate = 1.5e9
+    assert probe.probe(tmp_path, isa="avx2", kept=tmp_path).disk_rate_at(8 << 20) < 3.9e9
+    later = [probe.probe(tmp_path, isa="avx2", kept=tmp_path).disk_rate_at(8 << 20) for _ in range(20)][4:]
+    assert fmean(later) == pytest.approx(3e9, rel=0.06)
 
 
 def test_cards_get_the_rates_that_were_measured_of_them() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from engine import resources, settings
 from engine.hardware.machine import GB, Machine, Memory
 from engine.hardware.plan import make_plan
-from engine.hardware.speed import token_costs
+from engine.hardware.speed import expected, token_costs
 from engine.session.config_facts import config_facts
 from tests.benchmarks.large import Model
 from tests.benchmarks.shapes import SHAPES, large
@@ -18,6 +20,9 @@ from tests.benchmarks.shapes import SHAPES, large
 OFF = 0.25
 PROGRAM = 285_000_000  # bytes of the process before the model (docs/offloading.md)
 SHARES = {8: 0.97, 4: 0.96, 2: 0.87}  # of the memory's rate, that the kernels reached there
+# Of two cores of Zen 4: medians of what eight probes found.
+ZEN_SHARES = {8: 0.82, 4: 0.84, 2: 0.76}
+ZEN_PRODUCTS = {2: 2.05e11, 4: 2.7e11, 8: 2.45e11, 16: 2.62e11, 32: 2.7e11, 128: 3.1e11}
 WHOLE = 10**12  # bytes of a cache that nothing is missing in
 
 
@@ -68,6 +73,27 @@ def test_all_in_memory(name: str, tier: int, measured: float, memory: float) -> 
     facts = config_facts(SHAPES[name].config(), name, top=8)
     token = token_costs(machine(memory), facts, tier, "int8" if tier == 8 else "int4", WHOLE)
     assert 1 / (token.computing + token.layers - facts.token_seconds) == pytest.approx(measured, rel=OFF)
+
+
+@pytest.mark.parametrize(
+    ("name", "cache", "chunk", "measured", "memory", "disk"),
+    [
+        ("qwen3", 8.17e9, 512, 3.63, 32.3e9, 2.19e9),
+        ("qwen3", 3.08e9, 2048, 4.99, 39.8e9, 2.22e9),
+        ("qwen3", 1.00e9, 1024, 4.81, 37.1e9, 1.98e9),
+        ("olmoe", 8.17e9, 512, 2.80, 38.0e9, 2.24e9),
+        ("olmoe", 2.82e9, 1024, 4.63, 33.1e9, 1.91e9),
+        ("olmoe", 0.75e9, 512, 4.68, 36.8e9, 2.18e9),
+        ("mixtral", 7.93e9, 512, 7.42, 32.4e9, 2.32e9),
+        ("mixtral", 0.99e9, 512, 7.53, 33.6e9, 1.99e9),
+    ],
+)
+def test_prompts(name: str, cache: float, chunk: int, measured: float, memory: float, disk: float) -> None:
+    """`forecast`, on two cores of Zen 4: the rates are the means of the looks around its prompts."""
+    facts = config_facts(large(name).config(), name, top=4)
+    place = replace(machine(memory, disk), kernel_shares=ZEN_SHARES, products=ZEN_PRODUCTS)
+    slow, fast = expected(place, facts, 4, "int8", int(cache), "exact", chunk).first_token
+    assert math.sqrt(slow * fast) == pytest.approx(measured, rel=OFF)
 
 
 @pytest.mark.parametrize("measured", [2080, 2100, 2220])
