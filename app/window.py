@@ -285,9 +285,9 @@ class MainWindow(QMainWindow):
             self.rewriting.leave_off()  # another branch
         else:
             self.rewriting.forget()
+        self.pages.setCurrentWidget(self.transcript if messages else self.welcome)  # first: it has its true width then
         self.transcript.set_messages(messages)
         self.transcript.mark_start(reads_from(messages))
-        self.pages.setCurrentWidget(self.transcript if messages else self.welcome)
         if chat is not None and chat.place is not None:
             self.transcript.go_to(chat.place)
         if chat is None or chat.id != self._preferences.chat:  # otherwise it is another branch: the draft stays

@@ -26,10 +26,14 @@ def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:
     i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached = row
     facts = json.loads(stats) if stats != "{}" else {}
     files = attachments_of(json.loads(attached)) if attached != "[]" else ()
-    return StoredMessage(
-        i, chat, parent, role, content, unpack_tokens(tokens), state, finish, facts, model, created,
-        siblings.index(i) + 1, len(siblings), files,
+    count = len(siblings)
+    message = object.__new__(StoredMessage)  # a frozen one is made field by field, which takes long for thousands
+    message.__dict__.update(
+        id=i, chat_id=chat, parent_id=parent, role=role, content=content,
+        token_ids=unpack_tokens(tokens) if tokens else (), state=state, finish=finish, stats=facts, model=model,
+        created_at=created, version=siblings.index(i) + 1 if count > 1 else 1, versions=count, attachments=files,
     )  # fmt: skip
+    return message
 
 
 def row_of(m: StoredMessage) -> tuple[Any, ...]:

@@ -83,6 +83,35 @@ STEPS: tuple[tuple[str, ...], ...] = (
         END
         """,
     ),
+    (  # search for one or two characters: which threes begin with them, and messages that end with them (see `short`)
+        "CREATE VIRTUAL TABLE found_threes USING fts5vocab(found, instance)",
+        "CREATE VIRTUAL TABLE ends USING fts5(tail, content='', tokenize='trigram')",
+        "CREATE VIRTUAL TABLE ends_threes USING fts5vocab(ends, instance)",
+        """
+        INSERT INTO ends(rowid, tail)
+            SELECT id, substr(content, -2) || char(1, 1) FROM messages WHERE state <> 'streaming'
+        """,
+        """
+        CREATE TRIGGER ends_added AFTER INSERT ON messages WHEN new.state <> 'streaming' BEGIN
+            INSERT INTO ends(rowid, tail) VALUES (new.id, substr(new.content, -2) || char(1, 1));
+        END
+        """,
+        """
+        CREATE TRIGGER ends_removed AFTER DELETE ON messages WHEN old.state <> 'streaming' BEGIN
+            INSERT INTO ends(ends, rowid, tail) VALUES ('delete', old.id, substr(old.content, -2) || char(1, 1));
+        END
+        """,
+        """
+        CREATE TRIGGER ends_changed AFTER UPDATE OF content, state ON messages BEGIN
+            INSERT INTO ends(ends, rowid, tail)
+                SELECT 'delete', old.id, substr(old.content, -2) || char(1, 1) WHERE old.state <> 'streaming';
+            INSERT INTO ends(rowid, tail)
+                SELECT new.id, substr(new.content, -2) || char(1, 1) WHERE new.state <> 'streaming';
+        END
+        """,
+        "CREATE INDEX messages_by_place ON messages(chat_id, parent_id)",  # a chat's tree without its messages
+        "DROP INDEX messages_by_chat",
+    ),
 )
 
 

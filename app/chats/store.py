@@ -145,24 +145,30 @@ class ChatStore:
 
     def path(self, chat_id: int, last: int | None = None) -> list[StoredMessage]:
         """The open branch of a chat, from its first message to its last; with `last`: what leads to that message."""
-        found = self.db.execute(
-            f"""
-            WITH RECURSIVE branch(id, up) AS (
-                SELECT COALESCE(?, (SELECT leaf_id FROM chats WHERE id = ?)), 0
-                UNION ALL
-                SELECT m.parent_id, b.up + 1 FROM messages m JOIN branch b ON m.id = b.id
-                WHERE m.parent_id IS NOT NULL
-            )
-            SELECT {rows.MESSAGE} FROM messages JOIN branch USING (id) ORDER BY up DESC
-            """,
-            (last, chat_id),
-        ).fetchall()
+        parents: dict[int, int | None] = dict(
+            self.db.execute("SELECT id, parent_id FROM messages WHERE chat_id = ?", (chat_id,))
+        )
+        at = last
+        if at is None:
+            row = self.db.execute("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,)).fetchone()
+            at = row[0] if row is not None else None
+        branch: list[int] = []
+        while at is not None and at in parents:
+            branch.append(at)
+            at = parents[at]
+        branch.reverse()
         siblings: dict[int | None, list[int]] = {}
-        for i, parent in self.db.execute(
-            "SELECT id, parent_id FROM messages WHERE chat_id = ? ORDER BY id", (chat_id,)
-        ):
-            siblings.setdefault(parent, []).append(i)
-        return [rows.message_of(r, siblings[r[2]]) for r in found]
+        for i in sorted(parents):
+            siblings.setdefault(parents[i], []).append(i)
+        if 2 * len(branch) > len(parents):  # most of the chat: read as it lies
+            found = self.db.execute(f"SELECT {rows.MESSAGE} FROM messages WHERE chat_id = ?", (chat_id,))
+        else:
+            found = self.db.execute(
+                f"SELECT {rows.MESSAGE} FROM messages WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(branch),),
+            )
+        read = {row[0]: row for row in found.fetchall()}
+        return [rows.message_of(read[i], siblings[parents[i]]) for i in branch]
 
     def tree(self, chat_id: int) -> list[StoredMessage]:
         """Every message of a chat, all branches, the oldest first, but none before the one it answers."""

@@ -41,4 +41,5 @@ def empty(store: ChatStore, chat_id: int | None = None, now: float | None = None
         ).rowcount
         if gone:
             db.execute("INSERT INTO found(found) VALUES ('optimize')")
+            db.execute("INSERT INTO ends(ends) VALUES ('optimize')")
     return int(gone)

@@ -18,6 +18,7 @@ NOTE = 38.0
 BUBBLE_PAD_X = 16.0
 BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
 BUBBLE_PAD_BOTTOM = 8.0
+LOWEST = FOOT  # no message is lower
 _ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 
@@ -26,21 +27,17 @@ class MessageItem:
 
     def __init__(self, message: StoredMessage) -> None:
         self.message = message
+        self.is_user = message.role == "user"  # the user's own words: a bubble, shown as typed
         self.views: list[BlockView] | None = None
         self.folded = True  # a thought is not shown
         self._thinking_since = 0.0
         self.status = ""  # while the answer is being made: what goes on
-        self._splitter = Splitter(not self.is_user)
+        self._splitter: Splitter  # from the first cut on
         self._open: BlockView | None = None
         self._width = 0.0  # that the tops of the blocks hold for
         self._changed = 0  # number of the first block whose top may be wrong
         self.height = 0.0
         self.unfolded = 0.0  # what its figures take below its foot, where they are unfolded
-
-    @property
-    def is_user(self) -> bool:
-        """The user's own words: a bubble, shown as typed."""
-        return self.message.role == "user"
 
     @property
     def told(self) -> bool:

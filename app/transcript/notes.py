@@ -27,6 +27,8 @@ class Plain(str):
 def before(message: StoredMessage) -> list[str]:
     """Notices above a message: from where the model reads, what was left out, what is attached."""
     found: list[str] = []
+    if not message.stats and not message.attachments:
+        return found
     if message.stats.get("read_from_here"):
         found.append(say("The model reads from here on: what is above did not fit into the context."))
     dropped = int(message.stats.get("dropped_turns", 0))

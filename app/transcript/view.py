@@ -28,6 +28,7 @@ from app.render.split import without_thought
 from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView, Workshop
+from app.transcript.column import width_in
 from app.transcript.item import MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mark import CurrentMark
@@ -39,8 +40,6 @@ from app.transcript.selection import Selection
 from app.transcript.unfolded import Unfolded
 from app.widgets.icon_button import IconButton
 
-_COLUMN = 780.0
-_MARGIN = 28.0
 _SAFE_LINKS = ("http", "https", "mailto")
 
 
@@ -113,7 +112,7 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.hide()
         self._current = len(messages) - 1
         self._follow = True
-        self.layout_.reset([MessageItem(m) for m in messages], self._column())
+        self.layout_.reset([MessageItem(m) for m in messages], width_in(self, len(messages)))
         self.arrange()
 
     def add(self, message: StoredMessage) -> None:
@@ -249,9 +248,6 @@ class TranscriptView(QAbstractScrollArea):
         item = self.items[index]
         self.layout_.kept.seen(item.make(self.layout_.column, first, last, self._theme.palette, self._workshop))
 
-    def _column(self) -> float:
-        return max(200.0, min(_COLUMN, self.viewport().width() - 2 * _MARGIN))
-
     def _grown(self, index: int) -> None:
         """The end of an answer has changed: what is above its last lines is not painted again."""
         item = self.items[index]
@@ -300,9 +296,9 @@ class TranscriptView(QAbstractScrollArea):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        if self._column() != self.layout_.column:
-            self._unfolded.measure(self._column())
-            self.layout_.reflow(self._column())
+        if width_in(self) != self.layout_.column:
+            self._unfolded.measure(width_in(self))
+            self.layout_.reflow(width_in(self))
         self._latest.move(self.width() // 2 - 16, self.height() - 44)
         self.arrange()
 

@@ -20,6 +20,7 @@ from tests.app.homes import lived_in
 from tests.app.samples import LONG_ANSWER, QUESTION
 
 BAR = 200.0  # milliseconds for 5,000 messages
+STILL = 2.0  # seconds that the window has stood when the chat is asked for
 
 
 def main() -> None:
@@ -44,6 +45,10 @@ def main() -> None:
         underhill.open()
         while underhill.models.state != "ready":
             application.processEvents()
+        still = time.perf_counter() + STILL
+        while time.perf_counter() < still:
+            application.processEvents()
+            time.sleep(0.005)
         begun, own = time.perf_counter(), time.process_time()
         underhill.conversation.open(chat)
         while not underhill.conversation.messages:

@@ -23,6 +23,7 @@ from app.chats.store import ChatStore
 
 WORDS, SIGNS = 8000, 3000
 LONG = 5000  # messages of the one long chat
+OLD = 2000  # messages, the oldest, in letters that no other has
 BAR = 100.0  # milliseconds of the slowest search
 
 
@@ -38,7 +39,11 @@ def main() -> None:
         asked = {
             "frequent word": words[30], "rare word": words[-1], "two words": f"{words[50]} {words[4000]}",
             "part of a word": words[-2][1:4], "nothing": "qqqzzz", "two Chinese signs": "\u4e01\u4e8f",
-            "one Chinese sign": "\u4e01", "two letters that are nowhere": "q!",
+            "one Chinese sign": "\u4e01", "two of them apart": "\u4e01 \u4e8f", "two letters that are nowhere": "q!",
+            "two letters": "th", "one letter": "e", "four letters apart": "a b c d", "rare pairs": "pv mm yk",
+            "pairs that never meet": "th \u4e01", "frequent word, one letter": f"{words[30]} e",
+            "frequent word, one sign": f"{words[30]} \u4e01", "two letters, old chats only": "\u03b1\u03b2",
+            "one letter, old chats only": "\u03b1",
         }  # fmt: skip
         figures = {f"search, {name}": _median(lambda text=text: find(store, text)) for name, text in asked.items()}
         figures[f"read a chat of {LONG:,}"] = _median(lambda: branches.read(store, long_chat))
@@ -49,6 +54,17 @@ def main() -> None:
         )
         slowest = max(value for name, value in figures.items() if name.startswith("search"))
         figures |= {"bar of a search": BAR, "slowest search / bar": slowest / BAR}
+        for name in ("found_threes", "ends_threes", "ends"):
+            store.db.execute(f"DROP TABLE {name}")
+        for name in ("ends_added", "ends_removed", "ends_changed"):
+            store.db.execute(f"DROP TRIGGER {name}")
+        store.db.execute("DROP INDEX messages_by_place")
+        store.db.execute("CREATE INDEX messages_by_chat ON messages(chat_id)")
+        store.db.execute("PRAGMA user_version = 4")
+        store.close()
+        start = time.perf_counter()
+        store = ChatStore(Path(folder) / "chats.db")
+        figures["opened first from version 4"] = 1000 * (time.perf_counter() - start)
         figures["size of the file, MB"] = (Path(folder) / "chats.db").stat().st_size / 1e6
         store.close()
     if chosen.json:
@@ -68,7 +84,9 @@ def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:
         chat = Chat(new_id(), " ".join(dice.choices(words, k=4)))
         rows: list[StoredMessage] = []
         for n in range(count):
-            if dice.random() < 0.1:
+            if messages - left + n < OLD:  # the first chat begins in Greek
+                text = "".join(dice.choices("\u03b1\u03b2\u03b3\u03b4\u03b5\u03b6\u03b7 ", k=300))
+            elif dice.random() < 0.1:
                 text = "".join(dice.choices(signs, k=120))
             else:
                 text = " ".join(dice.choices(words, weights, k=dice.randint(10, 90)))
@@ -78,10 +96,6 @@ def _fill(store: ChatStore, messages: int) -> tuple[list[str], int]:
         last = last or chat.id
         left -= count
     return words, last
-
-
-def _question(chat: int) -> StoredMessage:
-    return StoredMessage(new_id(), chat, None, "user", "Q")
 
 
 def _median(what: Callable[[], object]) -> float:

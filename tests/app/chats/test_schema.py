@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.chats import short
 from app.chats.schema import STEPS, NewerDatabase, migrate
 from app.chats.search import find
 from app.chats.store import ChatStore
@@ -72,6 +73,24 @@ def test_a_file_of_the_first_version_keeps_everything_and_is_searched(tmp_path: 
     store.close()
 
 
+def test_a_file_of_the_fourth_version_is_searched_for_what_it_had_at_its_ends(tmp_path: Path) -> None:
+    db = connect(tmp_path / "c.db")
+    migrate(db, STEPS[:4])
+    db.execute("INSERT INTO chats (id, title, created_at, updated_at, leaf_id) VALUES (1, 'old', 0, 0, 3)")
+    for number, content in enumerate(("很好", "an oaK", "é", ""), start=2):
+        db.execute(
+            "INSERT INTO messages (id, chat_id, role, content, created_at) VALUES (?, 1, 'user', ?, 0)",
+            (number, content),
+        )
+    db.close()
+    store = ChatStore(tmp_path / "c.db")
+    for term, ids in (("很好", {2}), ("好", {2}), ("ak", {3}), ("k", {3}), ("É", {4}), ("oa", {3}), ("zz", set())):
+        assert short.messages_with(store.db, term) == ids
+    store.db.execute("DELETE FROM messages WHERE id = 2")
+    assert short.messages_with(store.db, "好") == set()
+    store.close()
+
+
 def test_released_steps_are_not_edited() -> None:
     """The steps as released: databases of users have taken them as they were."""
     import hashlib
@@ -80,4 +99,6 @@ def test_released_steps_are_not_edited() -> None:
         hashlib.sha256("\n".join(" ".join(statement.split()) for statement in step).encode()).hexdigest()[:16]
         for step in STEPS
     ]
-    assert digests == ["7a45a6d4ea182431", "e37a9ad2557182c5", "8d9d926638063237", "a24c838175455e2d"]
+    assert digests == [
+        "7a45a6d4ea182431", "e37a9ad2557182c5", "8d9d926638063237", "a24c838175455e2d", "d6e6cfa0ef93b929",
+    ]  # fmt: skip

@@ -50,7 +50,7 @@ def test_answers_are_found_once_they_are_written_and_not_as_they_were_before(sto
 
 
 def test_deleted_chats_are_not_found_and_leave_nothing_in_the_file(store: ChatStore, tmp_path: Path) -> None:
-    chat, *_ = talk(store, "secret", "the treasure is under the oak")
+    chat, *_ = talk(store, "secret", "the treasure is under the oak", "in Iraq")
     talk(store, "other", "an oak")
     trash.put(store, chat)
     assert [h.chat.title for h in find(store, "oak")] == ["other"]
@@ -62,6 +62,7 @@ def test_deleted_chats_are_not_found_and_leave_nothing_in_the_file(store: ChatSt
     assert b"treasure" not in kept
     assert b"eas" not in kept  # nor trigrams of it in the index
     assert b"sur" not in kept
+    assert b"q\x01\x01" not in kept  # nor of its end
 
 
 def test_the_snippet_is_around_the_hit() -> None:
