@@ -59,7 +59,7 @@ class WelcomeStep(Step):
         super().__init__(say("Welcome to Underhill"), parent)
         self._theme = theme
         mark = QLabel(self)
-        mark.setPixmap(pixmap("underhill", "", 64, self.devicePixelRatioF()))
+        mark.setPixmap(pixmap("underhill", "", fonts.pixels(64), self.devicePixelRatioF()))
         self.column.insertWidget(0, mark)
         self._ticks: list[QLabel] = []
         for text in _LINES:
@@ -79,7 +79,7 @@ class WelcomeStep(Step):
 
     def _tint(self) -> None:
         for tick in self._ticks:
-            tick.setPixmap(pixmap("check", self._theme.palette.accent, 20, self.devicePixelRatioF()))
+            tick.setPixmap(pixmap("check", self._theme.palette.accent, fonts.pixels(20), self.devicePixelRatioF()))
 
 
 class ComputerStep(Step):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.first_run.choice import ModelStep
+from app.first_run.sheet import Sheet
 from app.first_run.steps import ComputerStep, WelcomeStep
 from app.language.words import later, say
 from app.theme.theme import Theme
@@ -15,7 +16,7 @@ from app.widgets import enter
 _NEXT = (later("Look at this computer"), later("Choose a model"), later("Start chatting"))
 
 
-class Tour(QScrollArea):
+class Tour(QWidget):
     """came: to the step of this number. over: it is finished or was skipped."""
 
     came = Signal(int)
@@ -23,47 +24,46 @@ class Tour(QScrollArea):
 
     def __init__(self, theme: Theme, choice: ModelStep, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWidgetResizable(True)
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # its buttons come into sight by themselves
         self.step = 0
         self.setAccessibleName(say("Welcome tour"))
-        page = QWidget(self)
-        page.setObjectName("page")
-        inner = QWidget(page)
-        inner.setMaximumWidth(720)
+        self.setObjectName("page")
+        page, inner = _column(self)
         self.welcome = WelcomeStep(theme, inner)
         self.computer = ComputerStep(inner)
         self.choice = choice
         self._steps = (self.welcome, self.computer, choice)
         self._where = QLabel(inner)
         self._where.setObjectName("muted")
-        self.back = QPushButton(say("Back"), inner)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(28, 20, 28, 8)
+        column.setSpacing(16)
+        column.addWidget(self._where)
+        for each in self._steps:
+            column.addWidget(each)
+        self.sheet = Sheet(page, self)
+        self._foot, foot = _column(self)
+        self.back = QPushButton(say("Back"), foot)
         self.back.clicked.connect(lambda: self.show_step(self.step - 1))
-        self.skip = QPushButton(say("Skip the tour"), inner)
+        self.skip = QPushButton(say("Skip the tour"), foot)
         self.skip.setObjectName("quiet")
         self.skip.clicked.connect(self.over.emit)
-        self.next = QPushButton(inner)
+        self.next = QPushButton(foot)
         self.next.setObjectName("primary")
         self.next.clicked.connect(self._on)
-        row = QHBoxLayout()
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(28, 8, 28, 24)
         row.setSpacing(8)
         for widget in (self.next, self.back, self.skip):
             row.addWidget(widget)
         row.addStretch(1)
-        column = QVBoxLayout(inner)
-        column.setContentsMargins(28, 20, 28, 24)
-        column.setSpacing(16)
-        column.addStretch(1)
-        column.addWidget(self._where)
-        for each in self._steps:
-            column.addWidget(each)
-        column.addLayout(row)
-        column.addStretch(2)
-        outer = QHBoxLayout(page)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(inner, 1)
-        outer.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.setWidget(page)
+        self.sheet.verticalScrollBar().rangeChanged.connect(self._beside)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addStretch(1)
+        whole.addWidget(self.sheet)
+        whole.addWidget(self._foot)
+        whole.addStretch(2)
         self.show_step(0)
 
     def show_step(self, step: int) -> None:
@@ -75,7 +75,7 @@ class Tour(QScrollArea):
         self.next.setText(say(_NEXT[step]))
         self.back.setVisible(step > 0)
         self.skip.setVisible(step + 1 < len(self._steps))
-        self.verticalScrollBar().setValue(0)
+        self.sheet.verticalScrollBar().setValue(0)
         self.next.setFocus()
         self.came.emit(step)
 
@@ -83,9 +83,27 @@ class Tour(QScrollArea):
         if not enter.pressed(self, event):
             super().keyPressEvent(event)
 
+    @Slot(int, int)
+    def _beside(self, _least: int, most: int) -> None:
+        """The buttons stay below the left edge of the page, whose scroll bar takes room."""
+        self._foot.setContentsMargins(0, 0, self.sheet.verticalScrollBar().sizeHint().width() if most else 0, 0)
+
     @Slot()
     def _on(self) -> None:
         if self.step + 1 < len(self._steps):
             self.show_step(self.step + 1)
         else:
             self.over.emit()
+
+
+def _column(parent: QWidget) -> tuple[QWidget, QWidget]:
+    """A widget, and one in its middle that is no wider than one likes to read."""
+    outer = QWidget(parent)
+    outer.setObjectName("page")
+    inner = QWidget(outer)
+    inner.setMaximumWidth(720)
+    row = QHBoxLayout(outer)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(inner, 1)
+    row.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    return outer, inner

@@ -31,7 +31,7 @@ from app.preferences import Preferences
 from app.settings.appearance import Appearance
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
-from app.settings.scores import Scores
+from app.settings.scores import Scores, moved
 from app.settings.shared import SharedPage
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -270,7 +270,11 @@ class SettingsDialog(QDialog):
 
     def _picture(self) -> None:
         t1, t2 = self._value("t1"), self._value("t2")
-        self.scores.show_model(self._card, str(self._value("dial")), t1, t2)
+        dial = str(self._value("dial"))
+        self.scores.show_model(self._card, dial, t1, t2)
+        pushed = moved(self._card, dial, t1, t2)
+        for cut in ("t1", "t2"):
+            self.editors[cut].explain(pushed.get(cut, ""))
 
     @Slot()
     def _scope_chosen(self) -> None:

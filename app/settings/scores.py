@@ -59,8 +59,7 @@ class ScorePicture(QWidget):
         top = max(self._bars[1:], default=1.0) * 1.15 or 1.0
         wide = area.width() / max(1, len(self._bars))
         for at, count in enumerate(self._bars):
-            middle = (at + 0.5) / len(self._bars)
-            tier = _TIERS[(middle > self._cuts[0]) + (middle > self._cuts[1])]
+            tier = _TIERS[self.tier(at)]
             high = min(1.0, count / top) * area.height()
             painter.fillRect(
                 QRectF(area.left() + at * wide, area.bottom() - high, max(1.0, wide - 1), high), QColor(p.tiers[tier])
@@ -77,6 +76,11 @@ class ScorePicture(QWidget):
         foot = QRectF(area.left(), area.bottom() + 2, area.width(), self.height() - area.bottom() - 2)
         painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, say("important"))
         painter.drawText(foot, Qt.AlignmentFlag.AlignRight, say("unimportant"))
+
+    def tier(self, bar: int) -> int:
+        """What becomes of a bar's experts: 0 full, 1 coarse, 2 skipped. The first one's score is 0: always full."""
+        middle = (bar + 0.5) / len(self._bars)
+        return (middle > self._cuts[0]) + (middle > self._cuts[1]) if bar else 0
 
     def labels(self) -> list[tuple[str, float, float]]:
         """Of each cut: its words, where it is, and where its words begin: beside it, but never on the other's."""
@@ -188,3 +192,16 @@ def cuts_of(card: api.ModelCard, dial: str, t1: float | None, t2: float | None) 
     low = t1 if t1 is not None else own.t1 if t2 is None else min(own.t1, t2)
     high = t2 if t2 is not None else max(own.t2, low)
     return low, high
+
+
+def moved(card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> dict[str, str]:
+    """Of 't1' and 't2' the one that nobody chose and that the other has pushed away from the dial's: a note."""
+    cuts = cuts_of(card, dial, t1, t2) if card is not None else None
+    if card is None or card.calibration is None or cuts is None or dial == "exact":
+        return {}
+    own, (low, high) = card.calibration.dials[dial], cuts
+    if t1 is None and low != own.t1:
+        return {"t1": say("With T2 at {value}, T1 is {value} too: it is never above T2.", value=f"{low:g}")}
+    if t2 is None and high != own.t2:
+        return {"t2": say("With T1 at {value}, T2 is {value} too: it is never below T1.", value=f"{high:g}")}
+    return {}

@@ -45,6 +45,11 @@ def points(scale: float = 1.0) -> float:
     return BASE_POINTS * scale * _percent / 100
 
 
+def pixels(side: int) -> int:
+    """Of an icon that is `side` pixels wide beside text of the base size: it grows and shrinks with the text."""
+    return round(side * _percent / 100)
+
+
 def text(scale: float = 1.0, weight: QFont.Weight = QFont.Weight.Normal) -> QFont:
     """The face for prose and controls at `scale` times the base size."""
     return QFont(_face(points(scale), weight))

@@ -8,9 +8,10 @@ from PySide6.QtCore import QByteArray, QRectF, QSize, Qt
 from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
+from app.theme import fonts
 from engine import resources
 
-_SIZES = (16, 20)
+_SIZES = (12, 15, 18, 20)  # beside text of the base size
 _MARK_SIZES = (16, 24, 32, 48, 64, 128)  # of the application's own icon
 
 
@@ -32,11 +33,16 @@ def pixmap(name: str, colour: str, size: int, scale: float = 1.0) -> QPixmap:
     return picture
 
 
-@lru_cache(maxsize=256)
 def icon(name: str, colour: str, disabled: str = "") -> QIcon:
     """The icon `name` for buttons and menus, in every size and for screens of pixel ratio 1 and 2."""
+    sizes = _MARK_SIZES if name == "underhill" else tuple(map(fonts.pixels, _SIZES))
+    return _made(name, colour, disabled, sizes)
+
+
+@lru_cache(maxsize=256)
+def _made(name: str, colour: str, disabled: str, sizes: tuple[int, ...]) -> QIcon:
     made = QIcon()
-    for size in _MARK_SIZES if name == "underhill" else _SIZES:
+    for size in sizes:
         for scale in (1.0, 2.0):
             made.addPixmap(pixmap(name, colour, size, scale))
             if disabled:

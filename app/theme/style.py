@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from app.theme import fonts
 from app.theme.tokens import Palette
 from engine import resources
 
@@ -10,6 +11,7 @@ def style_sheet(p: Palette) -> str:
     """Qt style sheet for every standard control; widgets that paint themselves read the palette instead."""
     arrow = resources.path("icons", "drop-arrow.svg").as_posix()
     tick = resources.path("icons", "tick-dark.svg" if p.dark else "tick-light.svg").as_posix()
+    px = fonts.pixels
     return f"""
 QWidget {{ color: {p.text}; }}
 QMainWindow, QDialog, QWidget#page {{ background: {p.window}; }}
@@ -39,11 +41,12 @@ QToolButton {{ background: transparent; border: 1px solid transparent; border-ra
 QToolButton:hover {{ background: {p.hover}; }}
 QToolButton:pressed, QToolButton:checked {{ background: {p.pressed}; }}
 QToolButton:focus {{ border-color: {p.accent}; }}
-QToolButton#latest {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 16px; }}
+QToolButton#latest {{ background: {p.surface}; border: 1px solid {p.border};
+  border-radius: {px(16)}px; }}
 QToolButton#latest:focus {{ border-color: {p.accent}; }}
 QToolButton#latest:hover {{ background: {p.hover}; }}
 QToolButton::menu-indicator {{ image: none; }}
-QToolButton#send {{ background: {p.accent}; border-radius: 17px; padding: 0; }}
+QToolButton#send {{ background: {p.accent}; border-radius: {px(17)}px; padding: 0; }}
 QToolButton#send:hover {{ background: {p.accent_hover}; }}
 QToolButton#send:focus {{ border-color: {p.text}; }}
 QToolButton#send:disabled {{ background: {p.pressed}; }}
@@ -58,13 +61,13 @@ QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus {{ border
 QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{
   color: {p.muted}; background: {p.window}; }}
 QComboBox::drop-down {{ border: 0; width: 26px; }}
-QComboBox::down-arrow {{ image: url("{arrow}"); width: 14px; height: 14px; }}
+QComboBox::down-arrow {{ image: url("{arrow}"); width: {px(14)}px; height: {px(14)}px; }}
 QComboBox QAbstractItemView {{ background: {p.surface}; border: 1px solid {p.border};
   selection-background-color: {p.hover}; selection-color: {p.text}; outline: 0; }}
 QComboBox QAbstractItemView::item:disabled {{ color: {p.muted}; }}
 QSpinBox::up-button, QSpinBox::down-button, QDoubleSpinBox::up-button, QDoubleSpinBox::down-button {{ width: 0; }}
 QCheckBox {{ spacing: 8px; border: 1px solid transparent; border-radius: 5px; padding: 2px; outline: 0; }}
-QCheckBox::indicator {{ width: 15px; height: 15px; border: 1px solid {p.muted}; border-radius: 4px;
+QCheckBox::indicator {{ width: {px(15)}px; height: {px(15)}px; border: 1px solid {p.muted}; border-radius: 4px;
   background: {p.surface}; }}
 QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; image: url("{tick}"); }}
 QCheckBox:disabled {{ color: {p.muted}; }}

@@ -22,7 +22,7 @@ from app.transcript.blocks import CODE_HEAD, BlockView
 from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, NOTE, MessageItem
 from app.transcript.selection import Selection
 
-CHEVRON = 22.0  # width that the mark of a line takes which can be unfolded
+CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
@@ -74,7 +74,7 @@ def paint_message(
         room = foot_rect(item, column, buttons)
         if item.told:
             _chevron(painter, "chevron-down" if item.unfolded else "chevron-right", room, palette)
-            room.setLeft(CHEVRON)
+            room.setLeft(fonts.pixels(CHEVRON))
         painter.setFont(fonts.text(0.86))
         painter.setPen(QColor(palette.muted))
         metrics = QFontMetricsF(painter.font())
@@ -114,13 +114,14 @@ def _fold(painter: QPainter, item: MessageItem, view: BlockView, palette: Palett
     painter.setPen(QColor(palette.muted))
     name = "chevron-right" if item.folded else "chevron-down"
     _chevron(painter, name, QRectF(0, view.top, 22, view.height), palette)
-    painter.drawText(QRectF(CHEVRON, view.top, 400, view.height), _LEFT, item.thought_line())
+    painter.drawText(QRectF(fonts.pixels(CHEVRON), view.top, 400, view.height), _LEFT, item.thought_line())
 
 
 def _chevron(painter: QPainter, name: str, line: QRectF, palette: Palette) -> None:
     """At the beginning of a line that can be unfolded."""
-    mark = pixmap(name, palette.muted, 16, painter.device().devicePixelRatioF())
-    painter.drawPixmap(QPointF(line.left(), line.center().y() - 8), mark)
+    side = fonts.pixels(16)
+    mark = pixmap(name, palette.muted, side, painter.device().devicePixelRatioF())
+    painter.drawPixmap(QPointF(line.left(), line.center().y() - side / 2), mark)
 
 
 def _bubble(painter: QPainter, item: MessageItem, column: float, palette: Palette) -> None:

@@ -25,6 +25,7 @@ from app.language.words import say
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.render.split import without_thought
+from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView, Workshop
@@ -93,7 +94,7 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.erase.connect(self.erase)
         self._latest = IconButton(theme, "chevron-down", say("Go to the end"), self, "End")
         self._latest.setObjectName("latest")
-        self._latest.setFixedSize(32, 32)
+        self._latest.setFixedSize(fonts.pixels(32), fonts.pixels(32))
         self._latest.clicked.connect(self.go_to_end)
         self._latest.hide()
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
@@ -299,7 +300,7 @@ class TranscriptView(QAbstractScrollArea):
         if width_in(self) != self.layout_.column:
             self._unfolded.measure(width_in(self))
             self.layout_.reflow(width_in(self))
-        self._latest.move(self.width() // 2 - 16, self.height() - 44)
+        self._latest.move((self.width() - self._latest.width()) // 2, self.height() - self._latest.height() - 12)
         self.arrange()
 
     # ---- painting ---------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ class About(QDialog):
         self.setWindowTitle(say("About Underhill"))
         number = version()
         mark = QLabel(self)
-        mark.setPixmap(pixmap("underhill", "", 56, self.devicePixelRatioF()))
+        mark.setPixmap(pixmap("underhill", "", fonts.pixels(56), self.devicePixelRatioF()))
         name = QLabel(f"Underhill {number}".rstrip(), self)
         name.setFont(fonts.text(1.5, name.font().Weight.DemiBold))
         words = QLabel(say("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self)

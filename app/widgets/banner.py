@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.language.words import say, sentences
+from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
@@ -133,7 +134,7 @@ class Banner(QFrame):
         p = self._theme.palette
         colour = {"error": p.danger, "warning": p.warning, "info": p.accent}[self._level]
         name = "info" if self._level == "info" else "alert"
-        self._icon.setPixmap(pixmap(name, colour, 20, self.devicePixelRatioF()))
+        self._icon.setPixmap(pixmap(name, colour, fonts.pixels(20), self.devicePixelRatioF()))
 
 
 class Banners(QWidget):

@@ -142,7 +142,7 @@ class ChatDelegate(QStyledItemDelegate):
             elif isinstance(row, Section):
                 self._folder(painter, rect, row)
             else:
-                inside = 32 if row.folder_id is not None and not row.pinned else 0
+                inside = 2 * fonts.pixels(15) + 2 if row.folder_id is not None and not row.pinned else 0
                 going_on = row.id in model.answering | model.fresh
                 room = rect.adjusted(10 + inside, 0, -24 if going_on else -8, 0)
                 self._line(painter, room, row.title, self._theme.palette.text)
@@ -190,13 +190,14 @@ class ChatDelegate(QStyledItemDelegate):
     def _folder(self, painter: QPainter, rect: QRect, row: Section) -> None:
         muted = self._theme.palette.muted
         name = "chevron-down" if row.open else "chevron-right"
-        middle = rect.center().y() - 7
+        side = fonts.pixels(15)
+        middle = rect.center().y() - side // 2
         scale = painter.device().devicePixelRatioF()
-        painter.drawPixmap(rect.left() + 4, middle, pixmap(name, muted, 15, scale))
-        painter.drawPixmap(rect.left() + 21, middle, pixmap("folder", muted, 15, scale))
+        painter.drawPixmap(rect.left() + 4, middle, pixmap(name, muted, side, scale))
+        painter.drawPixmap(rect.left() + 6 + side, middle, pixmap("folder", muted, side, scale))
         count = str(row.count)
         width = QFontMetrics(fonts.text(0.86)).horizontalAdvance(count) + 6
-        self._line(painter, rect.adjusted(42, 0, -8 - width, 0), row.title, self._theme.palette.text)
+        self._line(painter, rect.adjusted(12 + 2 * side, 0, -8 - width, 0), row.title, self._theme.palette.text)
         self._line(painter, QRect(rect.right() - 6 - width, rect.top(), width + 4, rect.height()), count, muted,
                    fonts.text(0.86))  # fmt: skip
 

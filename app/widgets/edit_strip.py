@@ -6,6 +6,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.language.words import say
+from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
@@ -46,4 +47,4 @@ class EditStrip(QFrame):
 
     @Slot()
     def _tint(self) -> None:
-        self._icon.setPixmap(pixmap("edit", self._theme.palette.muted, 15, self.devicePixelRatioF()))
+        self._icon.setPixmap(pixmap("edit", self._theme.palette.muted, fonts.pixels(15), self.devicePixelRatioF()))

@@ -7,7 +7,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QProgressBar,
     QPushButton,
@@ -21,8 +20,10 @@ from app.models import Models
 from app.theme import fonts
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.widgets.elided import ElidedButton, ElidedLabel
 from app.widgets.format import percent, size, time_left
 from app.widgets.icon_button import IconButton
+from app.widgets.plain import plain_entry, plain_tip
 
 
 class Header(QFrame):
@@ -47,16 +48,15 @@ class Header(QFrame):
         self._models = known
         self.sidebar = IconButton(theme, "sidebar", say("Show or hide the list of chats"), self, "Ctrl+B")
         self.sidebar.setCheckable(True)
-        self.model = QPushButton(say("No model"), self)
+        self.model = ElidedButton(say("No model"), self)
         self.model.setObjectName("model")
-        self.model.setToolTip(say("Choose a model") + "  (Ctrl+M)")
         self.menu = QMenu(self.model)
         self.menu.setLayoutDirection(self.layoutDirection())
         self.menu.setToolTipsVisible(True)
         self.menu.aboutToShow.connect(self.fill_menu)
         self.model.setMenu(self.menu)
         self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron goes to the right of the name
-        self.state = QLabel(self)
+        self.state = ElidedLabel(self)
         self.state.setObjectName("muted")
         self.cancel = QPushButton(say("Cancel"), self)
         self.cancel.setObjectName("quiet")
@@ -120,7 +120,8 @@ class Header(QFrame):
         title = m.card.title if m.card is not None else say("Choose a model")
         if m.state == models.LOADING:
             title = _short(m.wanted)
-        self.model.setText(title)
+        self.model.setText(plain_entry(title))
+        self.model.setToolTip("\n".join(dict.fromkeys((title, say("Choose a model")))) + "  (Ctrl+M)")
         self.model.setAccessibleName(say("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
         self.thinking.setVisible(m.state == models.READY and m.card is not None and m.card.thinking)
@@ -141,6 +142,7 @@ class Header(QFrame):
                 models.STOPPED: say("The engine has stopped"),
             }
             self.state.setText(words.get(m.state, ""))
+        self.state.setToolTip(plain_tip(self.state.text()))
 
     def show_offline(self, offline: bool, by_environment: bool) -> None:
         """Whether Underhill stays away from the network, and what says so."""

@@ -5,12 +5,16 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Slot
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from app.theme import fonts
 from app.theme.icons import icon
 from app.theme.theme import Theme
 
 
 class IconButton(QToolButton):
-    """name: of the icon. label: accessible name and tooltip. shortcut: written into the tooltip."""
+    """name: of the icon. label: accessible name and tooltip. shortcut: written into the tooltip.
+
+    size: in pixels, beside text of the base size.
+    """
 
     def __init__(
         self, theme: Theme, name: str, label: str, parent: QWidget | None = None, shortcut: str = "", size: int = 18
@@ -18,7 +22,7 @@ class IconButton(QToolButton):
         super().__init__(parent)
         self._theme = theme
         self._name = name
-        self.setIconSize(QSize(size, size))
+        self.setIconSize(QSize(fonts.pixels(size), fonts.pixels(size)))
         self.set_label(label, shortcut)
         self._tint()
         theme.changed.connect(self._tint)

@@ -62,7 +62,7 @@ class Sidebar(QFrame):
         self._folders: list[Folder] = []
         self.fill_menu: Callable[[QMenu], object] = lambda menu: None
         mark = QLabel(self)
-        mark.setPixmap(pixmap("underhill", "", 26, self.devicePixelRatioF()))
+        mark.setPixmap(pixmap("underhill", "", fonts.pixels(26), self.devicePixelRatioF()))
         name = QLabel("Underhill", self)
         name.setFont(fonts.text(1.15, name.font().Weight.DemiBold))
         head = QHBoxLayout()

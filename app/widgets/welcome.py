@@ -7,9 +7,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
-    QPushButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -17,6 +15,7 @@ from PySide6.QtWidgets import (
 from app.language.words import later, say, sentences
 from app.theme import fonts
 from app.theme.icons import pixmap
+from app.widgets.example import Example
 
 SMALL = (
     later("Hello! Who are you?"),
@@ -44,7 +43,7 @@ class Welcome(QScrollArea):
         page = QWidget(self)
         page.setObjectName("page")
         mark = QLabel(page)
-        mark.setPixmap(pixmap("underhill", "", 64, self.devicePixelRatioF()))
+        mark.setPixmap(pixmap("underhill", "", fonts.pixels(64), self.devicePixelRatioF()))
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = QLabel(page)
         self._title.setFont(fonts.text(1.75, self._title.font().Weight.DemiBold))
@@ -52,14 +51,12 @@ class Welcome(QScrollArea):
         self._note.setObjectName("muted")
         self._plan = QLabel(page)
         self._plan.setObjectName("muted")
-        self._examples = [QPushButton(page) for _ in SMALL]
+        self._examples = [Example(page) for _ in SMALL]
         grid = QGridLayout()
         grid.setSpacing(10)
         grid.setColumnStretch(0, 1)
         grid.setColumnStretch(1, 1)
         for number, button in enumerate(self._examples):
-            button.setObjectName("example")
-            button.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Preferred)  # as tall as its neighbour
             button.clicked.connect(self._clicked)
             grid.addWidget(button, number // 2, number % 2)
         inner = QWidget(page)
@@ -93,22 +90,10 @@ class Welcome(QScrollArea):
         self._plan.setVisible(bool(plan))
         for button, example in zip(self._examples, map(say, SMALL if small else LARGE)):
             button.setProperty("prompt", example)
-            button.setText(_wrapped(example))
+            button.setText(example)
             button.setAccessibleName(say("Ask: {question}", question=example))
             button.setVisible(bool(model))
 
     @Slot()
     def _clicked(self) -> None:
         self.asked.emit(str(self.sender().property("prompt")))
-
-
-def _wrapped(text: str, width: int = 28) -> str:
-    """Two lines where one would be too long for a button, which does not wrap by itself."""
-    if sum(2 if sign > "\u2e80" else 1 for sign in text) <= width:
-        return text
-    middle = len(text) // 2
-    comma = text.find("，") + 1
-    if comma:
-        return f"{text[:comma]}\n{text[comma:]}"
-    space = text.rfind(" ", 0, middle + 8)
-    return f"{text[:space]}\n{text[space + 1 :]}" if space > 0 else f"{text[:middle]}\n{text[middle:]}"

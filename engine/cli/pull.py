@@ -12,6 +12,7 @@ from engine.cli.output import ProgressBar, gb, millions, say
 from engine.hub import library
 from engine.hub.remote.control import Control
 from engine.hub.remote.meter import Progress
+from engine.hub.remote.retry import Wait
 from engine.session.offers import outline_facts
 from engine.session.pills import Pills
 from engine.session.pull import look, look_patiently, pull
@@ -20,15 +21,21 @@ from engine.session.pull import look, look_patiently, pull
 def run(args: argparse.Namespace) -> int:
     """Download and import; run again after an interruption, it goes on where it stopped."""
     bar = ProgressBar(sys.stderr.isatty())
-    told = ""
+    told: tuple[str, int] | None = None
     coming = False
 
+    def waiting(wait: Wait | None) -> None:
+        """Said once, not every second."""
+        nonlocal told
+        now = (wait.reason, wait.number) if wait else None
+        if wait and wait.left and now != told:
+            say(str(wait))
+        told = now
+
     def arriving(progress: Progress) -> None:
-        nonlocal told, coming
+        nonlocal coming
         coming = progress.done < progress.total
-        if progress.waiting and progress.waiting != told:
-            say(progress.waiting)
-        told = progress.waiting
+        waiting(progress.waiting)
         bar.report("Downloading", progress.done, progress.total)
 
     def importing(phrase: str, done: int, total: int) -> None:
@@ -36,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
             bar.report(phrase, done, total)
 
     with connected(args) as hub:
-        outline = look_patiently(lambda: look(hub, args.repo, args.revision, args.gguf, args.top), Control(), say)
+        outline = look_patiently(lambda: look(hub, args.repo, args.revision, args.gguf, args.top), Control(), waiting)
         say(
             f"{outline.repo}: {millions(outline.parameters)} parameters, "
             f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "

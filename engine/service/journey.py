@@ -106,7 +106,7 @@ class Journey:
             outline = look_patiently(
                 lambda: look(hub, t.repo, t.revision, t.gguf, t.top),
                 self._control,
-                lambda waiting: self._say(text=waiting, force=True),
+                lambda wait: self._say(text=str(wait), force=True),
             )
             self._control.hold()
             self._say(revision=outline.commit, total=outline.download_bytes, force=True)
@@ -120,7 +120,7 @@ class Journey:
     def _arriving(self, progress: Progress) -> None:
         self._fetching = progress.done < progress.total
         if not self._control.paused and self._fetching:
-            text = progress.waiting or "Downloading"
+            text = str(progress.waiting or "Downloading")
             self._say(text=text, done=progress.done, total=progress.total, rate=progress.rate, left=progress.eta)
 
     def _importing(self, phrase: str, done: int, total: int) -> None:

@@ -16,7 +16,7 @@ from engine.hub.remote.download import discard, download, folder_of, was_passing
 from engine.hub.remote.errors import HubError
 from engine.hub.remote.meter import Progress
 from engine.hub.remote.outline import Outline, read_outline
-from engine.hub.remote.retry import Patience, Retry
+from engine.hub.remote.retry import Patience, Retry, Wait
 from engine.hub.remote.streaming import hindrance, opened
 from engine.models.families import is_known, read_spec
 from engine.session import preflight
@@ -36,8 +36,8 @@ def look(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int =
     return outline
 
 
-def look_patiently(look: Callable[[], Outline], control: Control, tell: Callable[[str], object]) -> Outline:
-    """What `look` gives, tried again after a while where that may help. tell: hears what is waited for.
+def look_patiently(look: Callable[[], Outline], control: Control, tell: Callable[[Wait], object]) -> Outline:
+    """What `look` gives, tried again after a while where that may help. tell: as of Retry.
 
     Raises UnderhillError: CANCELLED, and what `look` raises at last.
     """

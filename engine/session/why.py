@@ -68,7 +68,7 @@ def _from_memory(pace: Pace) -> str:
 
 def _size(nbytes: float) -> str:
     """For a sentence."""
-    return budget.size(int(nbytes))
+    return f"{nbytes / 1e3:.0f} kB" if nbytes < 1e6 else budget.size(int(nbytes))
 
 
 def _share(part: float) -> str:

@@ -2105,6 +2105,16 @@
             <translation>需要从磁盘读取的专家中：</translation>
         </message>
         <message>
+            <location filename="../../app/settings/scores.py"></location>
+            <source>With T2 at {value}, T1 is {value} too: it is never above T2.</source>
+            <translation>T2 为 {value} 时，T1 也为 {value}：T1 从不高于 T2。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/scores.py"></location>
+            <source>With T1 at {value}, T2 is {value} too: it is never below T1.</source>
+            <translation>T1 为 {value} 时，T2 也为 {value}：T2 从不低于 T1。</translation>
+        </message>
+        <message>
             <location filename="../../app/settings/shared.py"></location>
             <source>Access token</source>
             <translation>访问令牌</translation>
@@ -5470,8 +5480,13 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/retry.py"></location>
-            <source>{sentence} Trying again in {pause} s.</source>
-            <translation>{sentence}{pause} 秒后重试。</translation>
+            <source>{reason} Trying again in {left} s.</source>
+            <translation>{reason}{left} 秒后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/retry.py"></location>
+            <source>{reason} Trying again.</source>
+            <translation>{reason}正在重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/revision.py"></location>
@@ -5715,8 +5730,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} is cut short: {name2} ends at {size} of {size2} bytes.</source>
-            <translation>{name} 不完整：{name2} 应在第 {size} 字节结束，而文件只有 {size2} 字节。</translation>
+            <source>{name} is cut short: it should have {start} bytes and has {size}.</source>
+            <translation>{name} 不完整：应有 {start} 字节，实有 {size} 字节。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>

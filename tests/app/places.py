@@ -94,6 +94,7 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
     for step in range(3):
         tour.show_step(step)
         qtbot.waitUntil(lambda step=step: step == 0 or underhill.first_run.probe.computer is not None)
+        settle(qtbot, window)
         yield f"tour: step {step + 1}", window
     window.show_chat()
 

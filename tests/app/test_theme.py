@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QTextLayout
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.theme import fonts
-from app.theme.icons import pixmap
+from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
 from app.theme.tokens import DARK, LIGHT, Palette
 from engine import resources
@@ -67,3 +67,13 @@ def test_chinese_japanese_and_korean_can_be_shown(theme: Theme) -> None:
         layout.createLine()
         layout.endLayout()
         assert all(0 not in run.glyphIndexes() for run in layout.glyphRuns())
+
+
+def test_icons_grow_with_the_text() -> None:
+    fonts.set_percent(150)
+    try:
+        assert fonts.pixels(20) == 30
+        assert {27, 30} <= {size.width() for size in icon("copy", "#000000").availableSizes()}
+    finally:
+        fonts.set_percent(100)
+    assert icon("copy", "#000000").availableSizes()[0].width() == 12

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -113,6 +113,8 @@ def _lacks(widget: QWidget) -> tuple[str, str]:
         return widget.text(), _short(width, widget.sizeHint().width(), height, widget.minimumSizeHint().height())
     if isinstance(widget, QAbstractButton) and widget.text():
         hint = widget.sizeHint()
+        if widget.hasHeightForWidth():  # its words wrap
+            hint = QSize(widget.minimumSizeHint().width(), widget.heightForWidth(width))
         return widget.text(), _short(width, hint.width(), height, hint.height())
     if isinstance(widget, QComboBox) and widget.currentText():
         option = QStyleOptionComboBox()

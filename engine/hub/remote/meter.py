@@ -8,6 +8,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from engine.hub.remote.retry import Wait
+
 WINDOW = 10.0  # seconds over which the rate is taken: steady enough to read, quick enough to believe
 STEP = 0.25  # seconds between samples
 
@@ -16,7 +18,7 @@ STEP = 0.25  # seconds between samples
 class Progress:
     """Bytes. rate: bytes a second now. eta: seconds still to go, None where nothing moves.
 
-    waiting: what a file is waiting for and for how long, in sentences; '' while bytes of all arrive.
+    waiting: what a file is waiting for and how long still; None while bytes of all arrive.
     """
 
     done: int
@@ -25,7 +27,7 @@ class Progress:
     eta: float | None
     files_done: int
     files: int
-    waiting: str = ""
+    waiting: Wait | None = None
 
 
 class Meter:
@@ -37,7 +39,7 @@ class Meter:
         self._total, self._files = total, files
         self._done = self._fetched = self._files_done = 0
         self._samples: deque[tuple[float, int]] = deque([(clock(), 0)])
-        self._waiting: dict[str, str] = {}
+        self._waiting: dict[str, Wait] = {}
 
     def had(self, nbytes: int) -> None:
         """So many bytes were here already; negative: they turned out to be wrong."""
@@ -57,10 +59,10 @@ class Meter:
         with self._lock:
             self._files_done += 1
 
-    def wait(self, name: str, sentence: str) -> None:
+    def wait(self, name: str, wait: Wait) -> None:
         """Something is in a file's way; forgotten when its next byte arrives."""
         with self._lock:
-            self._waiting[name] = sentence
+            self._waiting[name] = wait
 
     def progress(self) -> Progress:
         """Right now."""
@@ -70,7 +72,7 @@ class Meter:
             passed = self._clock() - then
             rate = (self._fetched - before) / passed if passed > 0 else 0.0
             eta = (self._total - self._done) / rate if rate > 0 else None
-            waiting = next(iter(self._waiting.values()), "")
+            waiting = next(iter(self._waiting.values()), None)
             return Progress(self._done, self._total, rate, eta, self._files_done, self._files, waiting)
 
     def _sample(self) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,11 +22,34 @@ class Patience:
     longest: float = 600.0  # seconds; who asks for more than that is told to the user instead
 
 
-class Retry:
-    """The tries of one thing. tell: hears what is waited for, and how long."""
+@dataclass(frozen=True)
+class Wait:
+    """reason: what is in the way, a sentence. left: whole seconds until the next try; 0 while it is under way.
 
-    def __init__(self, patience: Patience, control: Control, tell: Callable[[str], object]) -> None:
-        self._patience, self._control, self._tell = patience, control, tell
+    number: which wait of one thing this is, from 1: that it counts down makes no other of it.
+    """
+
+    reason: str
+    left: int
+    number: int = 1
+
+    def __str__(self) -> str:
+        """For a person."""
+        return f"{self.reason} Trying again in {self.left:d} s." if self.left else f"{self.reason} Trying again."
+
+
+class Retry:
+    """The tries of one thing. tell: hears what is waited for, every second of it, and when the next try begins."""
+
+    def __init__(
+        self,
+        patience: Patience,
+        control: Control,
+        tell: Callable[[Wait], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._patience, self._control, self._tell, self._clock = patience, control, tell, clock
+        self._waits = 0
         self._failed = 0
 
     def moved(self) -> None:
@@ -41,5 +66,10 @@ class Retry:
         pause = min(patience.most, patience.first * 2 ** (self._failed - 1))
         # apart from each other, so that several files do not come back all at once
         pause = max(asked, pause * random.uniform(0.8, 1.2))
-        self._tell(f"{error.sentence} Trying again in {pause:.0f} s.")
-        self._control.sleep(pause)
+        self._waits += 1
+        until = self._clock() + pause
+        while (left := until - self._clock()) > 0 and not self._control.interrupted:
+            self._tell(Wait(error.sentence, max(1, math.floor(left + 0.5)), self._waits))
+            self._control.sleep(min(1.0, left))
+        if not self._control.interrupted:
+            self._tell(Wait(error.sentence, 0, self._waits))

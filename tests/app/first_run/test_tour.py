@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -19,6 +19,7 @@ from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import BUILTIN, SENTENCE
 from tests.app.fake_hub import GPT_OSS, QWEN
+from tests.app.places import settle
 
 
 @pytest.fixture(autouse=True)
@@ -211,3 +212,21 @@ def test_what_is_sent_can_be_read_on_the_first_page(qtbot: QtBot, launch: Launch
 def test_gpt_oss_is_no_alternative_where_it_is_no_quicker(qtbot: QtBot, launch: Launch) -> None:
     tour = chosen(qtbot, launch(new=True))
     assert GPT_OSS.repo not in tour.choice.entries
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 780), (900, 600), (640, 480), (1600, 1400)])
+def test_the_buttons_of_every_step_are_in_sight(qtbot: QtBot, launch: Launch, width: int, height: int) -> None:
+    underhill = launch(new=True)
+    tour = chosen(qtbot, underhill)
+    underhill.window.resize(width, height)
+    for step in range(3):
+        tour.show_step(step)
+        settle(qtbot, underhill.window)
+        for button in (tour.next, tour.back):
+            place = button.rect().translated(button.mapTo(tour, QPoint()))
+            assert button.isHidden() or tour.rect().contains(place)
+        page = tour.sheet.widget()
+        assert tour.sheet.verticalScrollBar().maximum() == max(0, page.height() - tour.sheet.height())
+        if height == 1400:
+            assert tour.sheet.height() == page.height()  # nothing scrolls where there is room
+            assert tour.next.mapTo(tour, QPoint()).y() < page.height() + tour.sheet.y() + 60

@@ -243,8 +243,11 @@ def test_the_scores_show_what_the_dial_and_cuts_by_hand_do(qtbot: QtBot, launch:
     box.setCurrentIndex(box.findData("balanced"))  # its own cuts again
     assert dialog.scores.picture._cuts == [0.5, 0.8]
     assert underhill.window._preferences.engine == {}
+    type_into(qtbot, dialog, "t2", "0.3")
+    assert "it is never above T2" in dialog.editors["t1"].explanation
     box.setCurrentIndex(box.findData("exact"))
     assert "100 %" in dialog.scores.picture.accessibleDescription()
+    assert not dialog.editors["t1"].explanation
     dialog.reject()
 
 

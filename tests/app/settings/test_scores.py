@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.settings.scores import ScorePicture
+from app.settings.scores import ScorePicture, moved
 from app.theme.theme import Theme
+from tests.app.settings.test_dialog import DIALS, SCORES, with_scores
 
 
 @pytest.mark.parametrize("cuts", [(1.0, 1.0), (0.0, 0.0), (0.5, 0.51), (0.2, 0.8)])
@@ -22,3 +23,21 @@ def test_the_words_of_the_two_cuts_never_stand_on_each_other(
     assert first >= 0
     assert first + wide < second
     assert second + wide <= 400
+
+
+def test_the_first_expert_is_drawn_as_it_runs_whatever_the_cuts(qtbot: QtBot, theme: Theme) -> None:
+    picture = ScorePicture(theme)
+    qtbot.addWidget(picture)
+    picture.show_scores(SCORES, 0.0, 0.5)
+    assert [picture.tier(bar) for bar in (0, 1, 24, 25, 49)] == [0, 1, 1, 2, 2]
+    assert with_scores(DIALS).calibration.shares(0.0, 0.5)[0] > 0.0  # type: ignore[union-attr]
+
+
+def test_a_cut_that_the_other_pushes_says_so() -> None:
+    card = with_scores(DIALS)  # Balanced cuts at 0.5 and 0.8
+    assert moved(card, "balanced", None, 0.6) == {}
+    assert moved(card, "balanced", None, 0.3) == {"t1": "With T2 at 0.3, T1 is 0.3 too: it is never above T2."}
+    assert moved(card, "balanced", 0.9, None) == {"t2": "With T1 at 0.9, T2 is 0.9 too: it is never below T1."}
+    assert moved(card, "balanced", 0.2, 0.3) == {}
+    assert moved(card, "exact", None, 0.3) == {}
+    assert moved(None, "balanced", None, 0.3) == {}

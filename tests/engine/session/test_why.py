@@ -30,3 +30,7 @@ def test_a_prompt_and_slower_kernels() -> None:
     assert "which gives 1.9 GB a second" in why(replace(prompt, waiting=0.9, read=1.9e9))
     assert why(replace(prompt, prompt_tokens=0.0)) == "Reading the prompt."
     assert why(replace(READY, native=False)).endswith("The slower torch kernels compute.")
+
+
+def test_little_is_told_in_small_units() -> None:
+    assert "every token reads 147 kB from the disk" in why(replace(READY, waiting=0.5, read=1.47e6, misses=40.0))

@@ -22,7 +22,7 @@ from engine.hub.remote.control import Control
 from engine.hub.remote.download import discard, download, folder_of
 from engine.hub.remote.meter import Meter, Progress
 from engine.hub.remote.outline import read_outline
-from engine.hub.remote.retry import Patience
+from engine.hub.remote.retry import Patience, Wait
 from engine.store.lock import FileLock
 from tests.engine.hub.remote.conftest import QUICK
 from tests.engine.hub.remote.fetching import contents
@@ -129,7 +129,7 @@ def test_a_pause_closes_the_connections_and_loses_nothing(hub: Hub, server: HubS
 def test_a_pause_that_is_over_at_once_is_no_failure(hub: Hub, server: HubServer, folder: Path) -> None:
     control, outline = Control(), read_outline(hub, "tiny/moe")
     server.faults = [Fault("model-0", cut=20_000, stall=600, times=2)]
-    said: list[str] = []
+    said: list[Wait | None] = []
     with ThreadPoolExecutor(1) as thread:
         running = thread.submit(
             download, hub, outline, folder, control, lambda p: said.append(p.waiting), Patience(tries=1)
@@ -196,8 +196,8 @@ def test_a_rate_a_person_can_believe() -> None:
     assert (said.done, said.rate, said.eta) == (6_000, 500, 8)
     now += 60
     assert meter.progress().rate < 10
-    meter.wait("a", "The hub is busy.")
-    assert meter.progress().waiting
+    meter.wait("a", Wait("The hub is busy.", 5))
+    assert str(meter.progress().waiting) == "The hub is busy. Trying again in 5 s."
     meter.fetched("b", 1)
     assert meter.progress().waiting
     meter.fetched("a", 1)

@@ -102,7 +102,7 @@ def test_it_waits_as_long_as_the_hub_asks_and_not_for_hours(hub: Hub, server: Hu
     assert sum(SHARD in r.path for r in server.requests[before:]) == 1
     said: list[str] = []
     server.faults = [Fault(SHARD, status=429, headers={"Retry-After": "1"}, times=1)]
-    download(hub, outline, tmp_path / "d" / "moe", report=lambda p: said.append(p.waiting), patience=QUICK)
+    download(hub, outline, tmp_path / "d" / "moe", report=lambda p: said.append(str(p.waiting)), patience=QUICK)
     assert any("too many requests" in text and "in 1 s" in text for text in said)
 
 

@@ -1,0 +1,48 @@
+"""Words that end in … where there is no room for all of them; their tooltip has to say them whole."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
+
+_LEAST = 8  # average letters of a button
+
+
+class ElidedButton(QPushButton):
+    """Gives its words up before others are pushed out."""
+
+    def __init__(self, text: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(text, parent)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    def minimumSizeHint(self) -> QSize:
+        """Some letters."""
+        hint, metrics = self.sizeHint(), self.fontMetrics()
+        spare = metrics.horizontalAdvance(self.text()) - _LEAST * metrics.averageCharWidth()
+        return QSize(hint.width() - max(0, spare), hint.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionButton()
+        self.initStyleOption(option)
+        lacking = self.sizeHint().width() - self.width()
+        if lacking > 0:
+            wide = self.fontMetrics().horizontalAdvance(self.text()) - lacking
+            option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, wide)
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+
+
+class ElidedLabel(QLabel):
+    """A line that takes what room is left."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setFont(self.font())
+        painter.setPen(self.palette().windowText().color())
+        room = self.contentsRect()
+        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, int(self.alignment() | Qt.TextFlag.TextSingleLine), words)
