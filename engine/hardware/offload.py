@@ -26,6 +26,7 @@ PINNED = 6e9  # bytes a second to a card, and
 OWN = 150e9  # those of its own memory, where they were not measured: of slow laptops
 SHARE = 0.6  # of its own memory's rate, what kernels over packed weights would reach
 HANDOVER = 5e-5  # seconds a layer in which activations go from one to the other and back
+LAUNCHES = 4e-5  # seconds a layer until the card has been told what to compute: ten kernels or so
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class _Parts:
         else:
             host += others / expert_rate(machine, model, 8) + HANDOVER * model.moe_layers
         disk = misses * (1 - self.here) * active / reading_rate(machine, model, tier)
-        taken = {"disk": disk, "link": link, "host": host, "device": device + layers}
+        taken = {"disk": disk, "link": link, "host": host, "device": device + layers + LAUNCHES * model.moe_layers}
         computing = taken["host"] + taken["device"]  # one after the other: a layer waits for the one before it
         stages = (disk, link, computing)
         longest = max(stages)

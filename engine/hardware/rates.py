@@ -18,7 +18,12 @@ def settled(then: float, now: float) -> float:
     """The rate to expect after a short look, where it was another for longer before: the middle of both, for each of
     them swings; but what it is now where that is far beside.
     """
-    return math.sqrt(then * now) if then / SLOWER <= now <= then * FASTER else now
+    return now if changed(then, now) else math.sqrt(then * now)
+
+
+def changed(then: float, now: float) -> bool:
+    """Whether two rates of the same thing are so far from each other that no swing explains it."""
+    return not then / SLOWER <= now <= then * FASTER
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.hardware.facts import ModelFacts, Seen
 from engine.hardware.machine import Machine
 from engine.hardware.plan import Plan, dial_of, seen_again
+from engine.hardware.rates import changed
 from engine.hardware.speed import expected, figure, reading_rate, token_costs
 from engine.store.atomic import replace_file
 
@@ -25,7 +26,9 @@ LEAST_MISSES, MOST_CORRECTION = 0.02, 20.0
 
 @dataclass(frozen=True)
 class Conditions:
-    """Under which it was seen: what was seen holds for the same alone. share: of the experts' bytes in memory."""
+    """Under which it was seen: what was seen holds for the same alone. share: of the experts' bytes in memory. rate:
+    bytes a second of the disk, or of memory where all are there, that it was expected to have.
+    """
 
     tier: int
     dense: str
@@ -33,6 +36,7 @@ class Conditions:
     isa: str
     threads: int
     share: float
+    rate: float
 
     def like(self, other: Conditions) -> bool:
         """Whether what was seen under one holds under the other."""
@@ -63,7 +67,9 @@ class Decoded:
 def conditions(machine: Machine, model: ModelFacts, plan: Plan, dial: str) -> Conditions:
     """Those of a plan."""
     share = min(1.0, plan.cache_bytes / model.expert_bytes[plan.tier])
-    return Conditions(plan.tier, plan.dense, dial, machine.isa if model.native else "torch", plan.threads, share)
+    disk = machine.reading(plan.direct).disk_rate_at(model.record_bytes[plan.tier])
+    rate = machine.memory_rate if share >= 1 else disk
+    return Conditions(plan.tier, plan.dense, dial, machine.isa if model.native else "torch", plan.threads, share, rate)
 
 
 def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Decoded) -> tuple[Seen, str]:
@@ -99,11 +105,15 @@ def recalled(
 
 
 def read(store: Path, now: Conditions) -> Seen | None:
-    """What was seen of the model in this store under such conditions; None: nothing, or the file is damaged."""
+    """What was seen of the model in this store under such conditions; None: nothing, or the file is damaged.
+
+    Of an expectation that was made with quite another rate, nothing is corrected: the rate may have been what was off.
+    """
     try:
         found = json.loads((store / FILE).read_text(encoding="utf-8"))
         then = Conditions(**found["conditions"])
-        seen = Seen(float(found["misses"]), float(found["correction"]))
+        alike = not changed(float(then.rate), now.rate)
+        seen = Seen(float(found["misses"]), float(found["correction"]) if alike else 1.0)
         holds = then.like(now)
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -59,7 +59,7 @@ def main() -> None:
 
 def print_cards(models: Mapping[str, ModelFacts], values: Mapping[str, object], disk: str, chip: str) -> None:
     """A row for each model and memory, a column for each card."""
-    print("| model | memory | no card | " + " | ".join(f"{card} GB" for card in CARDS[1:]) + " |")
+    print("| model | memory | no card | " + " | ".join(f"{card} GB" for card in CARDS if card) + " |")
     print("|---|---|" + "---|" * len(CARDS))
     for name, model in models.items():
         for ram in RAM:

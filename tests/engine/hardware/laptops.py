@@ -12,7 +12,9 @@ from engine.hardware.machine import GB, Gpu, Machine, Memory
 RAM = (8, 16, 32, 64)  # GB
 DISKS = {"HDD": 0.15e9, "SATA": 0.5e9, "NVMe 1.5": 1.5e9, "NVMe 3": 3e9, "NVMe 7": 7e9}  # bytes per second
 CHIPS = {"4 cores": (4, 25e9), "8 cores": (8, 45e9), "12 cores": (12, 80e9)}  # cores, memory's bytes per second
-CARDS = (0, 4, 6, 8, 12, 16, 24)  # GB of graphics memory
+# By GB of graphics memory, its bytes a second: of GeForce RTX laptop cards as their maker states it (3050, 4050, 4060,
+# 4080, 4090, 5090).
+CARDS = {0: 0.0, 4: 192e9, 6: 192e9, 8: 256e9, 12: 432e9, 16: 576e9, 24: 896e9}
 TAKEN = 0.5 * GB  # of it, by the screen and other programs
 LINK = 12e9  # bytes a second to it
 USED = 0.3  # of the memory, by other programs
@@ -26,11 +28,10 @@ def laptop(ram: int, disk: str, chip: str) -> Machine:
 
 
 def with_card(machine: Machine, gigabytes: int, unified: bool = False) -> Machine:
-    """The same with a graphics card of so much memory, the faster the larger; 0: without one."""
+    """The same with a graphics card of so much memory; 0: without one."""
     if not gigabytes:
         return machine
-    own = (150 + 15 * gigabytes) * 1e9
-    free = int(gigabytes * GB - TAKEN)
+    own, free = CARDS.get(gigabytes, CARDS[4]), int(gigabytes * GB - TAKEN)
     return replace(machine, gpus=(Gpu("Card", gigabytes * GB, free, LINK, LINK / 2, own, unified),))
 
 

@@ -76,8 +76,17 @@ def test_it_is_kept_beside_the_store_for_the_same_conditions_alone(tmp_path: Pat
         assert read(tmp_path, dataclasses.replace(HERE, **change)) is None  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(("rate", "correction"), [(0.9, 0.8), (1.5, 0.8), (0.1, 1.0), (9.0, 1.0)])
+def test_what_was_expected_with_quite_another_rate_corrects_nothing(
+    tmp_path: Path, rate: float, correction: float
+) -> None:
+    """A disk that gave a tenth for a moment, just when the model was opened, says nothing of the plan."""
+    keep(tmp_path, HERE, verified.Seen(0.6, 0.8))
+    assert read(tmp_path, dataclasses.replace(HERE, rate=rate * HERE.rate)) == verified.Seen(0.6, correction)
+
+
 def test_all_in_memory_is_another_matter_than_nearly_all() -> None:
-    nearly = Conditions(4, "int8", "exact", "avx2", 8, 0.95)
+    nearly = Conditions(4, "int8", "exact", "avx2", 8, 0.95, 1e9)
     assert not nearly.like(dataclasses.replace(nearly, share=1.0))
 
 
