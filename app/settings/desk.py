@@ -38,6 +38,7 @@ class SettingsDesk(QObject):
         self._conversation, self._preferences, self._reload = conversation, remembered, reload
         self._dialog: SettingsDialog | None = None
         self._stale = False  # something takes effect when the model is loaded again
+        self._page = 0  # that was open last
         known.loaded.connect(self._fresh)
 
     @Slot()
@@ -63,6 +64,7 @@ class SettingsDesk(QObject):
         if last is not None:
             self._took(last)
         dialog.need_reload(self._stale)
+        dialog.show_page(self._page)
         self._models.ask(api.AskChoices, self._choices)
         dialog.open()
         return dialog
@@ -76,6 +78,8 @@ class SettingsDesk(QObject):
 
     @Slot()
     def _over(self) -> None:
+        if self._dialog is not None:
+            self._page = self._dialog.page
         self._dialog = None
         self._shared.end()
         self._models.changed.disconnect(self._tell)

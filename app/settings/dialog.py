@@ -159,6 +159,11 @@ class SettingsDialog(QDialog):
         if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
 
+    @property
+    def page(self) -> int:
+        """The number of the page that is open."""
+        return self._list.currentRow()
+
     def show_page(self, number: int) -> None:
         """Open a page: 0 Appearance, then the groups in their order."""
         self._list.setCurrentRow(number)
