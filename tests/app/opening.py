@@ -1,4 +1,4 @@
-"""Measures how long a long chat takes to open: `python -m tests.app.opening [MESSAGES]`."""
+"""Measures how long a long chat takes to open in a window that stands: `python -m tests.app.opening [MESSAGES]`."""
 
 from __future__ import annotations
 

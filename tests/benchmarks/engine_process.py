@@ -1,32 +1,75 @@
 """The engine's own process as the window starts it, its threads bearing their names for the system, too.
 
-    python -m tests.benchmarks.engine_process [--silent] PID
+    python -m tests.benchmarks.engine_process [--switch FOLDER] PID
 
---silent: nothing leaves it but what ends a command, as if a terminal had it: no text, no telemetry.
+--switch: what it says can be switched off and on, see `Switch`; while it is off nothing leaves it but what ends a
+command, as if a terminal had it: no text, no telemetry.
 """
 
 from __future__ import annotations
 
+import json
+import mmap
 import sys
 import threading
+import time
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
 from engine import api
 from engine.apart import child
 
 PROGRAM = ("-m", "tests.benchmarks.engine_process")
-SILENT = (*PROGRAM, "--silent")
 COMPUTING = "underhill-model"  # the threads that do so, all of them by the name of the one that starts them
 
 
-class Silent(child.Mouth):
-    """Sends only what ends a command."""
+class Switch:
+    """A byte in a folder that both processes see. when: what is written of the last answer, at its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._times = folder / "times.json"
+        path = folder / "switch"
+        if not path.exists():
+            path.write_bytes(b"\x01")
+        with path.open("r+b") as file:
+            self._byte = mmap.mmap(file.fileno(), 1)
+
+    @property
+    def on(self) -> bool:
+        """Does the engine speak?"""
+        return self._byte[0] == 1
+
+    def turn(self, on: bool) -> None:
+        """From now on."""
+        self._byte[0] = on
+
+    def keep(self, times: list[tuple[float, int]]) -> None:
+        """When tokens were told, by time.perf_counter, and how many."""
+        self._times.write_text(json.dumps(times), encoding="utf-8")
+
+    def kept(self) -> list[tuple[float, int]]:
+        """What was kept last."""
+        return [(at, count) for at, count in json.loads(self._times.read_text(encoding="utf-8"))]
+
+
+class Switched(child.Mouth):
+    """Says all or little, and notes when tokens come."""
+
+    switch: Switch
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._times: list[tuple[float, int]] = []
+        super().__init__(stream)
 
     def say(self, event: api.Event) -> None:
-        """As a Mouth, of what ends a command."""
-        if isinstance(event, api.TERMINAL):
+        """As a Mouth; while it is switched off, of what ends a command."""
+        if isinstance(event, api.TextDelta):
+            self._times.append((time.perf_counter(), len(event.token_ids)))
+        if isinstance(event, api.Done) and isinstance(event.result, api.Stats):
+            self.switch.keep(self._times)
+            self._times = []
+        if self.switch.on or isinstance(event, api.TERMINAL):
             super().say(event)
 
 
@@ -39,7 +82,8 @@ def name_thread(frame: FrameType, event: str, argument: Any) -> None:
 
 
 if __name__ == "__main__":
-    if "--silent" in sys.argv:
-        child.Mouth = Silent  # type: ignore[misc]
+    if "--switch" in sys.argv:
+        Switched.switch = Switch(Path(sys.argv[sys.argv.index("--switch") + 1]))
+        child.Mouth = Switched  # type: ignore[misc]
     threading.setprofile(name_thread)
     child.main(int(sys.argv[-1]))

@@ -1,19 +1,24 @@
-"""What the window costs the engine: decode speed with all panels open against the engine alone, answers in turn.
+"""What the window costs the engine: decode speed with all panels open and without, in turns within each answer.
 
-    python -m tests.benchmarks.window [--groups 6] [--tokens 900] [--same] [--json]
+    python -m tests.benchmarks.window [--pairs 12] [--tokens 900] [--same] [--json]
 
 The built-in model with a third of its experts in memory, the same question and seed each time, on the Exact dial, so
 that every answer has the same words: it is asked hot, with a seed that makes it go on, where it else ends after some
-hundred tokens. Each engine is a process of its own: the window's, and one like it that nobody watches and that sends
-nothing but the end of its answers, as the command line has it. The one whose turn it is not is frozen, so that nothing
-it does for itself gets in between. In turns: alone, window, window, alone. The window paints offscreen unless
-QT_QPA_PLATFORM says otherwise. --same: the window's turns are answers of the engine alone, too.
+hundred tokens. One engine, in its own process as always; while it answers, what it says is switched on and off every
+TURN seconds. Off, nothing leaves it, as if a command line had it, and the window sleeps. When it has been switched off,
+the window first does what it has left to do; that time counts for neither. Two answers make a pair, the second of which
+begins with the other turn, so that both turns have the same tokens. The window paints offscreen unless QT_QPA_PLATFORM
+says otherwise. As often as it has come to paint in the answers before (app/pace.py), it paints to the end.
+--same: switched off at the first word for good, which tells what the method makes up.
 
-Speeds are of decoding by the engine's own clock. resolution: two standard errors of the slowdown, from how the first
-and the last answer of each group differ; a slowdown smaller than that is not told from none. Beside it stands the time
-of processors that the window takes, which other programs disturb less: as a part of what all cores can do, and by
-thread, in milliseconds a second; and what the threads of its engine take that do not compute, beside those of the one
-alone.
+Why one engine: two processes of the same engine and model differed by 8 % for as long as they lived.
+
+slowdown: what the tokens a second lack beside the window. resolution: two standard errors of it, from how the pairs
+differ; a slowdown smaller than that is not told from none. rise: what a token takes of processor time beside the
+window, all threads of both processes together, above what it takes without, with a resolution of its own; where the
+engine keeps all cores busy it is the slowdown, and other programs disturb it less. Beside them stands the time of
+processors that the window takes: as a part of what all cores can do, and by thread, in milliseconds a second; and what
+the threads of the engine take that do not compute, in both turns.
 
 Exit code 1: the window takes more than BAR of the cores, or the slowdown is more than BAR beyond doubt.
 """
@@ -24,7 +29,6 @@ import argparse
 import json
 import math
 import os
-import signal
 import statistics
 import sys
 import tempfile
@@ -32,11 +36,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.assembly import Underhill
@@ -45,9 +50,11 @@ from engine.apart import parent
 from engine.hub.home import HOME
 from tests.app.homes import lived_in
 from tests.benchmarks import threads
-from tests.benchmarks.engine_process import COMPUTING, PROGRAM, SILENT
+from tests.benchmarks.engine_process import COMPUTING, PROGRAM, Switch
 
-GROUPS = 6  # of four answers
+PAIRS = 12
+WARM = 3  # answers before them, in which the cache fills and the window finds its pace
+TURN, LEFT = 0.4, 0.03  # seconds of a turn; in which the window has nothing left to do
 BAR = 0.02  # of the speed, and of the cores
 TOKENS = 900
 QUESTION = "Tell me a story about a brave dog."
@@ -57,34 +64,62 @@ RESTING, LOOK = 0.02, 0.5  # of a core that an engine takes at most when it has 
 
 
 @dataclass(frozen=True)
-class Answered:
-    """speed: tokens a second. seconds: in all. window, engine: seconds of processor time by thread."""
+class Turn:
+    """began, ended: by time.perf_counter. window, engine: processor time by thread meanwhile, in seconds."""
 
-    speed: float
-    tokens: int
-    seconds: float
+    began: float
+    ended: float
     window: Counter[str]
     engine: Counter[str]
 
 
+@dataclass
+class Spent:
+    """All turns of one kind in the answers of a pair. told: tokens, of which seconds are the time."""
+
+    told: int = 0
+    seconds: float = 0.0
+    window: Counter[str] = field(default_factory=Counter)
+    engine: Counter[str] = field(default_factory=Counter)
+
+    def add(self, turn: Turn, times: list[tuple[float, int]]) -> None:
+        """times: when tokens were told, and how many; a turn counts where it is within the answer."""
+        if turn.began < times[0][0] or turn.ended > times[-1][0]:
+            return
+        self.told += sum(count for at, count in times if turn.began < at <= turn.ended)
+        self.seconds += turn.ended - turn.began
+        self.window += turn.window
+        self.engine += turn.engine
+
+    @property
+    def speed(self) -> float:
+        """Tokens a second."""
+        return self.told / self.seconds
+
+    @property
+    def price(self) -> float:
+        """Processor time of a token."""
+        return (self.window.total() + self.engine.total()) / self.told
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two answers of the same words. alone: without the window. tokens: of one of them."""
+
+    alone: Spent
+    beside: Spent
+    tokens: int
+
+
 class Engine:
-    """A process that answers; notes the figures of every answer."""
+    """A process that answers; notes the end of every answer."""
 
-    def __init__(self, program: tuple[str, ...], on_event: Callable[[api.Event], None] | None = None) -> None:
-        self.last: api.Stats | None = None
+    def __init__(self, folder: Path, on_event: Callable[[api.Event], None]) -> None:
+        self.stats: api.Stats | None = None
+        self.begun = threading.Event()  # an answer has
+        self.ended = threading.Event()
         self._on_event = on_event
-        self._ended = threading.Event()
-        self.apart = parent.Apart(self._hear, program)
-
-    def ask(self, command: api.Command) -> None:
-        """Send it and wait for its end."""
-        self._ended.clear()
-        self.apart.send(command)
-        self._ended.wait()
-
-    def let(self, run: bool) -> None:
-        """Freeze it, or let it go on."""
-        os.kill(self.apart.pid, signal.SIGCONT if run else signal.SIGSTOP)
+        self.apart = parent.Apart(self._hear, (*PROGRAM, "--switch", str(folder)))
 
     def spent(self) -> Counter[str]:
         """Seconds of processor time by thread."""
@@ -94,26 +129,26 @@ class Engine:
         if isinstance(event, api.Failed):
             print(event.sentence, event.cause, file=sys.stderr)
             os._exit(2)
+        if isinstance(event, api.TextDelta):
+            self.begun.set()
         if isinstance(event, api.Done) and isinstance(event.result, api.Stats):
-            self.last = event.result
-        if self._on_event is not None:
-            self._on_event(event)
-        if isinstance(event, api.TERMINAL):
-            self._ended.set()
+            self.stats = event.result
+            self.ended.set()
+        self._on_event(event)
 
 
 def main() -> int:
-    """Print the medians and their ratio."""
+    """Print what the pairs say."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--groups", type=int, default=GROUPS)
+    parser.add_argument("--pairs", type=int, default=PAIRS)
     parser.add_argument("--tokens", type=int, default=TOKENS)
     parser.add_argument("--same", action="store_true")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="underhill-window-") as folder:
         os.environ[HOME] = str(Path(folder) / "data")
-        answers = measure(Path(folder), options.groups, dict(SAMPLING, max_tokens=options.tokens), options.same)
-    found = compared(answers)
+        pairs = measure(Path(folder), options.pairs, dict(SAMPLING, max_tokens=options.tokens), options.same)
+    found = compared(pairs)
     if options.json:
         print(json.dumps(found))
     else:
@@ -123,101 +158,135 @@ def main() -> int:
     return 0 if found["window_share_of_cores"] <= BAR and beyond_doubt <= BAR else 1
 
 
-def compared(answers: list[Answered]) -> dict[str, float]:
-    """Of groups of four: alone, window, window, alone."""
-    groups = [answers[at : at + 4] for at in range(0, len(answers), 4)]
+def compared(pairs: list[Pair]) -> dict[str, float]:
+    """Slowdown, rise and shares, with what they can tell."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    ratios = [math.log((b.speed + c.speed) / (a.speed + d.speed)) for a, b, c, d in groups]
-    same = [math.log(d.speed / a.speed) for a, _, _, d in groups]  # deviates sqrt(2) times as much as a ratio
-    slowdown = 1 - math.exp(statistics.mean(ratios))
-    resolution = 2 * math.sqrt(statistics.mean(x * x for x in same) / 2 / len(groups))
-    alone, beside = ([x for g in groups for x in (g[i], g[j])] for i, j in ((0, 3), (1, 2)))
+    alone, beside = [p.alone for p in pairs], [p.beside for p in pairs]
+    speeds = [math.log(p.beside.speed / p.alone.speed) for p in pairs]
+    prices = [math.log(p.beside.price / p.alone.price) for p in pairs]
     share = sum(b.window.total() for b in beside) / sum(b.seconds for b in beside) / cores
     figures = {
         "alone_tokens_per_second": statistics.median(a.speed for a in alone),
         "with_window_tokens_per_second": statistics.median(b.speed for b in beside),
-        "tokens_of_an_answer": statistics.median(b.tokens for b in beside),
-        "slowdown": slowdown, "resolution": resolution, "bar": BAR,
-        "lowest_ratio": math.exp(min(ratios)), "highest_ratio": math.exp(max(ratios)),
-        "lowest_ratio_of_same": math.exp(min(same)), "highest_ratio_of_same": math.exp(max(same)),
-        "window_share_of_cores": share, "share_to_bar": share / BAR, "groups": len(groups),
+        "tokens_of_an_answer": statistics.median(p.tokens for p in pairs),
+        "slowdown": 1 - math.exp(statistics.mean(speeds)), "resolution": doubt(speeds), "bar": BAR,
+        "lowest_ratio": math.exp(min(speeds)), "highest_ratio": math.exp(max(speeds)),
+        "rise": math.exp(statistics.mean(prices)) - 1, "resolution_of_rise": doubt(prices),
+        "cores_busy_alone": sum(a.engine.total() for a in alone) / sum(a.seconds for a in alone),
+        "window_share_of_cores": share, "share_to_bar": share / BAR, "pairs": len(pairs),
     }  # fmt: skip
     figures |= {f"window: {name}, ms/s": ms for name, ms in by_thread(beside, lambda x: x.window).items()}
-    own, others = by_thread(beside, lambda x: x.engine), by_thread(alone, lambda x: x.engine)
-    for name in sorted({*own, *others} - {COMPUTING}):
-        figures |= {f"its engine: {name}, ms/s": own[name], f"engine alone: {name}, ms/s": others[name]}
+    watched, single = by_thread(beside, lambda x: x.engine), by_thread(alone, lambda x: x.engine)
+    for name in sorted({*watched, *single} - {COMPUTING}):
+        figures |= {f"engine beside it: {name}, ms/s": watched[name], f"engine alone: {name}, ms/s": single[name]}
     return {name: round(value, 4) for name, value in figures.items()}
 
 
-def by_thread(answers: list[Answered], of: Callable[[Answered], Counter[str]]) -> Counter[str]:
+def doubt(values: list[float]) -> float:
+    """Two standard errors of their mean."""
+    return 2 * statistics.stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.inf
+
+
+def by_thread(turns: list[Spent], of: Callable[[Spent], Counter[str]]) -> Counter[str]:
     """Milliseconds a second, the most first."""
-    seconds, total = sum(a.seconds for a in answers), sum(map(of, answers), Counter[str]())
+    seconds, total = sum(t.seconds for t in turns), sum(map(of, turns), Counter[str]())
     return Counter({name: 1000 * s / seconds for name, s in total.most_common() if 1000 * s / seconds >= 0.05})
 
 
-def measure(folder: Path, groups: int, sampling: dict[str, float], same: bool) -> list[Answered]:
-    """Answers in groups of four: alone, window, window, alone."""
+def measure(folder: Path, count: int, sampling: dict[str, float], same: bool) -> list[Pair]:
+    """So many pairs."""
     application = QApplication([])
+    switch = Switch(folder)
     engines: list[Engine] = []
 
     def start(on_event: Callable[[api.Event], None]) -> api.Engine:
-        engines.append(Engine(PROGRAM, on_event))
+        engines.append(Engine(folder, on_event))
         return engines[-1].apart
 
     underhill = Underhill(application, lived_in(folder / "window"), start)
+    (engine,) = engines
     window, talk = underhill.window, underhill.conversation
     window._preferences.engine = dict(CHOSEN)
     talk.sampling = dict(sampling)
     window.resize(1280, 900)
     underhill.open()
-    talk.finished.connect(lambda _: application.exit())  # quit() would close the window, too
+    over = QTimer(singleShot=True, interval=round(1000 * TURN))
+    over.timeout.connect(application.exit)  # quit() would close the window, too
 
     def until(condition: Callable[[], bool]) -> None:
         while not condition():
             application.processEvents()
             time.sleep(0.001)
 
-    def rests(engine: Engine) -> bool:
+    def rests() -> bool:
         before, end = engine.spent().total(), time.monotonic() + LOOK
         until(lambda: time.monotonic() > end)
         return engine.spent().total() - before < RESTING * LOOK
 
-    until(lambda: underhill.models.state == "ready")
-    watched, single = engines[0], Engine(SILENT)
-    single.ask(api.LoadModel("load", "builtin", dict(CHOSEN)))
-    assert window.live.shown
+    def finish_up() -> None:
+        """What the window has left to do."""
+        quiet = time.monotonic()
+        while time.monotonic() < quiet + LEFT:
+            worked = time.thread_time()
+            application.processEvents()
+            if time.thread_time() - worked > LEFT / 100:
+                quiet = time.monotonic()
+            time.sleep(0.001)
 
-    def alone() -> None:
-        single.ask(api.Generate("alone", (api.Message("user", QUESTION),), dict(sampling)))
+    def turn(beside: bool) -> Turn:
+        spent, own, began = engine.spent(), threads.own(), time.perf_counter()
+        if beside:
+            switch.turn(not same)
+            over.start()
+            application.exec()  # as the window runs
+        else:
+            engine.ended.wait(TURN)
+        ended = time.perf_counter()
+        switch.turn(False)
+        made = Turn(began, ended, threads.own() - own, engine.spent() - spent)
+        if beside:
+            finish_up()
+        return made
 
-    def beside() -> None:
+    def answer(beside: bool) -> tuple[list[Turn], list[Turn]]:
+        """Turns without the window and with it; beside: this comes first."""
+        until(lambda: not talk.working)
+        engine.begun.clear()
+        engine.ended.clear()
+        switch.turn(True)
         talk.new()
         talk.send(QUESTION)
-        application.exec()  # as the window runs; it returns when the answer has ended
-        assert window.live.figures.isVisible()
+        until(engine.begun.is_set)
+        switch.turn(False)
+        finish_up()
+        found: tuple[list[Turn], list[Turn]] = [], []
+        while not engine.ended.is_set():
+            found[beside].append(turn(beside))
+            beside = not beside
+        return found
 
-    def timed(with_window: bool) -> Answered:
-        engine = watched if with_window and not same else single
+    def pair() -> Pair:
+        alone, beside = Spent(), Spent()
+        for first in (False, True):
+            found = answer(first)
+            for spent, turns in zip((alone, beside), found):
+                for one in turns:
+                    spent.add(one, switch.kept())
+        assert engine.stats is not None
+        return Pair(alone, beside, len(engine.stats.token_ids))
+
+    until(lambda: underhill.models.state == "ready")
+    assert window.live.shown
+    until(rests)
+    switch.turn(True)
+    for _ in range(WARM):
+        talk.new()
+        talk.send(QUESTION)
         until(lambda: not talk.working)
-        (single if engine is watched else watched).let(False)
-        engine.let(True)
-        before, began, own = engine.spent(), time.perf_counter(), threads.own()
-        (beside if engine is watched else alone)()
-        seconds = time.perf_counter() - began
-        assert engine.last is not None
-        return Answered(engine.last.decode_tokens_per_second, len(engine.last.token_ids), seconds,
-                        threads.own() - own, engine.spent() - before)  # fmt: skip
-
-    for engine in (watched, single):
-        until(lambda engine=engine: rests(engine))  # type: ignore[misc]
-    for with_window in (False, True):  # the cache is warm from then on
-        timed(with_window)
-    found = [timed(which) for _ in range(groups) for which in (False, True, True, False)]
-    for engine in (watched, single):
-        engine.let(True)
+    underhill.link.telemetry.disconnect(underhill.pacemaker.take)  # it would see a window that works half of the time
+    found = [pair() for _ in range(count)]
     window.close()
     underhill.close()
-    single.apart.close()
     return found
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QTextDocument
+from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
 from app.render.split import Block
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView
+from app.transcript.column import width_in
 from app.transcript.kept import BOUND, KeptDocuments, cost
 from app.transcript.paint import foot_rect
 from app.transcript.selection import END
@@ -146,6 +148,19 @@ def test_what_streamed_looks_like_what_is_read_back(view: TranscriptView) -> Non
     view.arrange()
     assert [v.block for v in view.items[0].views or ()] == streamed
     assert abs(view.layout_.height - height) < 40
+
+
+def test_room_is_left_for_the_scroll_bar_that_many_messages_will_need(view: TranscriptView, qtbot: QtBot) -> None:
+    """So that they are not laid out a second time when it comes."""
+    wide = width_in(view)
+    view.resize(800, 700)
+    assert width_in(view, 1) == width_in(view) < wide
+    expected = width_in(view, 100)
+    assert expected < width_in(view)
+    view.set_messages(conversation(100))
+    assert view.layout_.column == expected
+    qtbot.waitUntil(view.verticalScrollBar().isVisible)
+    assert width_in(view) == view.layout_.column == expected
 
 
 def test_another_width_lays_out_again(view: TranscriptView) -> None:
