@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 FULL = 0.95  # of what the cache will hold, from which on the speed of an answer says something
 
 
+def is_full(held: int, cache: int, record: int) -> bool:
+    """Whether nearly all of a cache is taken, or no other expert fits: of large ones it may hold ten and a half."""
+    return held >= FULL * cache or held + record > cache
+
+
 class SpeedCheck:
     """One verdict a plan, after tokens enough. Used on the session's thread, once its plan is made."""
 
@@ -37,7 +42,8 @@ class SpeedCheck:
         """An answer begins. It counts where the cache is full: until then much is read that will not be read again."""
         session = self._session
         whole = min(session.plan.cache_bytes, session.facts.expert_bytes[session.plan.tier])
-        self._counts = not self._over and session.runtime.cache.nbytes >= FULL * whole
+        record = session.facts.record_bytes[session.plan.tier]
+        self._counts = not self._over and is_full(session.runtime.cache.nbytes, whole, record)
 
     def prompt_read(self, counters: Counters) -> None:
         """Decoding begins."""

@@ -36,6 +36,7 @@ from engine.hub import library
 from engine.kernels.native import default_threads
 from engine.session import verified
 from engine.session.measured import LARGE
+from engine.session.speed_check import is_full
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import drop_caches
 from tests.benchmarks.cgroup import Group, limited
@@ -49,7 +50,6 @@ from tests.benchmarks.tokens import stream
 
 BUILTIN = "builtin"
 TIER = 4  # bits of the experts of all but the built-in model
-FULL = 0.95  # of what a cache will hold, from which on it counts as full
 FILLING, MOST_FILLS = 16, 40  # tokens decoded in a row until it is; and how often
 LEAST, MOST = 8, 200  # tokens of a turn
 
@@ -99,6 +99,7 @@ class Trial:
         self._context = int(ours.about["context"])
         self._length = 0
         self._segment = LEAST
+        self._record = load_manifest(what.store).specs[0].layout.bytes_for(what.tier)
         self.roofs = Roofs(what.store, what.tier, default_threads())
         self.quiet = Quiet(args.patience)
         self.filled = 0  # tokens decoded until the cache was full
@@ -117,7 +118,7 @@ class Trial:
                 self._prompt()
             turn = self._decode(FILLING)
             self.filled += FILLING
-            if self._ours.held() >= FULL * self._ours.about["cache_bytes"] or (whole and not turn.misses):
+            if is_full(self._ours.held(), self._ours.about["cache_bytes"], self._record) or (whole and not turn.misses):
                 if whole and turn.misses:
                     continue
                 self._segment = max(LEAST, min(MOST, self._context // 4, round(self._args.seconds / turn.per_token)))

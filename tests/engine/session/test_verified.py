@@ -11,6 +11,7 @@ from engine.generation.messages import Message
 from engine.generation.sampling import Sampling
 from engine.hardware.plan import make_plan, seen_again
 from engine.session import Session, verified
+from engine.session.speed_check import is_full
 from engine.session.verified import Conditions, Decoded, judge, keep, read
 from engine.settings import SAMPLING, validated
 from tests.engine.hardware.test_plan import laptop, native, thirty_b, with_settings
@@ -57,6 +58,14 @@ def test_a_speed_that_nobody_reads_along_with_is_corrected_without_a_word() -> N
     assert sentence == ""
     assert seen.correction > 1
     assert "slower" in judge(MACHINE, MODEL, plan, "exact", decoded(20.0, 0.7))[1]
+
+
+def test_a_cache_that_no_other_expert_fits_into_is_full() -> None:
+    assert is_full(10_000, 10_400, 1000)  # ten of ten and four tenths
+    assert is_full(10_000, 10_600, 1000)
+    assert not is_full(9_000, 10_600, 1000)
+    assert is_full(95_000, 100_000, 1000)
+    assert not is_full(94_000, 100_000, 1000)
 
 
 def test_more_misses_than_uniform_routing_has_are_not_believed() -> None:
