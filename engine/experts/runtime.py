@@ -38,13 +38,12 @@ from engine.kernels.activation import Activation
 from engine.kernels.call import Kernel
 from engine.kernels.native import NativeKernel
 from engine.kernels.reference import slots_by_expert
+from engine.kernels.rooms import ROOMS
 
 RouteListener = Callable[[int, Tensor, Tensor], None]
 GivenListener = Callable[[int, Tensor], None]
 PassListener = Callable[[Sequence[int], int], None]
 READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
-
-SMALL_ROOM = 1 << 20  # bytes of a room for what experts give that is kept behind a prompt
 
 
 class ExpertRuntime:
@@ -82,7 +81,6 @@ class ExpertRuntime:
         self._source = source
         self._loader = loader
         self._observer: Observer | None = None
-        self._room: Tensor | None = None
         self._kernels = tuple(kernels)
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
         self._tier = tier
@@ -143,7 +141,7 @@ class ExpertRuntime:
         slots = slots_by_expert(ids.flatten().tolist())
         of_layer = (layer, slots, weights, self._specs[layer], self._tiers[layer], self._thresholds)
         x = x.contiguous()
-        call = Call(x, k, self._room_for(tokens * k, x))
+        call = Call(x, k, ROOMS.like(x, tokens * k, x.shape[1]))
         if self.as_if_missing:
             parted = wants_as_missing(*of_layer)
             self.telemetry.routed(layer, slots, ids, weights)
@@ -171,17 +169,6 @@ class ExpertRuntime:
         high = None if self._thresholds.exact else [want.high for want in run]
         counts = None if tokens == 1 else [len(want.slots) for want in run]
         self.cache.routed(Visit(layer, [want.key.expert for want in run], high, counts, tokens))
-
-    def _room_for(self, slots: int, x: Tensor) -> Tensor:
-        """[slots, H] of whatever values, in the same memory for every layer.
-
-        To have the 32 MB of a long chunk anew from the system, cleared page by page, takes 13 ms (measured).
-        """
-        needed, room = slots * x.shape[1], self._room
-        if room is None or room.numel() < needed or (room.dtype, room.device) != (x.dtype, x.device):
-            with torch.inference_mode(False):  # what is made within it could not be written to outside
-                room = self._room = torch.empty(needed, dtype=x.dtype, device=x.device)
-        return room[:needed].view(slots, -1)
 
     @property
     def native(self) -> NativeKernel | None:
@@ -252,8 +239,8 @@ class ExpertRuntime:
 
     def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
         """These tokens are about to go through the layers, the first at `position`; 0 begins a new sequence."""
-        if len(token_ids) == 1 and self._room is not None and self._room.nbytes > SMALL_ROOM:
-            self._room = None
+        if len(token_ids) == 1:
+            ROOMS.clear()
         if position == 0:
             self.cache.begin_sequence()
         if self.pass_listener is not None:

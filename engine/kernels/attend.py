@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.native import NativeKernel
+from engine.kernels.rooms import ROOMS
 
 BITS = {torch.float32: 32, torch.bfloat16: 16}
 
@@ -74,7 +75,7 @@ def attend_many(
         piece.keys, piece.values, piece.stride, piece.rows = (
             keys.data_ptr(), values.data_ptr(), keys.stride(0), keys.shape[1],
         )  # fmt: skip
-    out = torch.empty((tokens, heads * dim), dtype=torch.float32)
+    out = ROOMS.floats(tokens, heads * dim)
     kernel.attend_many(
         _Span(
             q.data_ptr(), None if sinks is None else sinks.data_ptr(), out.data_ptr(), made, q.stride(0), rows - tokens,

@@ -20,6 +20,7 @@ from engine.kernels.activation import KINDS, Activation
 from engine.kernels.build import SOURCES, library_name
 from engine.kernels.call import Work, check_call
 from engine.kernels.reference import UNITS_AT
+from engine.kernels.rooms import ROOMS
 from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
@@ -310,12 +311,12 @@ class NativeKernel:
             self._library.uh_combine_some(self._context, weights, needed, out, y, k, hidden)
 
     def linear(self, view: View, x: Tensor, y: Tensor | None = None) -> Tensor:
-        """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None makes one.
+        """y [T, rows] = x [T, cols] W^T + bias, float32. y: written and returned; None takes one of ROOMS.
 
         What the view points to is not checked; x and y are. Raises ValueError, UnderhillError(OUT_OF_MEMORY).
         """
         if y is None:
-            y = torch.empty((x.shape[0], view.rows), dtype=torch.float32)
+            y = ROOMS.floats(x.shape[0], view.rows)
         for name, tensor, width in (("x", x, view.cols), ("y", y, view.rows)):
             if tensor.dtype != torch.float32 or tensor.shape != (x.shape[0], width):
                 raise ValueError(f"{name} is {tensor.dtype} {tuple(tensor.shape)}; expected float32 [*, {width}]")
@@ -375,7 +376,7 @@ class NativeKernel:
         weights = weights.to(torch.float32).contiguous()
         if out.dtype != torch.float32 or not out.is_contiguous() or out.dim() != 2 or out.shape[0] != tokens * k:
             raise ValueError(f"out is {out.dtype} {tuple(out.shape)}; expected float32 with {tokens * k} rows")
-        y = torch.empty((tokens, out.shape[1]), dtype=torch.float32)
+        y = ROOMS.floats(tokens, out.shape[1])
         with self._lock:
             self._library.uh_combine(
                 self._context, weights.data_ptr(), out.data_ptr(), y.data_ptr(), tokens, k, out.shape[1]

@@ -136,7 +136,7 @@ class Decoder:
         return self._logits(x if want == "all" else x[-1:])
 
     def _logits(self, x: Tensor) -> Tensor:
-        logits = self._head(self._norm(x))
+        logits = self._head(self._norm(x), own=True)
         if self.spec.logit_multiplier != 1.0:
             logits = logits * self.spec.logit_multiplier
         if self.spec.logit_softcap is not None:

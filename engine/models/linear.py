@@ -68,10 +68,11 @@ class Linear:
         """Matrix and bias for native calls, valid as long as this object lives; None where only torch can read it."""
         return self._view
 
-    def __call__(self, x: Tensor) -> Tensor:
-        """x: [T, in] float32."""
+    def __call__(self, x: Tensor, own: bool = False) -> Tensor:
+        """x: [T, in] float32. own: the result is kept, and does not lie in the rooms that layers share."""
         if self._kernel is not None and self._view is not None and (self._packed is not None or x.shape[0] == 1):
-            return self._kernel.linear(self._view, x.contiguous())
+            y = torch.empty((x.shape[0], self.out_features), dtype=torch.float32) if own else None
+            return self._kernel.linear(self._view, x.contiguous(), y)
         if self._scales is not None:
             y = self._int8(x.bfloat16(), self._scales)
         elif self.kind == "bf16":

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from engine.kernels.rooms import ROOMS
 from engine.models.spec import NormKind, NormSpec
 from engine.models.weights import Weights, vector
 
@@ -18,7 +19,8 @@ def rms(x: Tensor, eps: Tensor, scale: Tensor | None = None) -> Tensor:
     torch.rms_norm does the same in twice as many steps on the CPU, and there are four of these in a layer.
     """
     length = torch.linalg.vector_norm(x, dim=-1, keepdim=True)
-    normed = x * torch.addcmul(eps, length, length, value=1 / x.shape[-1]).rsqrt_()
+    factor = torch.addcmul(eps, length, length, value=1 / x.shape[-1]).rsqrt_()
+    normed = torch.mul(x, factor, out=ROOMS.like(x, *x.shape))
     return normed if scale is None else normed.mul_(scale)
 
 
