@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
-import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError

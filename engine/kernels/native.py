@@ -25,7 +25,7 @@ from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
 from engine.store.layout import ExpertSpec
 
-ABI = 13  # UH_ABI in underhill_kernels.h
+ABI = 14  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
@@ -143,6 +143,7 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     library.uh_pack.restype = None
     library.uh_rows.argtypes, library.uh_rows.restype = (ctypes.POINTER(View), pointer, i32, pointer), None
     library.uh_attend_many.argtypes = (pointer, pointer)
+    library.uh_heads_many.argtypes, library.uh_heads_many.restype = (pointer, pointer), None
     library.uh_play.argtypes = (pointer, pointer, i32, pointer)
     library.uh_combine.argtypes, library.uh_combine.restype = (pointer, *[pointer] * 3, i32, i32, i32), None
     library.uh_combine_some.argtypes, library.uh_combine_some.restype = (pointer, *[pointer] * 4, i32, i32), None
@@ -389,6 +390,11 @@ class NativeKernel:
             failed = self._library.uh_play(self._context, tape.address, tape.length, step.address)
         if failed:
             raise _no_memory()
+
+    def heads_many(self, heads: ctypes.Structure) -> None:
+        """See engine/kernels/heads.py, which makes these."""
+        with self._lock:
+            self._library.uh_heads_many(self._context, ctypes.addressof(heads))
 
     def attend_many(self, span: ctypes.Structure) -> None:
         """See engine/kernels/attend.py, which makes the span. Raises UnderhillError(OUT_OF_MEMORY)."""

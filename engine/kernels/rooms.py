@@ -31,7 +31,7 @@ class Rooms:
         self._lock = threading.RLock()  # a tensor may be collected wherever this thread is
 
     def floats(self, *shape: int) -> Tensor:
-        """float32 of this shape with whatever is in it, contiguous, in ordinary memory. Raises OSError for no memory."""
+        """float32 of this shape with whatever is in it, contiguous, in ordinary memory. Raises OSError for none."""
         count = math.prod(shape)
         needed = FLOAT * count
         if needed < OWN_MAPPING:

@@ -170,8 +170,8 @@ class Heads:
     """What is done to queries, keys and values, in this order; normalizing also after the turning if `norm_last`.
 
     norm: 'head' over every head, 'full' over all queries and over all keys; None: none. clip: at +- clip.
-    rope: cosines and sines [rotary dim / 2]. norm_values: every value head by its RMS. reuse_keys: the values are the
-    keys as they come out of their projection.
+    rope: cosines and sines [rotary dim / 2], of many tokens [T, rotary dim / 2]. norm_values: every value head by its
+    RMS. reuse_keys: the values are the keys as they come out of their projection.
     """
 
     heads: int

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
 from engine.kernels.attend import attend_many
+from engine.kernels.heads import finish_many
+from engine.kernels.native import NativeKernel
+from engine.kernels.rooms import ROOMS
+from engine.kernels.tape import Heads
 from engine.models.attend import attend_one, attend_span
 from engine.models.holding import Holding
 from engine.models.norms import rms, rms_scale
@@ -14,10 +20,6 @@ from engine.models.span import Span
 from engine.models.spec import AttentionSpec
 from engine.models.state import RecurrentState, RowsState
 from engine.models.weights import Linear, Weights, fetch, load_linear
-
-# Bytes of queries and keys that are normed and turned at a time: what is made on the way stays in the nearest caches
-# and is not had anew from the system, cleared page by page, which took longer than all of the arithmetic (measured).
-AT_ONCE = 1 << 19
 
 
 class Attention:
@@ -37,6 +39,12 @@ class Attention:
             self.q_scale, self.k_scale = q, k
             if spec.qk_norm == "head":  # [heads + kv_heads, head_dim]: one product norms both
                 self._qk_scale = torch.cat((q.expand(spec.heads, -1), k.expand(spec.kv_heads, -1)))
+        scaled = spec.qk_norm is not None
+        self.heads = Heads(  # for native calls, which are told of the positions
+            spec.heads, spec.kv_heads, spec.head_dim, spec.qk_norm, spec.qk_norm_eps, spec.qk_norm_after_rope,
+            self.q_scale if scaled else None, self.k_scale if scaled else None, spec.clip_qkv, None,
+            spec.rope is not None and spec.rope.interleaved, spec.v_norm, spec.v is None,
+        )  # fmt: skip
 
     def new_state(self, kv_dtype: torch.dtype) -> RowsState:
         """Empty keys and values."""
@@ -50,26 +58,25 @@ class Attention:
         both = spec.heads + spec.kv_heads
         qk = rows[:, :both]
         v = rows[:, spec.heads : both] if spec.v is None else rows[:, both : both + spec.kv_heads]
-        qk, v = self._prepared_in_parts(qk, v, span)
+        rope = None if spec.rope is None else span.rope(spec.rope)
+        if self._kernel is not None and span.length > 1:
+            v = self._finished(self._kernel, rows, v, rope)
+        else:
+            qk, v = self._prepared(qk, v, rope)
         q, k = qk[:, : spec.heads], qk[:, spec.heads :].transpose(0, 1)
         out = self._attended(q, (k, v.transpose(0, 1)), span, state)
         if spec.gated:
             out = out * rows[:, -spec.heads :].reshape(span.length, -1).sigmoid()
         return self.out(out)
 
-    def _prepared_in_parts(self, qk: Tensor, v: Tensor, span: Span) -> tuple[Tensor, Tensor]:
-        """As `_prepared`, in the place of what is given."""
-        spec, step = self.spec, max(1, AT_ONCE // (qk[0].numel() * qk.itemsize))
-        rope = None if spec.rope is None else span.rope(spec.rope)
-        if spec.v is None or span.length <= step:  # keys that are values as well have to stay as they are
-            return self._prepared(qk, v, rope)
-        for start in range(0, span.length, step):
-            part = slice(start, start + step)
-            given = v[part]
-            qk[part], values = self._prepared(qk[part], given, None if rope is None else rope.of(part))
-            if values is not given:
-                given.copy_(values)
-        return qk, v
+    def _finished(self, kernel: NativeKernel, rows: Tensor, v: Tensor, rope: RopeTable | None) -> Tensor:
+        """As `_prepared`, queries and keys where they lie in `rows`; returns the values."""
+        spec, tokens = self.spec, len(rows)
+        if spec.v is None:
+            v = ROOMS.floats(*v.shape)
+        heads = replace(self.heads, rope=None if rope is None else rope.halves)
+        finish_many(kernel, heads, rows.view(tokens, -1), v.view(tokens, -1))
+        return v
 
     def _prepared(self, qk: Tensor, v: Tensor, rope: RopeTable | None) -> tuple[Tensor, Tensor]:
         """Norms, clipping and rope, in the order of the family."""

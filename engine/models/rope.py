@@ -13,16 +13,15 @@ from engine.models.spec import RopeScaling, RopeSpec
 
 @dataclass(frozen=True)
 class RopeTable:
-    """cos, sin: [T, 1, dim] float32, in the layout of their spec, the sines already signed, factors multiplied in."""
+    """cos, sin: [T, 1, dim] float32, in the layout of their spec, the sines already signed, factors multiplied in.
+    halves: cosines and sines [T, dim / 2], one for each angle.
+    """
 
     cos: Tensor
     sin: Tensor
     dim: int
     interleaved: bool
-
-    def of(self, tokens: slice) -> RopeTable:
-        """The table of some of the tokens."""
-        return RopeTable(self.cos[tokens], self.sin[tokens], self.dim, self.interleaved)
+    halves: tuple[Tensor, Tensor]
 
     def apply(self, x: Tensor) -> Tensor:
         """Rotate the first `dim` of x [T, heads, head_dim] float32; the rest is passed through."""
@@ -45,11 +44,12 @@ def rope_table(spec: RopeSpec, start: int, stop: int, horizon: int) -> RopeTable
     cos, sin = angles.cos(), angles.sin()
     if factor != 1.0:
         cos, sin = cos * factor, sin * factor
+    halves = (cos, sin)
     if spec.interleaved:
         cos, sin = cos.repeat_interleave(2, -1), torch.stack((-sin, sin), -1).flatten(-2)
     else:
         cos, sin = torch.cat((cos, cos), -1), torch.cat((-sin, sin), -1)
-    return RopeTable(cos[:, None], sin[:, None], spec.dim, spec.interleaved)
+    return RopeTable(cos[:, None], sin[:, None], spec.dim, spec.interleaved, halves)
 
 
 def rope_frequencies(spec: RopeSpec, horizon: int) -> tuple[Tensor, float]:

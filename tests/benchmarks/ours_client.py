@@ -98,8 +98,14 @@ class OursAlone:
 
     def prompt(self, tokens: Sequence[int]) -> float:
         """Seconds until an answer to a prompt begins, which starts a sequence of its own."""
+        return self.prompt_read(tokens)[0]
+
+    def prompt_read(self, tokens: Sequence[int]) -> tuple[float, int]:
+        """As `prompt`, and the bytes that were read from disk for it."""
         with self._child.awake():
-            return float(self._child.ask(do="prompt", tokens=list(tokens)))
+            before = self._counters()["bytes_read"]
+            taken = float(self._child.ask(do="prompt", tokens=list(tokens)))
+            return taken, self._counters()["bytes_read"] - before
 
     def expected(self, memory: float, disk: float) -> dict[str, Any]:
         """What its plan would expect at these rates, bytes per second."""

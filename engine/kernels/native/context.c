@@ -49,6 +49,12 @@ int uh_ensure_scratch(uh_context *context, int64_t bytes) {
 
 void *uh_scratch(const uh_context *context, int32_t lane) { return context->lane[lane].scratch.data; }
 
+void uh_heads_many(uh_context *context, const uh_heads *heads) {
+    const int64_t numbers = (int64_t)heads->tokens * (heads->heads + 2 * heads->kv_heads) * heads->dim;
+    const int how = uh_sharing(numbers < UH_SERIAL_NUMBERS, heads->tokens);
+    uh_share(context, how, context->isa->finish_heads, (void *)heads, (heads->tokens + UH_HEADS_TOKENS - 1) / UH_HEADS_TOKENS);
+}
+
 int uh_attend_many(uh_context *context, const uh_span *span) { return context->isa->attend_many(context, span); }
 
 void uh_share(uh_context *context, int how, uh_work work, void *argument, int32_t units) {

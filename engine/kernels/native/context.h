@@ -22,7 +22,7 @@ struct uh_context {
 };
 
 /* Weights times tokens below which waking others costs more than it brings: some 15 us. */
-enum { UH_SERIAL_WEIGHTS = 1 << 19 };
+enum { UH_SERIAL_WEIGHTS = 1 << 19, UH_SERIAL_NUMBERS = 1 << 17 };
 
 /* How work is shared out: on the pool, one unit after the other here in lane 0, or on the pool and lasting. */
 enum { UH_SHARED, UH_SERIAL, UH_LASTING };

@@ -31,7 +31,7 @@ int uh_has_pairs(void) {
 }
 
 static const uh_isa portable = {UH_MOST_TOKENS,   uh_rows_portable,     uh_quantize_portable, uh_dots_portable,
-                                uh_many_portable, uh_activate_portable, uh_read_portable,     uh_attend_many_portable};
+                                uh_many_portable, uh_activate_portable, uh_read_portable,     uh_attend_many_portable, uh_finish_heads_portable};
 #if defined(__x86_64__)
 static const uh_isa avx2 = {2,
                             uh_rows_avx2,
@@ -40,7 +40,7 @@ static const uh_isa avx2 = {2,
                             uh_many_avx2,
                             uh_activate_avx2,
                             uh_read_avx2,
-                            uh_attend_many_avx2};
+                            uh_attend_many_avx2, uh_finish_heads_avx2};
 static const uh_isa avxvnni = {2,
                                uh_rows_avx2,
                                uh_quantize_avx2,
@@ -48,12 +48,12 @@ static const uh_isa avxvnni = {2,
                                uh_many_avxvnni,
                                uh_activate_avx2,
                                uh_read_avx2,
-                               uh_attend_many_avx2};
+                               uh_attend_many_avx2, uh_finish_heads_avx2};
 /* Without VNNI the wider registers would gain little over AVX2: memory is the limit. */
 static const uh_isa avx512 = {UH_MOST_TOKENS, uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx2,
-                              uh_many_avx2,   uh_activate_avx512, uh_read_avx512,     uh_attend_many_avx512};
+                              uh_many_avx2,   uh_activate_avx512, uh_read_avx512,     uh_attend_many_avx512, uh_finish_heads_avx512};
 static const uh_isa avx512vnni = {UH_MOST_TOKENS,     uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx512vnni,
-                                  uh_many_avx512vnni, uh_activate_avx512, uh_read_avx512,     uh_attend_many_avx512};
+                                  uh_many_avx512vnni, uh_activate_avx512, uh_read_avx512,     uh_attend_many_avx512, uh_finish_heads_avx512};
 #endif
 
 const uh_isa *uh_isa_table(int isa) {

@@ -1,5 +1,4 @@
-/* The small ops of the tape, compiled once per instruction set: see vectors.h. Sums run in 16 lanes, so that the compiler
- * may use vectors without being allowed to change the order of additions. */
+/* The small ops of the tape, compiled once per instruction set: see vectors.h. */
 #ifndef UH_OPS_H
 #define UH_OPS_H
 
@@ -9,43 +8,8 @@
 
 #include "activation.h"
 #include "context.h"
+#include "heads.h"
 #include "tape.h"
-
-enum { SUM_LANES = 16 };
-
-UH_TARGET static float sum_lanes(const float *lanes) {
-    float sum = 0.0f;
-    for (int i = 0; i < SUM_LANES; i++) sum += lanes[i];
-    return sum;
-}
-
-UH_TARGET static float sum_of(const float *x, int32_t n) {
-    float lanes[SUM_LANES] = {0};
-    int32_t at = 0;
-    for (; at + SUM_LANES <= n; at += SUM_LANES)
-        for (int i = 0; i < SUM_LANES; i++) lanes[i] += x[at + i];
-    for (; at < n; at++) lanes[at % SUM_LANES] += x[at];
-    return sum_lanes(lanes);
-}
-
-/* The sum of (x - mean)^2. */
-UH_TARGET static float squares_of(const float *x, int32_t n, float mean) {
-    float lanes[SUM_LANES] = {0};
-    int32_t at = 0;
-    for (; at + SUM_LANES <= n; at += SUM_LANES)
-        for (int i = 0; i < SUM_LANES; i++) lanes[i] += (x[at + i] - mean) * (x[at + i] - mean);
-    for (; at < n; at++) lanes[at % SUM_LANES] += (x[at] - mean) * (x[at] - mean);
-    return sum_lanes(lanes);
-}
-
-/* out = x / sqrt(mean(x^2) + eps) * scale; out may be x. scale: NULL, or n values. */
-UH_TARGET static void rms(const float *x, const float *scale, int32_t n, float eps, float *out) {
-    const float by = 1.0f / sqrtf(squares_of(x, n, 0.0f) / (float)n + eps);
-    if (scale)
-        for (int32_t i = 0; i < n; i++) out[i] = x[i] * by * scale[i];
-    else
-        for (int32_t i = 0; i < n; i++) out[i] = x[i] * by;
-}
 
 UH_TARGET static int play_norm(uh_context *context, const uh_op *op, const uh_step *step) {
     const float *x = op->p[0], *scale = op->p[2], *bias = op->p[3];
@@ -120,27 +84,6 @@ UH_TARGET static int play_softcap(uh_context *context, const uh_op *op, const uh
 
 /* ---- queries, keys and values ------------------------------------------------------------------------------------ */
 
-/* Turns the first 2 * half of x by the angles whose cosines and sines are given. */
-UH_TARGET static void turn(float *x, const float *cosines, const float *sines, int32_t half, int interleaved) {
-    if (interleaved) {
-        for (int32_t i = 0; i < half; i++) {
-            const float a = x[2 * i], b = x[2 * i + 1];
-            x[2 * i] = a * cosines[i] - b * sines[i];
-            x[2 * i + 1] = b * cosines[i] + a * sines[i];
-        }
-    } else {
-        for (int32_t i = 0; i < half; i++) {
-            const float a = x[i], b = x[i + half];
-            x[i] = a * cosines[i] - b * sines[i];
-            x[i + half] = b * cosines[i] + a * sines[i];
-        }
-    }
-}
-
-UH_TARGET static void clip(float *x, int64_t n, float limit) {
-    for (int64_t i = 0; i < n; i++) x[i] = uh_within(x[i], limit);
-}
-
 UH_TARGET static uint16_t to_bf16(float x) {
     uint32_t bits;
     memcpy(&bits, &x, 4);
@@ -163,38 +106,19 @@ UH_TARGET static void append(const uh_table *rows, int64_t position, const float
     }
 }
 
-enum { NORM_NONE, NORM_HEAD, NORM_FULL };
-
-UH_TARGET static void norm_heads(const uh_op *op, float *queries, float *keys) {
-    const int32_t heads = op->n[1], kv_heads = op->n[2], dim = op->n[3];
-    const float *q_scale = op->p[1], *k_scale = op->p[2];
-    if (op->n[4] == NORM_FULL) {
-        rms(queries, q_scale, heads * dim, op->f[0], queries);
-        rms(keys, k_scale, kv_heads * dim, op->f[0], keys);
-    } else if (op->n[4] == NORM_HEAD) {
-        for (int32_t h = 0; h < heads; h++) rms(queries + h * dim, q_scale, dim, op->f[0], queries + h * dim);
-        for (int32_t h = 0; h < kv_heads; h++) rms(keys + h * dim, k_scale, dim, op->f[0], keys + h * dim);
-    }
-}
-
 UH_TARGET static int play_heads(uh_context *context, const uh_op *op, const uh_step *step) {
-    const int32_t heads = op->n[1], kv_heads = op->n[2], dim = op->n[3], after_rope = op->n[5];
-    const int32_t half = op->n[6], interleaved = op->n[7], norm_values = op->n[8];
-    float *queries = op->p[0], *keys = queries + (int64_t)heads * dim, *values = op->p[5];
+    const int32_t kv_heads = op->n[2], dim = op->n[3];
+    float *x = op->p[0];
+    const uh_heads heads = {
+        .x = x, .values = op->p[5], .q_scale = op->p[1], .k_scale = op->p[2], .cosines = op->p[3], .sines = op->p[4],
+        .eps = op->f[0], .limit = op->f[1], .tokens = 1, .heads = op->n[1], .kv_heads = kv_heads, .dim = dim,
+        .norm = op->n[4], .norm_last = op->n[5], .half = op->n[6], .interleaved = op->n[7], .norm_values = op->n[8],
+        .reuse_keys = op->n[9], .clips = op->n[10],
+    };
     (void)context;
-    if (op->n[9]) memcpy(values, keys, (size_t)kv_heads * (size_t)dim * sizeof(float)); /* the values are the keys */
-    if (!after_rope) norm_heads(op, queries, keys);
-    if (op->n[10]) {
-        clip(queries, (int64_t)(heads + kv_heads) * dim, op->f[1]);
-        clip(values, (int64_t)kv_heads * dim, op->f[1]);
-    }
-    for (int32_t h = 0; half && h < heads + kv_heads; h++)
-        turn(queries + (int64_t)h * dim, op->p[3], op->p[4], half, interleaved);
-    if (after_rope) norm_heads(op, queries, keys);
-    for (int32_t h = 0; norm_values && h < kv_heads; h++)
-        rms(values + (int64_t)h * dim, NULL, dim, op->f[0], values + (int64_t)h * dim);
-    append(step->state[op->n[0]], step->position, keys, kv_heads, dim);
-    append(step->state[op->n[0] + 1], step->position, values, kv_heads, dim);
+    finish_heads(&heads, 0);
+    append(step->state[op->n[0]], step->position, x + (int64_t)heads.heads * dim, kv_heads, dim);
+    append(step->state[op->n[0] + 1], step->position, heads.values, kv_heads, dim);
     return 0;
 }
 

@@ -43,7 +43,10 @@ typedef struct {
     void (*activate)(const uh_layout *layout, const float *gate, const float *up, float *h);
     uint64_t (*read)(const uint8_t *bytes, int64_t n);
     int (*attend_many)(uh_context *context, const uh_span *span);
+    void (*finish_heads)(void *heads, int32_t unit, int32_t lane); /* an uh_work on a uh_heads, UH_HEADS_TOKENS tokens a unit */
 } uh_isa;
+
+enum { UH_HEADS_TOKENS = 8 };
 
 /* The table of one instruction set, or NULL where it was not compiled in. */
 const uh_isa *uh_isa_table(int isa);
@@ -72,9 +75,12 @@ static inline int64_t uh_many_scratch(const uh_view *view) {
     uint64_t uh_read_##isa(const uint8_t *bytes, int64_t n);
 
 int uh_attend_many_portable(uh_context *context, const uh_span *span);
+void uh_finish_heads_portable(void *heads, int32_t unit, int32_t lane);
 #if defined(__x86_64__)
 int uh_attend_many_avx2(uh_context *context, const uh_span *span);
+void uh_finish_heads_avx2(void *heads, int32_t unit, int32_t lane);
 int uh_attend_many_avx512(uh_context *context, const uh_span *span);
+void uh_finish_heads_avx512(void *heads, int32_t unit, int32_t lane);
 #endif
 
 UH_DECLARE(portable)

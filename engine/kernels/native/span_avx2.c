@@ -1,9 +1,11 @@
-/* Attention of many tokens for AVX2. */
+/* Heads and attention of many tokens for AVX2. */
 #if defined(__x86_64__)
 #define UH_WITH_AVX2
+#include "heads.h"
 #include "span.h"
 
 int uh_attend_many_avx2(uh_context *context, const uh_span *span) { return attend_many(context, span); }
+void uh_finish_heads_avx2(void *heads, int32_t unit, int32_t lane) { finish_some(heads, unit, lane); }
 
 #else
 typedef int uh_nothing_here; /* a file must declare something */

@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 13
+#define UH_ABI 14
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -88,6 +88,23 @@ typedef struct {
     const void *keys, *values;
     int64_t stride, rows;
 } uh_piece;
+
+/* Queries, keys and values of many tokens, finished where they lie. x: of every token queries [heads, dim], then keys
+ * [kv_heads, dim]; values: [kv_heads, dim]; stride, value_stride: from token to token. In this order: the values become a
+ * copy of the keys (reuse_keys); queries and keys are normed (norm: 1 each head, 2 all queries together and all keys; 0 not
+ * at all), all are clipped at +- limit (clips), queries and keys are turned in their first 2 * half dimensions, or normed
+ * only now (norm_last), and the heads of the values are normed (norm_values). */
+typedef struct {
+    float *x, *values;
+    const float *q_scale, *k_scale; /* [dim] for each head, or for all heads; NULL where nothing is normed */
+    const float *cosines, *sines;   /* [tokens, half]; half 0: not read */
+    int64_t stride, value_stride;
+    float eps, limit;
+    int32_t tokens, heads, kv_heads, dim;
+    int32_t norm, norm_last, half, interleaved, norm_values, reuse_keys, clips;
+} uh_heads;
+
+UH_API void uh_heads_many(uh_context *context, const uh_heads *heads);
 
 /* The attention of many tokens, each over the keys up to its own and at most `window` of them (0: all). The first token is
  * key number `start` of the pieces taken together, which reach to the last token. */

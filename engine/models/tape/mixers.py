@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from torch import Tensor
 
 from engine.kernels import tape, tape_mixers
@@ -34,13 +36,7 @@ def record_attention(to: Recorder, attention: Attention, x: Tensor, state: int) 
     queries, both, width = spec.heads * spec.head_dim, (spec.heads + spec.kv_heads) * spec.head_dim, spec.head_dim
     wide = spec.kv_heads * width
     values = to.floats("values", wide) if spec.v is None else projected[both : both + wide]
-    scaled = spec.qk_norm is not None
-    heads = tape.Heads(
-        spec.heads, spec.kv_heads, width, spec.qk_norm, spec.qk_norm_eps, spec.qk_norm_after_rope,
-        attention.q_scale if scaled else None, attention.k_scale if scaled else None, spec.clip_qkv,
-        None if spec.rope is None else to.turning(spec.rope), spec.rope is not None and spec.rope.interleaved,
-        spec.v_norm, spec.v is None,
-    )  # fmt: skip
+    heads = replace(attention.heads, rope=None if spec.rope is None else to.turning(spec.rope))
     to.record(tape.heads(heads, projected, values, state))
     mixed = to.floats("mixed", queries)
     room = to.floats("room", tape.attend_room(spec.heads, width))
