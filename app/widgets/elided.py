@@ -33,16 +33,18 @@ class ElidedButton(QPushButton):
 
 
 class ElidedLabel(QLabel):
-    """A line that takes what room is left."""
+    """A line that takes what room is left, and is not seen where only some letters of it would be."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
 
     def paintEvent(self, event: QPaintEvent) -> None:
+        room, metrics = self.contentsRect(), self.fontMetrics()
+        if room.width() < min(metrics.horizontalAdvance(self.text()), _LEAST * metrics.averageCharWidth()):
+            return
         painter = QPainter(self)
         painter.setFont(self.font())
         painter.setPen(self.palette().windowText().color())
-        room = self.contentsRect()
-        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
+        words = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
         painter.drawText(room, int(self.alignment() | Qt.TextFlag.TextSingleLine), words)

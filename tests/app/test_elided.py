@@ -27,6 +27,11 @@ def test_they_give_way_to_what_stands_beside_them(qtbot: QtBot, theme: Theme) ->
     assert other.geometry().right() < 300
     assert name.width() < name.sizeHint().width()
     holder.grab()  # painted without a word from Qt
+    for width, seen in ((20, False), (120, True), (400, True)):
+        state.resize(width, 20)
+        picture = state.grab().toImage()
+        shades = {picture.pixel(x, y) for x in range(picture.width()) for y in range(picture.height())}
+        assert (len(shades) > 1) is seen, width
     holder.resize(1400, 60)
     qtbot.waitUntil(lambda: name.width() == name.sizeHint().width())
     assert state.width() > state.fontMetrics().horizontalAdvance(state.text())
