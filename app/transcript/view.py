@@ -30,7 +30,7 @@ from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView, Workshop
 from app.transcript.column import width_in
-from app.transcript.item import MessageItem
+from app.transcript.item import LOWEST, MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mark import CurrentMark
 from app.transcript.menu import menu_of
@@ -113,8 +113,13 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.hide()
         self._current = len(messages) - 1
         self._follow = True
-        self.layout_.reset([MessageItem(m) for m in messages], width_in(self, len(messages)))
+        surely = len(messages) * LOWEST > self.viewport().height()  # more than a screen
+        self.layout_.reset([MessageItem(m) for m in messages], width_in(self, surely))
         self.arrange()
+        column = width_in(self, self.verticalScrollBar().maximum() > 0)
+        if column != self.layout_.column:
+            self.layout_.reflow(column)
+            self.arrange()
 
     def add(self, message: StoredMessage) -> None:
         """One more message at the end; the view goes there."""

@@ -11,7 +11,7 @@ begins with the other turn, so that both turns have the same tokens. The window 
 says otherwise. As often as it has come to paint in the answers before (app/pace.py), it paints to the end.
 --same: switched off at the first word for good, which tells what the method makes up.
 
-Why one engine: two processes of the same engine and model differed by 8 % for as long as they lived.
+Why one engine: two of them, with the same model and nobody watching, differed by 8 % in all of twelve pairs.
 
 slowdown: what the tokens a second lack beside the window. resolution: two standard errors of it, from how the pairs
 differ; a slowdown smaller than that is not told from none. rise: what a token takes of processor time beside the

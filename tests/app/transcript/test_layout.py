@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QTextDocument
 from pytestqt.qtbot import QtBot
@@ -150,17 +151,21 @@ def test_what_streamed_looks_like_what_is_read_back(view: TranscriptView) -> Non
     assert abs(view.layout_.height - height) < 40
 
 
-def test_room_is_left_for_the_scroll_bar_that_many_messages_will_need(view: TranscriptView, qtbot: QtBot) -> None:
-    """So that they are not laid out a second time when it comes."""
-    wide = width_in(view)
+@pytest.mark.parametrize("turns", [2, 100])
+def test_room_is_left_for_the_scroll_bar_that_will_come(view: TranscriptView, qtbot: QtBot, turns: int) -> None:
+    """So that nothing is laid out again, and moves, when it does."""
     view.resize(800, 700)
-    assert width_in(view, 1) == width_in(view) < wide
-    expected = width_in(view, 100)
-    assert expected < width_in(view)
-    view.set_messages(conversation(100))
-    assert view.layout_.column == expected
+    view.set_messages(conversation(turns))
+    column, wide = view.layout_.column, width_in(view)
+    assert column == width_in(view, True) < wide
     qtbot.waitUntil(view.verticalScrollBar().isVisible)
-    assert width_in(view) == view.layout_.column == expected
+    assert width_in(view) == view.layout_.column == column
+
+
+def test_a_short_chat_leaves_no_room_for_a_scroll_bar(view: TranscriptView) -> None:
+    view.resize(800, 700)
+    view.set_messages(conversation(1))
+    assert view.layout_.column == width_in(view) > width_in(view, True)
 
 
 def test_another_width_lays_out_again(view: TranscriptView) -> None:
