@@ -15,6 +15,7 @@ from app.conversation import Conversation
 from app.language.words import say
 from app.library.shelf import Shelf
 from app.models import Models
+from app.notices import Notices, spoken
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
 from app.widgets.format import percent
@@ -28,7 +29,10 @@ _SHOWN = 120  # characters of an answer in a notification
 
 
 class Attention(QObject):
-    """tray: the icon, or None where the system has no tray; then the window's entry in the task bar blinks instead."""
+    """tray: the icon, or None where the system has no tray. notices: what a Linux desk is told by.
+
+    Where there are neither, the window's entry in the task bar blinks.
+    """
 
     def __init__(
         self, window: MainWindow, conversation: Conversation, known: Models, shelf: Shelf, theme: Theme,
@@ -41,6 +45,10 @@ class Attention(QObject):
         self._begun = 0.0
         self._shown = (-1, "")  # the tray's ring and words
         self.tray: QSystemTrayIcon | None = None
+        self.notices = Notices(self) if spoken() else None
+        if self.notices is not None:
+            self.notices.clicked.connect(self._forward)
+            self.notices.missed.connect(self._notify_otherwise)
         if QSystemTrayIcon.isSystemTrayAvailable():
             self.tray = QSystemTrayIcon(self)
             self._menu = QMenu()
@@ -66,6 +74,8 @@ class Attention(QObject):
         """Take the icon away."""
         if self.tray is not None:
             self.tray.hide()
+        if self.notices is not None:
+            self.notices.close()
 
     @Slot()
     def _busy_changed(self) -> None:
@@ -96,6 +106,13 @@ class Attention(QObject):
         """Nothing to somebody who looks at the window."""
         if QApplication.activeWindow() is not None:
             return
+        if self.notices is not None:
+            self.notices.show(title, words, say("Show Underhill"))
+        else:
+            self._notify_otherwise(title, words)
+
+    @Slot(str, str)
+    def _notify_otherwise(self, title: str, words: str) -> None:
         if self.tray is not None and QSystemTrayIcon.supportsMessages():
             self.tray.showMessage(title, words, icon("underhill", ""))
         else:

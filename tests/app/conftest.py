@@ -31,6 +31,7 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app import notices
 from app.assembly import Underhill
 from app.inbox import Inbox
 from app.paths import Paths
@@ -90,6 +91,12 @@ def empty_desk(request: pytest.FixtureRequest) -> None:
             widget.close()
             widget.deleteLater()
         _delete_later_is_now()
+
+
+@pytest.fixture(autouse=True)
+def nobodys_desk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Notifications of tests are shown to nobody."""
+    monkeypatch.delenv(notices.BUS, raising=False)
 
 
 @pytest.fixture(autouse=True)
