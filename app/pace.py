@@ -25,7 +25,7 @@ class Pace:
     pulse: float
 
 
-PACES = (Pace(0.1, 0.2), Pace(0.15, 0.4), Pace(0.2, 0.4), Pace(0.25, 0.6))
+PACES = (Pace(0.1, 0.2), Pace(0.15, 0.4), Pace(0.2, 0.4), Pace(0.25, 0.6), Pace(0.3, 1.0))
 
 
 class Pacemaker(QObject):

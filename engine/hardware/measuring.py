@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
+from statistics import median
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware import disk_speed, graphics, memory_speed
@@ -20,7 +21,7 @@ from engine.kernels.native import NativeKernel, NativeMissing
 
 TIERS = (2, 4, 8)
 FASTER = 1.03  # by which more threads must be faster to be taken: the others have the computer's other programs to run
-PASSES = 2  # over the kernels, for one alone may meet a moment that does not last
+PASSES = 5  # over the kernels, for one alone may meet a moment that does not last
 Report = Callable[[str, int, int], None]
 
 
@@ -30,7 +31,7 @@ def probe_fully(
     report: Report = lambda text, done, total: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Rates:
-    """Measure everything now: some ten seconds. See `Probe`; CANCELLED ends it between two steps."""
+    """Measure everything now: some fifteen seconds. See `Probe`; CANCELLED ends it between two steps."""
     probe = Probe(place, files, cancelled)
     try:
         while not probe.complete:
@@ -137,13 +138,14 @@ class Probe:
             self.total -= PASSES * len(TIERS) + 1
             return
         self._stack.callback(kernel.close)
+        seen: dict[int, list[float]] = {tier: [] for tier in TIERS}
         for _ in range(PASSES):
-            for tier in TIERS:
-                share = experts.share(kernel, tier, self._memory_rate)
-                self._shares[tier] = math.sqrt(share * self._shares.get(tier, share))
+            for tier, shares in seen.items():
+                shares.append(experts.share(kernel, tier, self._memory_rate))
                 yield
             products = experts.products(kernel)
             self._products = {n: max(rate, self._products.get(n, 0.0)) for n, rate in products.items()}
+        self._shares = {tier: median(shares) for tier, shares in seen.items()}
         yield from self._more_threads(experts)
 
     def _memory_again(self) -> None:

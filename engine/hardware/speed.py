@@ -17,11 +17,11 @@ IN_CACHE, CACHED = 32 << 20, 2.0  # bytes of a model that the processor's cache 
 PLAIN_PRODUCTS = 4e10  # weights times tokens a second and core, held as they are, which torch multiplies
 SMALL_DENSE = 64_000_000  # bytes of weights beside the experts below which torch gets one thread (session/threads.py)
 # Of a prompt, in seconds, so that the runs of docs/planning.md come out: a byte of what a layer makes of a token beside
-# products, which one thread norms, turns and copies; an expert that is called for; and a token's choice of one.
-BESIDE, CALLED, CHOSEN = 1.5e-10, 3e-5, 1e-6
+# products, of which one thread norms and copies; an expert that is called for; and a token's choice of one.
+BESIDE, CALLED, CHOSEN = 7e-11, 3e-5, 1e-6
 # More for an expert that is called for where some are missing, and all are leased, put in order and given room one by
-# one: the thread that does that took 1.1 to 1.3 s longer for the 3,072 experts of a prompt than with all of them there.
-SWEPT = 3.5e-4
+# one: 0.5 s for the 3,072 experts of a prompt.
+SWEPT = 1.5e-4
 # Bytes of the expert cache that a prompt reads through (what a disk brings while a layer attends, 60 ms), and of the
 # whole cache at most one part in so many.
 WINDOW, WINDOW_SHARE = 128 << 20, 4
