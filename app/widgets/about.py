@@ -31,6 +31,7 @@ DEPENDENCIES = (
     "hqq",
     "httpx2",
     "huggingface-hub",
+    "jeepney",
     "jinja2",
     "keyring",
     "numpy",
