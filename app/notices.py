@@ -67,11 +67,10 @@ class Notices(QObject):
                     if desk is not None and desk.clicked(asked):
                         self.clicked.emit()
                     continue
-                if desk is not None and not _shown(desk, asked):  # the bus may have gone and come again since
-                    desk = None
-                    stack.close()
-                elif desk is not None:
+                if desk is not None and _shown(desk, asked):
                     continue
+                desk = None
+                stack.close()  # of a bus that has gone, and may have come again since
                 try:
                     desk = _Desk(self._inbox, stack)
                 except Exception:  # whatever a bus may say, or not say: it is told in another way, and tried anew
