@@ -24,7 +24,6 @@ class Theme(QObject):
         self.mode = mode
         fonts.load()
         application.setStyle("Fusion")
-        application.setFont(fonts.text())
         self.palette = self._wanted()
         self._apply()
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow)
@@ -50,6 +49,7 @@ class Theme(QObject):
     def _apply(self) -> None:
         self._application.setPalette(_qt_palette(self.palette))
         self._application.setStyleSheet(style_sheet(self.palette))
+        self._application.setFont(fonts.text())  # after the sheet, which gives some widgets the desktop's own fonts
 
 
 def _qt_palette(p: Palette) -> QPalette:

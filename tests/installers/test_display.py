@@ -40,3 +40,25 @@ def test_the_window_is_drawn_on_a_display(xvfb: str, qtbot: QtBot, tmp_path: Pat
     finally:
         window.kill()
         window.wait(LONGEST)
+
+
+# Qt gives labels and buttons the fonts of a GNOME desktop, and of Windows menus, again with every style sheet.
+SHOW_FONTS = """
+import sys
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
+from app.theme.theme import Theme
+app = QApplication([])
+theme = Theme(app)
+for _ in range(2):
+    print({QApplication.font(kind.__name__).family() for kind in (QLabel, QPushButton, QMenu)} - {app.font().family()})
+    theme.set_mode("dark")
+"""
+
+
+@pytest.mark.display
+def test_no_part_of_the_window_has_the_fonts_of_the_desktop(xvfb: str, root: Path) -> None:
+    environment = {k: v for k, v in os.environ.items() if k not in ("WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")}
+    environment |= {"DISPLAY": xvfb, "QT_QPA_PLATFORM": "xcb", "XDG_CURRENT_DESKTOP": "GNOME", "LC_ALL": "C.UTF-8"}
+    command = [sys.executable, "-c", SHOW_FONTS]
+    told = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=True, timeout=LONGEST)
+    assert told.stdout.decode().split("\n") == ["set()", "set()", ""]
