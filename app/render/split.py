@@ -211,9 +211,15 @@ class Splitter:
 
 def without_thought(text: str) -> str:
     """The answer alone."""
+    return thought_and_answer(text)[1]
+
+
+def thought_and_answer(text: str) -> tuple[str, str]:
+    """What a model thought before it answered, '' where it did not, and the answer."""
     if not text.lstrip().startswith(_OPEN):
-        return text
-    return text.partition(_CLOSE)[2].lstrip("\n")
+        return "", text
+    thought, _, answer = text.lstrip()[len(_OPEN) :].partition(_CLOSE)
+    return thought.strip(), answer.lstrip("\n")
 
 
 def split(text: str) -> list[Block]:

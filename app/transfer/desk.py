@@ -20,7 +20,7 @@ from app.chats.records import Chat
 from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.language.words import later, plural, say
-from app.transfer import backup, exporting, importing
+from app.transfer import backup, exporting, importing, reading
 from app.widgets.banner import Button
 from engine import api
 
@@ -68,7 +68,7 @@ class TransferDesk(QObject):
         def work(store: ChatStore) -> Outcome:
             assert path is not None
             if kind == "md":
-                exporting.write(path, exporting.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
+                exporting.write(path, reading.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
                 exporting.write(path, exporting.as_json(exporting.gathered(store, chat.id)))
             return _written(say("The chat was written to {file}.", file=path.name), path)

@@ -1,4 +1,4 @@
-"""Chats as files: Markdown to read, JSON to take to another computer."""
+"""Chats as files: JSON to take to another computer, and how a file is written."""
 
 from __future__ import annotations
 
@@ -6,31 +6,16 @@ import dataclasses
 import json
 import os
 import re
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from app.chats import folders
 from app.chats.records import Chat, StoredMessage
 from app.chats.store import ChatStore
-from app.language.dates import moment
 from app.language.words import say
-from app.turns import said
 
 FORMAT = "underhill-chats"
 VERSION = 1
-
-
-def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
-    """One branch of a chat, for people."""
-    parts = [f"# {chat.title or say('New chat')}"]
-    if chat.style is not None and chat.style.system:
-        parts.append("> " + chat.style.system.replace("\n", "\n> "))
-    for m in messages:
-        who = say("You") if m.role == "user" else m.model or say("Answer")
-        parts.append(f"## {who}\n\n*{moment(datetime.fromtimestamp(m.created_at))}*")
-        parts.append(said(m.content, m.attachments))
-    return "\n\n".join(parts) + "\n"
 
 
 def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:

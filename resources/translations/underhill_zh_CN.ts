@@ -2873,16 +2873,6 @@
         </message>
         <message>
             <location filename="../../app/transfer/exporting.py"></location>
-            <source>You</source>
-            <translation>你</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/exporting.py"></location>
-            <source>Answer</source>
-            <translation>回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/exporting.py"></location>
             <source>Chat</source>
             <translation>对话</translation>
         </message>
@@ -2900,6 +2890,16 @@
             <location filename="../../app/transfer/importing.py"></location>
             <source>Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).</source>
             <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/reading.py"></location>
+            <source>You</source>
+            <translation>你</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/reading.py"></location>
+            <source>Answer</source>
+            <translation>回答</translation>
         </message>
         <message>
             <location filename="../../app/widgets/about.py"></location>

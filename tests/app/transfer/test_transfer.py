@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 import time
 import zipfile
@@ -17,7 +18,7 @@ from app.chats.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.chats.schema import STEPS, migrate
 from app.chats.search import find
 from app.chats.store import ChatStore
-from app.transfer import backup, exporting, importing
+from app.transfer import backup, exporting, importing, reading
 from engine import api
 from tests.app.chats.conftest import talk
 
@@ -68,10 +69,32 @@ def test_json_brings_everything_back(store: ChatStore, tmp_path: Path) -> None:
 
 def test_markdown_is_the_open_branch(store: ChatStore) -> None:
     chat = filled(store)
-    text = exporting.markdown(chat, store.path(chat.id))
-    assert text.startswith("# Häuser: a/b?\n\n> Be brief.\n\n## You")
+    text = reading.markdown(chat, store.path(chat.id))
+    assert text.startswith("# Häuser: a/b?\n\n**System prompt**\n\n> Be brief.\n\n## You")
     assert "And then?" not in text
-    assert text.endswith("a.txt:\n```\ntext\n```\n\nOr so.\n")
+    file = "<details>\n<summary>a.txt</summary>\n\n```txt\ntext\n```\n\n</details>"
+    assert text.endswith(f"\n\nOr so.\n\n{file}\n\n*The answer reached the longest length that is set.*\n")
+
+
+def test_markdown_can_be_read_by_others(store: ChatStore) -> None:
+    chat, question = talk(store, "*A* <b>", "# Why?")
+    answer = "<think>Hm.\n\n# Well</think>\n# So\n\n```sh\n# no heading\n``` no end\n```\n\n## Then\n\n~~~\n# open"
+    files = (Attachment("a & <b>.PY", "x = '```'\n"), Attachment("talk.pdf", "words"))
+    store.add(StoredMessage(new_id(), chat, question, "assistant", answer, model="m_x", attachments=files))
+    found = store.chat(chat)
+    assert found is not None
+    text = reading.markdown(found, store.path(chat))
+    assert text.startswith("# \\*A\\* \\<b\\>\n")
+    assert [line for line in text.split("\n") if line.startswith("##")] == [
+        "## You", "### Why?", "## m\\_x", "### Well", "### So", "#### Then",
+    ]  # fmt: skip
+    assert "<details>\n<summary>Thought</summary>\n\nHm.\n\n### Well\n\n</details>\n\n### So\n" in text
+    assert "```sh\n# no heading\n``` no end\n```" in text
+    assert "~~~\n# open\n~~~\n" in text
+    assert "<summary>a &amp; &lt;b&gt;.PY</summary>\n\n````py\nx = '```'\n````\n" in text
+    assert "<summary>talk.pdf</summary>\n\n```\nwords\n```\n" in text
+    tags = re.sub(r"(?s)(`{3,}|~~~).*?\n\1(?=\n)", "", text)
+    assert tags.count("<details>") == tags.count("</details>") == 3
 
 
 CHATGPT = [
