@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Slot
 
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
@@ -48,4 +47,4 @@ class DiskDesk(QObject):
         self._window.save_preferences()  # on the same disk
 
     def _open_folder(self) -> None:
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(self._window.folder)))
+        self._window.show_outside(self._window.folder)

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import preferences
+from app import outside, preferences
 from app.chat_desk import ChatDesk
 from app.chats import drafts, trash
 from app.chats.keeper import Keeper
@@ -178,6 +178,7 @@ class MainWindow(QMainWindow):
         c.busy_changed.connect(self._busy_changed)
         c.returned.connect(self._returned)
         c.failed.connect(self._answer_failed)
+        self.transcript.link.connect(self._open_link)
         self.composer.sent.connect(self._send)
         self.composer.stopped.connect(c.stop)
         self.composer.draft.connect(self._keep_draft)
@@ -366,6 +367,16 @@ class MainWindow(QMainWindow):
         else:
             self.rewriting.leave_off()
         self.composer.edit.setFocus()
+
+    @Slot(str)
+    def _open_link(self, address: str) -> None:
+        if why := outside.open_link(address):
+            self.toast.say(why)
+
+    def show_outside(self, folder: Path) -> None:
+        """Open a folder in the file manager."""
+        if why := outside.show_folder(folder):
+            self.toast.say(why)
 
     @Slot()
     def _undo(self) -> None:

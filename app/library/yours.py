@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import date
 from functools import partial
 
-from PySide6.QtCore import QDir, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QPushButton, QVBoxLayout, QWidget
 
 from app import models
@@ -17,6 +16,7 @@ from app.library.entry import Deed, Entry
 from app.library.section import Section, heading, import_buttons
 from app.library.shelf import Shelf
 from app.models import Models
+from app.outside import show_folder
 from app.widgets.format import size
 from app.widgets.layouts import empty, focus_kept
 from app.widgets.sure import ask_first
@@ -84,7 +84,7 @@ class Yours(Section):
         away = card.state == words.MISSING
         if away:
             deeds.append(Deed(say("Look again"), self._shelf.refresh))
-        deeds.append(Deed(say("Show in files"), partial(_show, card.path), menu=True, enabled=not away))
+        deeds.append(Deed(say("Show in files"), partial(self._show, card.path), menu=True, enabled=not away))
         deeds.append(Deed(say("Delete"), partial(self._shelf.delete, card.name), menu=True,
                           enabled=not (busy or open_now or away) and card.name != "builtin"))  # fmt: skip
         made = Entry(
@@ -187,6 +187,6 @@ class Yours(Section):
         if folder:
             self._shelf.add_folder(folder, False)
 
-
-def _show(path: str) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(path))
+    def _show(self, path: str) -> None:
+        if why := show_folder(path):
+            self._shelf.said.emit(why)

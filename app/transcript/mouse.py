@@ -11,6 +11,7 @@ from PySide6.QtGui import QMouseEvent, QTextCursor
 from app.transcript.blocks import BlockView
 from app.transcript.paint import copy_rect, fold_rect, foot_rect
 from app.transcript.selection import END, Place, Selection
+from app.widgets.plain import plain_tip
 
 if TYPE_CHECKING:
     from app.transcript.view import TranscriptView
@@ -120,7 +121,7 @@ class TextMouse(QObject):
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor
         self._view.viewport().setCursor(shape)
-        self._view.viewport().setToolTip(hit.link if hit else "")
+        self._view.viewport().setToolTip(plain_tip(hit.link) if hit else "")
         return self._view.layout_.at(event.position().y() + self._view.verticalScrollBar().value())
 
     def release(self, event: QMouseEvent) -> Hit | None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
-    QDesktopServices,
     QGuiApplication,
     QKeyEvent,
     QKeySequence,
@@ -41,8 +40,6 @@ from app.transcript.selection import Selection
 from app.transcript.unfolded import Unfolded
 from app.widgets.icon_button import IconButton
 
-_SAFE_LINKS = ("http", "https", "mailto")
-
 
 class TranscriptView(QAbstractScrollArea):
     """Shows a list of messages. Signals bear message ids."""
@@ -53,6 +50,7 @@ class TranscriptView(QAbstractScrollArea):
     go_on = Signal(object)
     branch = Signal(object)
     erase = Signal(object)
+    link = Signal(str)  # the address of one that was clicked
     moved = Signal()  # scrolled by hand
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -383,9 +381,7 @@ class TranscriptView(QAbstractScrollArea):
         elif hit.figures:
             self.toggle_details(self.items[hit.place.message].message.id)
         elif hit.link:
-            url = QUrl(hit.link)
-            if url.scheme() in _SAFE_LINKS:
-                QDesktopServices.openUrl(url)
+            self.link.emit(hit.link)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         bar = self.verticalScrollBar()

@@ -11,8 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QStandardPaths, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.chats.keeper import Keeper
@@ -165,7 +164,7 @@ class TransferDesk(QObject):
         if again is not None:
             button = say("Choose another…"), again
         elif outcome.folder is not None:
-            button = say("Open the folder"), partial(_show, outcome.folder)
+            button = say("Open the folder"), partial(self._window.show_outside, outcome.folder)
         self._window.banners.withdraw(self._told)  # of the one before
         self._told = outcome.sentence
         self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
@@ -180,10 +179,6 @@ def _downloads() -> Path:
     """Where a browser puts what it fetches, such as the export of another program."""
     found = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
     return Path(found) if found and Path(found).is_dir() else Path.home()
-
-
-def _show(folder: Path) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder)))
 
 
 def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path) -> Outcome:

@@ -1287,6 +1287,16 @@
             <translation>正在读取模型文件</translation>
         </message>
         <message>
+            <location filename="../../app/outside.py"></location>
+            <source>Underhill opens links to the web and to mail addresses only, not {link}</source>
+            <translation>Underhill 只打开网页和邮件地址的链接，不打开 {link}</translation>
+        </message>
+        <message>
+            <location filename="../../app/outside.py"></location>
+            <source>This computer has no program that opens {link}</source>
+            <translation>这台电脑上没有能打开 {link} 的程序</translation>
+        </message>
+        <message>
             <location filename="../../app/panels/docks.py"></location>
             <source>Live</source>
             <translation>实时</translation>

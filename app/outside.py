@@ -1,0 +1,29 @@
+"""What other programs open: pages of the web, letters, folders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
+from app.language.words import say
+
+_SCHEMES = ("http", "https", "mailto")  # a model may write any link, and some start programs
+
+
+def open_link(address: str) -> str:
+    """Open a page, or begin a letter. Returns why not; '' where it is done."""
+    url = QUrl(address)
+    if url.scheme() not in _SCHEMES:
+        return say("Underhill opens links to the web and to mail addresses only, not {link}", link=address)
+    if not QDesktopServices.openUrl(url):
+        return say("This computer has no program that opens {link}", link=address)
+    return ""
+
+
+def show_folder(path: str | Path) -> str:
+    """Open a folder in the file manager. Returns why not; '' where it is done."""
+    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+        return say("This computer has no program that opens {link}", link=path)
+    return ""
