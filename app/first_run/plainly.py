@@ -26,7 +26,9 @@ def plainly(computer: api.Computer) -> list[str]:
         ),
     ]  # fmt: skip
     room = say("{free} are free on the disk.", free=size(m.disk_free))
-    return [*lines, sentences(room, _disk(m.disk_rate) if computer.rates is not None else "")]
+    measured = computer.rates
+    speed = _disk(m.disk_rate) if measured is not None and measured.disk_points else ""
+    return [*lines, sentences(room, speed), *([computer.why] if measured is not None and computer.why else [])]
 
 
 def _disk(rate: float) -> str:

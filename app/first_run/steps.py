@@ -91,7 +91,7 @@ class ComputerStep(Step):
         super().__init__(say("This computer"), parent)
         self.words(
             say("Underhill measures how fast memory, disk and processor are, to say which models will run well. "
-            "That takes some ten seconds, once, and stays here. You need not wait for it."), muted=True,
+            "That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True,
         )  # fmt: skip
         self.doing = self.words("")
         self.bar = QProgressBar(self)

@@ -270,7 +270,7 @@ class ForgetFolder(Command):
 
 @dataclass(frozen=True)
 class ProbeComputer(Command):
-    """Measure this computer, with Progress; some ten seconds, once. Done.result: Computer.
+    """Measure this computer, with Progress; some 15 seconds, once. Done.result: Computer.
 
     It waits for an answer that is being made. What is known is not measured again but where `again`.
     """

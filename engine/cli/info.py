@@ -6,6 +6,7 @@ import argparse
 import json
 from dataclasses import asdict
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from engine.cli.output import gb
@@ -14,6 +15,8 @@ from engine.hardware import graphics, probe
 from engine.hub import library
 from engine.hub.lowering import lowered_share
 from engine.kernels.choice import available
+from engine.session import builtin
+from engine.session.pills import Pills
 from engine.store.reader import Store
 
 
@@ -21,16 +24,8 @@ def run(args: argparse.Namespace) -> int:
     """Print what is known, without loading the model."""
     found: dict[str, Any] = {"computer": _computer()}
     if args.model is not None:
-        path = library.prepare(args.model)
-        with Store.open(path) as store:
-            found["model"] = {
-                **asdict(library.card(path)),
-                "source": asdict(store.manifest.source),
-                "lowered_share": lowered_share(store),
-                "lowering": None if store.manifest.lowering is None else asdict(store.manifest.lowering),
-                "quality": [asdict(q) for q in store.manifest.quality],
-                "io_mode": store.io_mode,
-            }
+        path = library.at_hand(args.model)
+        found["model"] = _unmade() if path is None else _stored(path)
     if args.json:
         print(json.dumps(found))
     else:
@@ -38,6 +33,24 @@ def run(args: argparse.Namespace) -> int:
         if "model" in found:
             _print_model(found["model"])
     return 0
+
+
+def _stored(path: Path) -> dict[str, Any]:
+    with Store.open(path) as store:
+        return {
+            **asdict(library.card(path)),
+            "source": asdict(store.manifest.source),
+            "lowered_share": lowered_share(store),
+            "lowering": None if store.manifest.lowering is None else asdict(store.manifest.lowering),
+            "quality": [asdict(q) for q in store.manifest.quality],
+            "io_mode": store.io_mode,
+        }
+
+
+def _unmade() -> dict[str, Any]:
+    """Of the built-in model before its first use: what a store alone would tell is null, or empty."""
+    lacking: dict[str, Any] = {"source": None, "lowered_share": 0.0, "lowering": None, "quality": [], "io_mode": None}
+    return {**asdict(builtin.card(Pills())), **lacking}
 
 
 def _computer() -> dict[str, Any]:
@@ -69,8 +82,11 @@ def _print_model(m: dict[str, Any]) -> None:
     print(f"{m['title']} ({m['family']}, {m['backend']} decoder)")
     print(f"{m['parameters'] / 1e6:,.1f} M parameters, {m['active_parameters'] / 1e6:,.1f} M used per token")
     print(f"{m['experts']} experts in {m['moe_layers']} layers, {m['experts_per_token']} per token")
-    print(f"{gb(m['disk_bytes'])} on disk in {m['path']}")
+    print(m["problem"] or f"{gb(m['disk_bytes'])} on disk in {m['path']}")
     sizes = dict(m["tier_bytes"])
+    if not m["quality"]:
+        for tier, nbytes in sizes.items():
+            print(f"  {tier}-bit experts: {gb(nbytes)} in all")
     for q in m["quality"]:
         print(
             f"  {q['tier']}-bit experts: {gb(sizes.get(q['tier'], 0))} in all, "

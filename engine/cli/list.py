@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import asdict
 
-from engine.cli.output import ProgressBar, gb, millions, pill, speed, table
+from engine.cli.output import gb, millions, pill, speed, table
 from engine.hub import library
 from engine.hub.card import ModelCard
 from engine.hub.home import BUILTIN
+from engine.session import builtin
 from engine.session.pills import Pills
 
 HEADER = ("NAME", "HERE", "TOKENS/S", "FAMILY", "PARAMETERS", "ON DISK", "BITS", "BACKEND", "BALANCED COSTS")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the library; the built-in model is in it from the first time anyone looks."""
-    bar = ProgressBar(sys.stderr.isatty())
-    library.prepare(BUILTIN, bar.report)
-    bar.close()
-    cards = Pills().library(library.listing())
+    """Print the library; the built-in model is in it before anything has been made of it."""
+    pills = Pills()
+    cards = pills.library(library.listing())
+    if not any(card.name == BUILTIN and card.usable for card in cards):
+        cards = (builtin.card(pills), *(card for card in cards if card.name != BUILTIN))
     if args.json:
         print(json.dumps([asdict(card) for card in cards]))
         return 0

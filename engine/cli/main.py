@@ -287,7 +287,7 @@ def _verify(p: argparse.ArgumentParser) -> None:
 
 def _probe(p: argparse.ArgumentParser) -> None:
     _command(p, "probe", model=False)
-    p.add_argument("--again", action="store_true", help="measure anew what was measured before (some ten seconds)")
+    p.add_argument("--again", action="store_true", help="measure anew what was measured before (some 15 seconds)")
 
 
 def _plan(p: argparse.ArgumentParser) -> None:

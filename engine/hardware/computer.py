@@ -12,7 +12,8 @@ from engine.hardware.rates import Rates
 
 @dataclass(frozen=True)
 class Computer:
-    """rates: of a full probe; None: there was none yet, or something changed since. why: what changed, in a sentence.
+    """rates: of a full probe; None: there was none yet, or something changed since. why: what changed, in a sentence,
+    or why something of the rates is missing or will not be kept.
 
     sentences: all of it in words.
     """
@@ -26,6 +27,7 @@ class Computer:
 
 def describe(processor: Processor, machine: Machine, rates: Rates | None, why: str = "") -> Computer:
     """With its sentences."""
+    why = " ".join(filter(None, (rates.unread if rates is not None else "", why)))
     return Computer(processor, machine, rates, why, tuple(_sentences(processor, machine, rates, why)))
 
 
@@ -46,14 +48,15 @@ def _sentences(p: Processor, m: Machine, rates: Rates | None, why: str) -> list[
         found.append("It runs on its battery, where it may be slower.")
     if rates is None:
         return [*found, why] if why else found
-    best = max(rates.disk_points, key=lambda point: point.rate)
-    found.append(f"The disk reads experts at {m.disk_rate / 1e9:.1f} GB/s; at best, {_point(best)}.")
+    if rates.disk_points:
+        best = max(rates.disk_points, key=lambda point: point.rate)
+        found.append(f"The disk reads experts at {m.disk_rate / 1e9:.1f} GB/s; at best, {_point(best)}.")
     shares = ", ".join(f"{100 * share:.0f} % at {tier} bits" for tier, share in sorted(rates.kernel_shares.items()))
     if shares:
         found.append(f"Experts are computed at this part of the memory's pace: {shares}.")
     else:
         found.append(f"The slower torch kernels take {1e9 * rates.torch_weight:.1f} ns for a weight.")
-    return found
+    return [*found, why] if why else found
 
 
 def _point(point: DiskPoint) -> str:

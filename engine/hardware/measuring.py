@@ -31,7 +31,7 @@ def probe_fully(
     report: Report = lambda text, done, total: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Rates:
-    """Measure everything now: some fifteen seconds. See `Probe`; CANCELLED ends it between two steps."""
+    """Measure everything now: some 15 seconds. See `Probe`; CANCELLED ends it between two steps."""
     probe = Probe(place, files, cancelled)
     try:
         while not probe.complete:
@@ -46,9 +46,9 @@ def probe_fully(
 
 class Probe:
     """One measurement at a time. place: a folder on the disk that will hold models. files: large ones there that can be
-    read; without, a file is written for it and removed again.
+    read; without, a file is written for it and removed again. Where none can be written, all but the disk is measured.
 
-    doing: what comes next, in two words. Raises UnderhillError: DISK_FULL, DISK_ERROR.
+    doing: what comes next, in two words. Raises UnderhillError(DISK_ERROR) where reading fails.
     """
 
     def __init__(self, place: Path, files: Sequence[Path] = (), cancelled: Callable[[], bool] = lambda: False) -> None:
@@ -60,6 +60,7 @@ class Probe:
         self._memory_rate = self._torch = 0.0
         self._cards: dict[str, tuple[float, float, float]] = {}
         self._taken = 0.0
+        self._unread = ""
         self._result: Rates | None = None
         self.threads = processor().performance
         self.doing = "memory"
@@ -95,6 +96,7 @@ class Probe:
                 self._cards,
                 self._taken + time.perf_counter() - start,
                 time.time(),
+                self._unread,
             )
             self.close()
         except OSError as cause:
@@ -120,13 +122,23 @@ class Probe:
         self._cards = {card.name: (card.pinned, card.pageable, card.rate) for card in graphics.measured()}
         yield
         self.doing = "the disk"
-        files = self._files or (self._stack.enter_context(scratch_file(existing(self._place), self._cancelled)),)
-        self.total = self.done + 1 + disk_speed.count(files)
+        files = self._files or self._scratch()
+        self.total = self.done + 1 + (disk_speed.count(files) if files else 0)
         yield
-        for point in disk_speed.points(files):
+        for point in disk_speed.points(files) if files else ():
             self._points.append(point)
             yield
         self._memory_again()
+
+    def _scratch(self) -> tuple[Path, ...]:
+        """A file to read; none where the disk is too full for one, or cannot be written to, which is noted."""
+        try:
+            return (self._stack.enter_context(scratch_file(existing(self._place), self._cancelled)),)
+        except UnderhillError as refused:
+            if refused.kind is Kind.CANCELLED:
+                raise
+            self._unread = f"{refused.sentence} {refused.action}"
+            return ()
 
     def _kernels(self) -> Generator[None, None, None]:
         experts = Experts()

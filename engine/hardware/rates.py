@@ -29,7 +29,8 @@ def changed(then: float, now: float) -> bool:
 @dataclass(frozen=True)
 class Rates:
     """See Machine for most. threads: that computed fastest. seconds: that measuring took. cards: by name, bytes per
-    second to a graphics card from pinned and from pageable memory, and of its own memory. when: seconds since 1970."""
+    second to a graphics card from pinned and from pageable memory, and of its own memory. when: seconds since 1970.
+    unread: why the disk could not be measured, in a sentence or two; then there are no disk_points."""
 
     memory_rate: float
     threads: int
@@ -40,6 +41,7 @@ class Rates:
     cards: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     seconds: float = 0.0
     when: float = 0.0
+    unread: str = ""
 
     def shares_at(self, memory_rate: float) -> dict[int, float]:
         """Kernel shares where memory gives so many bytes a second now.
@@ -64,7 +66,8 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         DiskPoint(int(p["nbytes"]), int(p["depth"]), bool(p["direct"]), _positive(p["rate"]))
         for p in found["disk_points"]
     )
-    if not points or any(point.nbytes < 1 or point.depth < 1 for point in points):
+    unread = str(found.get("unread", ""))
+    if not (points or unread) or any(point.nbytes < 1 or point.depth < 1 for point in points):
         raise ValueError("no points of the disk")
     return Rates(
         memory_rate=_positive(found["memory_rate"]),
@@ -76,6 +79,7 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         cards={str(name): (_finite(a), _finite(b), _finite(c)) for name, (a, b, c) in found["cards"].items()},
         seconds=_finite(found["seconds"]),
         when=_finite(found["when"]),
+        unread=unread,
     )
 
 

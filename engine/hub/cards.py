@@ -46,7 +46,7 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
         context_length=_number(config, "max_position_embeddings"),
         tiers=tiers,
         backend="lean" if lean else "compatibility",
-        note=_note(path.name, parameters, lean),
+        note=note_of(path.name, parameters, lean),
         calibration=dials.read(path),
         source=manifest.source.repo or manifest.source.path,
         tier_bytes=tuple((tier, _bytes_at(tier, used)) for tier in tiers),
@@ -70,7 +70,8 @@ def _number(config: Mapping[str, Any], *names: str) -> int:
     return max((v for v in values if type(v) is int and 0 < v < LARGEST), default=0)
 
 
-def _note(name: str, parameters: int, lean: bool) -> str:
+def note_of(name: str, parameters: int, lean: bool) -> str:
+    """What whoever chooses a model of this name should know."""
     notes = []
     if name == BUILTIN:
         notes.append(

@@ -31,8 +31,8 @@ from engine.store.reader import load_manifest
 from engine.store.writer import remove, store_lock, sweep
 
 __all__ = [
-    "HOME", "TOP", "add", "add_arriving", "card", "cards", "delete", "go_on", "home", "listing", "location", "models",
-    "prepare", "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
+    "HOME", "TOP", "add", "add_arriving", "at_hand", "card", "cards", "delete", "go_on", "home", "listing", "location",
+    "models", "prepare", "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
 ]  # fmt: skip
 
 TOP = 8  # tier that is stored where nobody chose one
@@ -94,6 +94,13 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
         )
     path = gguf_file(path) or path
     return _imported(path, progress) or add(path, _free_name(path), TOP, progress)
+
+
+def at_hand(model: str | Path) -> Path | None:
+    """As `prepare`, but nothing is made of the built-in model: None where no store of it can be opened."""
+    if model != BUILTIN:
+        return prepare(model)
+    return next((Path(card.path) for card in cards() if card.name == BUILTIN), None)
 
 
 def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = None, battery: int | None = None) -> Path:

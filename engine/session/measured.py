@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import UnderhillError
@@ -13,7 +14,9 @@ from engine.hardware.computer import Computer, describe
 from engine.hardware.fingerprint import disk_of, existing, fingerprint
 from engine.hardware.kept import keep, look
 from engine.hardware.measuring import Probe, Report, probe_fully
+from engine.hardware.probe import with_rates
 from engine.hardware.processor import processor
+from engine.hardware.rates import Rates
 from engine.hub import folders, library
 from engine.kernels.choice import available
 from engine.store.output import writing
@@ -29,16 +32,30 @@ def measure_computer(
 ) -> Computer:
     """This computer and the disk that new models go to; what is known is not measured again but where `again`.
 
-    Raises UnderhillError: CANCELLED, DISK_FULL, DISK_ERROR.
+    A disk that is too full, or cannot be written to, takes the rest nothing: a sentence says what is missing. Raises
+    UnderhillError: CANCELLED, DISK_ERROR where reading fails.
     """
     folder, place = library.home(), folders.paths()[0]
     now, power = fingerprint(place), on_battery()
-    known = look(folder, now, power)
-    if again or known.rates is None:
-        rates = probe_fully(place, large_files(place), report, cancelled)
+    known = look(folder, now, power).rates
+    if not again and _complete(known):
+        return computer()
+    rates = probe_fully(place, large_files(place), report, cancelled)
+    if rates.unread and known is not None:
+        rates = replace(rates, disk_points=known.disk_points)
+    try:
         with writing(folder / "hardware"):
             keep(folder, now, power, rates)
+    except UnderhillError as refused:
+        machine = with_rates(probe.probe(existing(place), isa=available().isa), rates)
+        why = f"{refused.sentence} What was measured could not be kept, and will have to be measured again."
+        return describe(processor(), machine, rates, why)
     return computer()
+
+
+def _complete(known: Rates | None) -> bool:
+    """Whether nothing is left to measure."""
+    return known is not None and bool(known.disk_points)
 
 
 def computer() -> Computer:
@@ -97,7 +114,7 @@ class SpareProbe:
 
     def _start(self) -> None:
         self._now, self._power = fingerprint(self._files[0]), on_battery()
-        if look(library.home(), self._now, self._power).rates is not None:
+        if _complete(look(library.home(), self._now, self._power).rates):
             self.over = True
         else:
             self._probe = Probe(self._files[0].parent, self._files)

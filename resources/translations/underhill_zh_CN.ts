@@ -572,8 +572,8 @@
         </message>
         <message>
             <location filename="../../app/first_run/steps.py"></location>
-            <source>Underhill measures how fast memory, disk and processor are, to say which models will run well. That takes some ten seconds, once, and stays here. You need not wait for it.</source>
-            <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。只需测量一次，大约十秒，结果留在本机。你不必等待。</translation>
+            <source>Underhill measures how fast memory, disk and processor are, to say which models will run well. That takes some 15 seconds, once, and stays here. You need not wait for it.</source>
+            <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。只需测量一次，大约 15 秒，结果留在本机。你不必等待。</translation>
         </message>
         <message>
             <location filename="../../app/first_run/steps.py"></location>
@@ -5050,18 +5050,18 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>What has arrived is kept; try again to continue.</source>
-            <translation>已下载的部分已保留；重试即可继续。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Try again later; what has arrived is kept.</source>
-            <translation>稍后再试；已到的部分会保留。</translation>
+            <source>Try again later.</source>
+            <translation>请稍后再试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
             <source>In a hotel or on a train, sign in to the network in a browser first, and try again.</source>
             <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{action} What has arrived is kept.</source>
+            <translation>{action}已下载的部分会保留。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5095,8 +5095,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Check the connection. What has arrived is kept; try again to continue.</source>
-            <translation>请检查网络连接。已下载的部分已保留；重试即可继续。</translation>
+            <source>Check the connection, and try again.</source>
+            <translation>请检查网络连接，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5140,8 +5140,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>Connect it. What has arrived is kept; try again to continue.</source>
-            <translation>请连接网络。已下载的部分已保留；重试即可继续。</translation>
+            <source>Connect it, and try again.</source>
+            <translation>请连接网络，然后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5310,8 +5310,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>In a hotel or on a train, sign in to the network in a browser first, and try again. If you have signed in, check the address of the hub. What has arrived is kept.</source>
-            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。如果已经登录，请检查模型站的地址。已到达的内容会保留。</translation>
+            <source>In a hotel or on a train, sign in to the network in a browser first, and try again. If you have signed in, check the address of the hub.</source>
+            <translation>在酒店或列车上，请先在浏览器中登录网络，然后重试。如果已经登录，请检查模型站的地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5370,8 +5370,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
-            <source>{room} and try again. What has arrived is kept.</source>
-            <translation>{room}后重试。已下载的部分已保留。</translation>
+            <source>{room} and try again.</source>
+            <translation>{room}后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/model_outline.py"></location>
@@ -5507,11 +5507,6 @@
             <location filename="../../engine/hub/remote/room.py"></location>
             <source>{filename} cannot be written ({strerror}).</source>
             <translation>无法写入 {filename}（{strerror}）。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/remote/room.py"></location>
-            <source>Check the disk and its permissions. What has arrived is kept.</source>
-            <translation>请检查磁盘及其权限。已下载的部分已保留。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/spool.py"></location>
@@ -6539,6 +6534,16 @@
             <translation>此下载已不在列表中。</translation>
         </message>
         <message>
+            <location filename="../../engine/session/builtin.py"></location>
+            <source>It is made when it is first used.</source>
+            <translation>它会在首次使用时生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/builtin.py"></location>
+            <source>It is made when it is first used. {against}</source>
+            <translation>它会在首次使用时生成。{against}</translation>
+        </message>
+        <message>
             <location filename="../../engine/session/calibration.py"></location>
             <source>What was measured cannot be kept in {store}.</source>
             <translation>测量结果无法保存到 {store}。</translation>
@@ -6592,6 +6597,11 @@
             <location filename="../../engine/session/facts.py"></location>
             <source>layer {layer} holds {stored} experts of width {stored2} and should hold {experts} of width {hidden}</source>
             <translation>第 {layer} 层有 {stored} 个宽度为 {stored2} 的专家，而应有 {experts} 个宽度为 {hidden} 的专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/measured.py"></location>
+            <source>{sentence} What was measured could not be kept, and will have to be measured again.</source>
+            <translation>{sentence}测量结果无法保存，之后需要重新测量。</translation>
         </message>
         <message>
             <location filename="../../engine/session/policy_weights.py"></location>

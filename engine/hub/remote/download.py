@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from engine.hub.origin import NOTE
+from engine.hub.remote import errors
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
 from engine.hub.remote.fetch import PART, Means, fetch
@@ -63,7 +64,9 @@ def download(
                 meter.had(file.size)
                 meter.file_done()
         disk = Room(folder)
-        disk.check(sum(file.size - _part_size(folder, file) for file in missing) + room)
+        parts = {file.name: _part_size(folder, file) for file in missing}
+        with errors.noting(lambda: meter.done + sum(parts.values())):
+            disk.check(sum(file.size - parts[file.name] for file in missing) + room)
         means = Means(hub, outline.repo, outline.commit, folder, control, meter, disk, patience or Patience())
         bring(means, missing, report)
         _note(folder, hub.endpoint, outline, _verified(folder, outline.files), passing)
@@ -92,8 +95,9 @@ def bring(means: Means, files: list[RemoteFile], report: Report | None) -> None:
             done, pending = wait(pending, TICK, FIRST_EXCEPTION)
             if report is not None:
                 report(means.meter.progress())
-            for future in done:
-                future.result()
+            with errors.noting(lambda: means.meter.done):
+                for future in done:
+                    future.result()
     except BaseException:
         means.control.cancel()
         raise

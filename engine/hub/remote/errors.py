@@ -6,7 +6,8 @@ import errno
 import math
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import httpx2
@@ -18,8 +19,7 @@ BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a wh
 SIGN_IN = 511  # said by a network, not by a hub (RFC 6585, section 6)
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 _HOW = "(in the settings, or with `underhill-cli token`)"
-_KEPT = "What has arrived is kept; try again to continue."
-_LATER = "Try again later; what has arrived is kept."
+_LATER = "Try again later."
 _SIGN_IN = "In a hotel or on a train, sign in to the network in a browser first, and try again."
 _PAGES = ("text/html", "application/xhtml+xml")  # what no file of a model is
 _MESSAGES = ("application/json", "application/problem+json")  # nor one of weights
@@ -34,6 +34,23 @@ class HubError(UnderhillError):
         super().__init__(kind, sentence, action)
         self.retry = retry
         self.after = after
+
+
+# ---- what is left of it ---------------------------------------------------------------------------------------------
+
+_PASSING = (Kind.NO_NETWORK, Kind.SERVER_ERROR, Kind.NO_ACCESS, Kind.DISK_FULL, Kind.DISK_ERROR)
+
+
+@contextmanager
+def noting(arrived: Callable[[], int]) -> Iterator[None]:
+    """An error that ends a download here says that what has arrived is kept, where that is so. arrived: bytes of it."""
+    try:
+        yield
+    except HubError as e:
+        if e.kind not in _PASSING or not arrived():
+            raise
+        action = f"{e.action} What has arrived is kept."
+        raise HubError(e.kind, e.sentence, action, retry=e.retry, after=e.after) from e
 
 
 # ---- nobody answers -------------------------------------------------------------------------------------------------
@@ -55,10 +72,10 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
     if isinstance(cause, httpx2.ProxyError):
         return _network(f"The proxy {by_proxy} refused the connection to {host} ({cause}).", "Check the proxy setting.")
     if isinstance(cause, httpx2.ReadTimeout | httpx2.WriteTimeout):
-        return _network(f"{host} has stopped answering.", f"Check the connection. {_KEPT}", retry=True)
+        return _network(f"{host} has stopped answering.", "Check the connection, and try again.", retry=True)
     if isinstance(cause, httpx2.TimeoutException):
         who = f"The proxy {by_proxy}" if by_proxy else host
-        return _network(f"{who} could not be reached in time.", f"Check the connection. {_KEPT}", retry=True)
+        return _network(f"{who} could not be reached in time.", "Check the connection, and try again.", retry=True)
     if any(isinstance(r, ssl.SSLError) for r in reasons):
         return _network(
             f"The certificate of {host} is not one that this computer trusts.",
@@ -71,7 +88,7 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
             f"The address {who} cannot be found.", "Check that this computer is online, and the address.", retry=True
         )
     if any(isinstance(r, OSError) and r.errno in _NO_ROUTE for r in reasons):
-        return _network("This computer has no network.", f"Connect it. {_KEPT}", retry=True)
+        return _network("This computer has no network.", "Connect it, and try again.", retry=True)
     if isinstance(cause, httpx2.ConnectError):
         who, what = (f"The proxy {by_proxy}", "the proxy setting") if by_proxy else (host, "the connection")
         return _network(f"{who} does not accept a connection.", f"Check {what}, or try again later.", retry=True)
@@ -80,7 +97,7 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
 
 def cut(url: str) -> HubError:
     """NO_NETWORK: the connection ended before everything was there."""
-    return _network(f"The connection to {_host(url)} was cut.", _KEPT, retry=True)
+    return _network(f"The connection to {_host(url)} was cut.", "Try again.", retry=True)
 
 
 def _network(sentence: str, action: str, *, retry: bool = False) -> HubError:
@@ -202,7 +219,7 @@ def not_a_file(url: str, name: str) -> HubError:
     return HubError(
         Kind.SERVER_ERROR,
         f"{_host(url)} answered with a page of its own where {name} should be.",
-        f"{_SIGN_IN} If you have signed in, check the address of the hub. What has arrived is kept.",
+        f"{_SIGN_IN} If you have signed in, check the address of the hub.",
     )
 
 
@@ -257,7 +274,7 @@ def disk_full(folder: str, missing: int | None = None) -> HubError:
     return HubError(
         Kind.DISK_FULL,
         f"There is not enough space for this on the disk of {folder}.",
-        f"{room} and try again. What has arrived is kept.",
+        f"{room} and try again.",
     )
 
 

@@ -54,6 +54,12 @@ class Meter:
             self._waiting.pop(name, None)
             self._sample()
 
+    @property
+    def done(self) -> int:
+        """Bytes that are here."""
+        with self._lock:
+            return self._done
+
     def file_done(self) -> None:
         """One more file is whole."""
         with self._lock:

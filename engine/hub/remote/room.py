@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
-from engine.hub.remote.errors import disk_full
+from engine.hub.remote.errors import HubError, disk_full
 from engine.store.output import FULL
 
 RESERVE = 256 << 20  # bytes left for everybody else
@@ -52,8 +52,8 @@ def writing(folder: Path) -> Iterator[None]:
     except OSError as cause:
         if cause.errno in FULL:
             raise disk_full(str(folder)) from cause
-        raise UnderhillError(
+        raise HubError(
             Kind.DISK_ERROR,
             f"{cause.filename or folder} cannot be written ({cause.strerror or os.strerror(cause.errno or 0)}).",
-            "Check the disk and its permissions. What has arrived is kept.",
+            "Check the disk and its permissions.",
         ) from cause

@@ -131,7 +131,8 @@ class Stream:
         self._meet(wanted)
         self._limit = held_bytes(found)
         needed = min(self._limit, sum(self._size(c) for c in wanted)) - self._held
-        self._means.room.check(max(0, needed) + (ledger.missing_bytes if self._same_disk else 0))
+        with errors.noting(lambda: self._means.meter.done):
+            self._means.room.check(max(0, needed) + (ledger.missing_bytes if self._same_disk else 0))
         self._launch([c for c in wanted if c not in self._arrived])
         return tuple(parts[i] for i in found.parts)
 
@@ -218,7 +219,8 @@ class Stream:
         if self._means.control.stopped:
             self._means.control.hold()
         if self._error is not None:
-            raise self._error
+            with errors.noting(lambda: self._means.meter.done):
+                raise self._error
         if self._wrong is not None:
             self._forget(self._wrong)
         if self._say is not None and time.monotonic() - self._said >= TICK:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import Kind, UnderhillError
 from engine.hub import library
 from engine.hub.app_places import FILES, Place
 from tests.engine.cli.test_cli import MODEL, found, run
@@ -111,3 +112,27 @@ def test_what_other_apps_have_is_found_with_the_way_to_import_it(
     (model,) = found(capsys, "found")
     assert (model["title"], model["app"], model["can_open"]) == ("tiny", "LM Studio", True)
     assert f'import "{model["path"]}" --name "tiny"' in run(capsys, "found")[1]
+
+
+def test_nothing_is_made_of_the_built_in_model_to_look_at_the_library(
+    mine: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = {command: found(capsys, *command) for command in (("list",), ("info", "builtin"), ("plan", "builtin"))}
+    shutil.rmtree(mine / "builtin")
+
+    def refuse(*_: object, **__: object) -> None:
+        raise UnderhillError(Kind.DISK_FULL, "There is no space left.")
+
+    monkeypatch.setattr(library, "import_checkpoint", refuse)
+    assert run(capsys, "chat", "--prompt", "Hello!")[0] == 1
+    listed, info, plan = (found(capsys, *command) for command in made)
+    assert [model["name"] for model in listed] == ["builtin", "m"]
+    assert (listed[0]["disk_bytes"], listed[0]["tiers"]) == (0, [2, 4, 8])
+    assert listed[0]["problem"].startswith("It is made when it is first used.")
+    for known in ("family", "tier_bytes", "moe_layers", "experts", "context_length", "note"):
+        assert info["model"][known] == made["info", "builtin"]["model"][known]
+    assert info["model"]["parameters"] == pytest.approx(made["info", "builtin"]["model"]["parameters"], rel=0.01)
+    assert plan["cache_bytes"] == made["plan", "builtin"]["cache_bytes"]
+    assert run(capsys, "info", "builtin")[1].count(" in all\n") == 3
+    assert run(capsys, "plan", "m")[0] == run(capsys, "rm", "m")[0] == 0
+    assert not (mine / "builtin").exists()

@@ -78,6 +78,21 @@ def test_without_native_kernels_torchs_pace_is_measured_alone(tmp_path: Path, mo
     assert told[-1][0] == told[-1][1]
 
 
+def test_of_a_disk_that_is_too_full_everything_else_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "LEAST", 1 << 60)
+    told: list[tuple[int, int]] = []
+    rates = probe_fully(tmp_path, (), lambda text, done, total: told.append((done, total)))
+    assert rates.memory_rate > 0
+    assert rates.torch_weight > 0
+    assert not rates.disk_points
+    assert "too full" in rates.unread
+    assert from_json(json.loads(json.dumps(rates.as_json()))) == rates
+    assert told[-1][0] == told[-1][1]
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_disk_that_fails_while_it_is_measured_is_an_error_of_the_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

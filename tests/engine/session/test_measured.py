@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +50,31 @@ def test_a_computer_is_measured_once_and_again_where_asked(folder: Path, asked: 
     assert "has not been measured yet" in measured.computer().why
 
 
-def test_what_was_measured_but_cannot_be_kept_is_an_error(folder: Path, asked: list[Any]) -> None:
+def test_what_was_measured_but_cannot_be_kept_is_told_all_the_same(folder: Path, asked: list[Any]) -> None:
     (folder / FILE).mkdir(parents=True)  # where the file should be
-    with pytest.raises(UnderhillError) as failed:
-        measure_computer()
-    assert failed.value.kind is Kind.DISK_ERROR
+    found = measure_computer()
+    assert found.rates == RATES
+    assert found.machine.disk_points == RATES.disk_points
+    assert "could not be kept" in found.why
+    assert found.why in found.sentences
+
+
+def test_a_disk_without_room_is_measured_as_soon_as_there_is_some(
+    folder: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = replace(RATES, disk_points=(), unread="The disk is too full to be measured.")
+    monkeypatch.setattr(measured, "probe_fully", lambda *_: full)
+    found = measure_computer()
+    assert found.rates == full
+    assert set(found.machine.kernel_shares) == set(RATES.kernel_shares)
+    assert found.why == full.unread
+    assert found.machine.disk_rate > 0  # guessed
+    monkeypatch.setattr(measured, "probe_fully", lambda *_: RATES)
+    assert measure_computer().rates == RATES
+    monkeypatch.setattr(measured, "probe_fully", lambda *_: full)
+    again = measure_computer(again=True)  # what was known of the disk stays
+    assert again.rates is not None
+    assert (again.rates.disk_points, again.why) == (RATES.disk_points, full.unread)
 
 
 class Steps:

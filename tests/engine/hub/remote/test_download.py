@@ -95,6 +95,24 @@ def test_parts_of_an_earlier_try_are_continued(hub: Hub, server: HubServer, fold
     assert contents(folder) == contents(server.repos["tiny/moe"].folder)
 
 
+def test_that_something_is_kept_is_said_where_something_has_arrived(
+    hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outline = read_outline(hub, "tiny/moe")
+
+    def said() -> str:
+        with pytest.raises(UnderhillError) as ended:
+            download(hub, outline, folder, patience=QUICK)
+        return ended.value.action
+
+    server.faults = [Fault("resolve", status=503)]
+    assert said() == "Try again later."
+    server.faults = [Fault("model-00001.safetensors", cut=30_000, times=1), Fault("model-00001", cut=0)]
+    assert said() == "Try again. What has arrived is kept."
+    monkeypatch.setattr(room, "RESERVE", 1 << 60)
+    assert said().endswith("MB there and try again. What has arrived is kept.")
+
+
 def test_only_what_changed_on_the_hub_is_fetched_again(hub: Hub, server: HubServer, folder: Path) -> None:
     pull(hub, folder)
     served = server.repos["tiny/moe"].folder

@@ -1,0 +1,58 @@
+"""The model that comes with Underhill where no store has been made of it yet: what its config says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from engine import resources
+from engine.hardware.facts import ModelFacts
+from engine.hub import library
+from engine.hub.card import ModelCard
+from engine.hub.cards import note_of
+from engine.hub.home import BUILTIN
+from engine.models.families import read_spec
+from engine.session.config_facts import config_facts, parameters
+from engine.session.pills import Pills
+
+NOT_YET = "It is made when it is first used."
+
+
+def facts(native: bool) -> ModelFacts:
+    """As a plan wants it. native: whether native kernels would run it."""
+    return config_facts(_config(), BUILTIN, library.TOP, native)
+
+
+def card(pills: Pills) -> ModelCard:
+    """As a list shows it; it can be used, and its `problem` says that there is nothing of it on the disk."""
+    config, found = _config(), facts(pills.native)
+    held, used = parameters(config)
+    fit = next(iter(pills.each(lambda top: facts(pills.native), (library.TOP,))), None)
+    against = fit.sentence if fit is not None and fit.pill == "too_big" else ""
+    return ModelCard(
+        name=BUILTIN,
+        title="Underhill demo model",
+        family=config["model_type"],
+        path=str(library.location(BUILTIN)),
+        parameters=held,
+        active_parameters=used,
+        disk_bytes=0,
+        expert_bytes=found.expert_bytes[library.TOP],
+        layers=len(read_spec(config).layers),
+        moe_layers=found.moe_layers,
+        experts=found.experts,
+        experts_per_token=found.experts_per_token,
+        context_length=found.context_length,
+        tiers=found.tiers,
+        backend="lean",
+        note=note_of(BUILTIN, held, lean=True),
+        problem=f"{NOT_YET} {against}".rstrip(),
+        tier_bytes=tuple(sorted(found.expert_bytes.items())),
+        fit=fit,
+    )
+
+
+def _config() -> Mapping[str, Any]:
+    found: dict[str, Any] = json.loads(resources.path("builtin", "model", "config.json").read_text(encoding="utf-8"))
+    return found
