@@ -18,7 +18,7 @@ _LIBRARY = (
 )  # fmt: skip
 _SETTINGS = {
     api.Kind.OFFLINE: "offline", api.Kind.NO_NETWORK: "proxy", api.Kind.NO_ACCESS: "proxy",
-    api.Kind.OUT_OF_MEMORY: "memory_gb",
+    api.Kind.OUT_OF_MEMORY: "memory_gb", api.Kind.CONTEXT_FULL: "context_length",
 }  # fmt: skip
 
 

@@ -349,7 +349,10 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def _answer_failed(self, event: api.Failed) -> None:
-        show_failure(self, event, (say("Try again"), self.rewriting.again_last))
+        again = (say("Try again"), self.rewriting.again_last)
+        if event.kind is api.Kind.CONTEXT_FULL:  # it would be so again
+            again = (say("Shorten the message"), self.rewriting.edit_last)
+        show_failure(self, event, again)
 
     @Slot()
     def _busy_changed(self) -> None:

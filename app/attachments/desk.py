@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QFileDialog, QPlainTextEdit, QVBoxLayout
 from app.attachments.reading import read
 from app.chats.records import Attachment
 from app.inbox import Inbox
-from app.language.words import say
+from app.language.words import plural, say
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from engine import api
@@ -28,6 +28,7 @@ class AttachmentDesk(QObject):
         self._composer = composer
         self._banners = banners
         self._inbox = inbox
+        self._told = ""  # by the banner about what was not attached
         composer.attach.clicked.connect(self.choose)
         composer.files.connect(self.take_files)
         composer.long_text.connect(self.take_text)
@@ -77,16 +78,28 @@ class AttachmentDesk(QObject):
     def _read(self, paths: list[Path]) -> None:
         """Runs on a thread of its own."""
         found: list[Attachment] = []
+        refused: list[api.UnderhillError] = []
         for path in paths:
             try:
                 found.append(read(path))
             except api.UnderhillError as error:
-                self._inbox.post(self._refused, error)
+                refused.append(error)
         self._inbox.post(self._taken, found)
+        self._inbox.post(self._say, refused)
 
     def _taken(self, found: list[Attachment]) -> None:
         self._composer.set_attachments((*self._composer.attachments, *found))
         self._composer.edit.setFocus()
 
-    def _refused(self, error: api.UnderhillError) -> None:
-        self._banners.show_banner("warning", error.sentence, error.action)
+    def _say(self, refused: list[api.UnderhillError]) -> None:
+        """What was not attached this time, in one banner; that of the time before is over."""
+        self._banners.withdraw(self._told)
+        if not refused:
+            return
+        sentence, action = refused[0].sentence, refused[0].action
+        if len(refused) > 1:
+            sentence = plural("1 file was not attached.", "%n files were not attached.", len(refused))
+            action = "\n".join(error.sentence for error in refused)
+        cause = "\n".join(f"{type(e.__cause__).__name__}: {e.__cause__}" for e in refused if e.__cause__ is not None)
+        self._told = sentence
+        self._banners.show_banner("warning", sentence, action, cause)

@@ -27,9 +27,17 @@ def read(path: Path) -> Attachment:
             raise _refused(
                 say("{file} is a folder.", file=path.name), say("Attach the files in it that matter.")
             ) from e
-        kind = api.Kind.MISSING_FILE if isinstance(e, FileNotFoundError) else api.Kind.BROKEN_FILE
+        if isinstance(e, FileNotFoundError):
+            raise api.UnderhillError(
+                api.Kind.MISSING_FILE, say("{file} is not there any more.", file=path.name), say("Choose another file.")
+            ) from e
+        if isinstance(e, PermissionError):
+            raise api.UnderhillError(
+                api.Kind.BROKEN_FILE, say("Underhill may not read {file}.", file=path.name),
+                say("Make a copy of it that you may read, or give yourself the right to."),
+            ) from e  # fmt: skip
         raise api.UnderhillError(
-            kind, say("{file} cannot be read ({error}).", file=path.name, error=e), say("Check the file.")
+            api.Kind.BROKEN_FILE, say("{file} cannot be read.", file=path.name), say("Check the file and its disk.")
         ) from e
     if not text.strip():
         raise _refused(

@@ -65,6 +65,13 @@
             <source>Pasted text {number}</source>
             <translation>粘贴的文本 {number}</translation>
         </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/desk.py"></location>
+            <source>%n files were not attached.</source>
+            <translation>
+                <numerusform>有 %n 个文件未能附加。</numerusform>
+            </translation>
+        </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
             <source>{file} is too large ({size:,.0f} MB).</source>
@@ -87,13 +94,33 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} cannot be read ({error}).</source>
-            <translation>无法读取 {file}（{error}）。</translation>
+            <source>{file} is not there any more.</source>
+            <translation>{file} 已不存在。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>Check the file.</source>
-            <translation>请检查该文件。</translation>
+            <source>Choose another file.</source>
+            <translation>请选择其他文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Underhill may not read {file}.</source>
+            <translation>Underhill 没有读取 {file} 的权限。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Make a copy of it that you may read, or give yourself the right to.</source>
+            <translation>请另存一份你有权读取的副本，或为自己添加读取权限。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} cannot be read.</source>
+            <translation>无法读取 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Check the file and its disk.</source>
+            <translation>请检查该文件及其所在磁盘。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
@@ -2853,16 +2880,6 @@
         </message>
         <message>
             <location filename="../../app/transfer/desk.py"></location>
-            <source>{file} is not there any more.</source>
-            <translation>{file} 已不存在。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Choose another file.</source>
-            <translation>请选择其他文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
             <source>Underhill may not use {file}.</source>
             <translation>Underhill 没有权限使用 {file}。</translation>
         </message>
@@ -3519,6 +3536,11 @@
             <location filename="../../app/widgets/welcome.py"></location>
             <source>Ask: {question}</source>
             <translation>提问：{question}</translation>
+        </message>
+        <message>
+            <location filename="../../app/window.py"></location>
+            <source>Shorten the message</source>
+            <translation>缩短这条消息</translation>
         </message>
         <message>
             <location filename="../../app/window.py"></location>

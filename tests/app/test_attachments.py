@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QPlainTextEdit
+from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.attachments.reading import read
@@ -58,8 +58,55 @@ def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, sentence: str
 def test_a_folder_and_a_missing_file_say_why(tmp_path: Path) -> None:
     with pytest.raises(api.UnderhillError, match="is a folder"):
         read(tmp_path)
-    with pytest.raises(api.UnderhillError, match="cannot be read"):
+    with pytest.raises(api.UnderhillError, match="none is not there any more"):
         read(tmp_path / "none")
+
+
+@pytest.mark.parametrize(("error", "sentence"), [(PermissionError, "may not read"), (OSError, "cannot be read")])
+def test_a_file_that_the_system_refuses_says_so_without_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError], sentence: str
+) -> None:
+    (tmp_path / "a.txt").write_text("words")
+
+    def refuse(self: Path) -> bytes:
+        raise error(5, "E/A")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(api.UnderhillError, match=sentence) as told:
+        read(tmp_path / "a.txt")
+    assert "E/A" not in str(told.value)
+    assert "E/A" in str(told.value.__cause__)
+
+
+def test_all_that_was_not_attached_is_said_in_one_banner(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    window = launch().window
+    (tmp_path / "good.txt").write_text("words")
+    (tmp_path / "empty.txt").write_text("")
+    bad = [tmp_path, *(tmp_path / name for name in ("empty.txt", "gone.txt", "away.txt"))]
+    window.composer.files.emit([*bad, tmp_path / "good.txt"])
+    qtbot.waitUntil(lambda: bool(window.banners.banners))
+    (banner,) = window.banners.banners
+    assert banner.sentence == "4 files were not attached."
+    for name in (tmp_path.name, "empty.txt", "gone.txt", "away.txt"):
+        assert name in banner.accessibleName()
+    assert [a.name for a in window.composer.attachments] == ["good.txt"]
+    window.composer.files.emit([tmp_path / "gone.txt"])
+    qtbot.waitUntil(lambda: [b.sentence for b in window.banners.banners] == ["gone.txt is not there any more."])
+    window.composer.files.emit([tmp_path / "good.txt"])
+    qtbot.waitUntil(lambda: not window.banners.banners)
+
+
+def test_a_message_that_is_too_long_can_be_shortened(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    window = underhill.window
+    engine_of(underhill).fail[api.Generate] = api.Failed("", api.Kind.CONTEXT_FULL, "Too long.", "Shorten it.")
+    underhill.conversation.send("words")
+    qtbot.waitUntil(lambda: bool(window.banners.banners))
+    buttons = {b.text(): b for b in window.banners.banners[0].findChildren(QPushButton)}
+    assert list(buttons) == ["Shorten the message", "Open the settings"]
+    buttons["Shorten the message"].click()
+    assert window.rewriting.editing
+    assert window.composer.text() == "words"
 
 
 def test_nothing_in_an_attachment_closes_its_fence() -> None:
