@@ -57,9 +57,9 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
                 for (int32_t c = 0; c < width; c += 16) {
                     const uint8_t *q0 = p0 + c * 4, *q1 = p1 + c * 4, *q2 = p2 + c * 8;
                     if (half == 0) {
-                        UH_FETCH(q0 + ahead);
-                        if (kind > 1) UH_FETCH(q1 + ahead);
-                        if (kind > 2) UH_FETCH(q2 + 2 * ahead), UH_FETCH(q2 + 2 * ahead + UH_LINE);
+                        UH_STREAM(q0 + ahead);
+                        if (kind > 1) UH_STREAM(q1 + ahead);
+                        if (kind > 2) UH_STREAM(q2 + 2 * ahead), UH_STREAM(q2 + 2 * ahead + UH_LINE);
                     }
                     const __m256i a = line(q0, half), b = kind > 1 ? line(q1, half) : a;
                     const __m256i low = kind > 2 ? line(q2, half) : a, high = kind > 2 ? line(q2 + UH_LINE, half) : a;
@@ -76,7 +76,7 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
             p0 += width * 4, p1 += width * 4, p2 += width * 8;
         }
         add_group(params, x, g, n, acc, total);
-        UH_FETCH(params + params_ahead);
+        UH_STREAM(params + params_ahead);
         params += UH_LINE;
     }
     store_rows(view, n, total, y);

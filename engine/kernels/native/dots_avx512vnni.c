@@ -43,13 +43,13 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
 #pragma GCC unroll 4
             for (int s = 0; s < 4; s++) acc[t][s] = _mm512_setzero_si512();
         for (int32_t end = column + view->group; column < end; column += 16, p0 += UH_LINE) {
-            UH_FETCH(p0 + ahead);
+            UH_STREAM(p0 + ahead);
             const __m512i a = _mm512_loadu_si512(p0);
             __m512i c[4]; /* the codes of columns 4 s + j; at 2 bits times 4^s, at 4 bits times 16 for s = 2, 3 */
             if (kind == 1) {
                 c[0] = masked(a, 0x03), c[1] = masked(a, 0x0c), c[2] = masked(a, 0x30), c[3] = masked(a, 0xc0);
             } else {
-                UH_FETCH(p1 + ahead);
+                UH_STREAM(p1 + ahead);
                 const __m512i b = _mm512_loadu_si512(p1);
                 p1 += UH_LINE;
                 const __m512i even = chosen(0x33, b, _mm512_slli_epi32(a, 2)); /* upper 4 bits of s = 0 and 2 */
@@ -58,7 +58,7 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
                     c[0] = masked(even, 0x0f), c[1] = masked(odd, 0x0f);
                     c[2] = masked(even, 0xf0), c[3] = masked(odd, 0xf0);
                 } else {
-                    UH_FETCH(p2 + 2 * ahead), UH_FETCH(p2 + 2 * ahead + UH_LINE);
+                    UH_STREAM(p2 + 2 * ahead), UH_STREAM(p2 + 2 * ahead + UH_LINE);
                     const __m512i low = _mm512_loadu_si512(p2), high = _mm512_loadu_si512(p2 + UH_LINE);
                     p2 += 2 * UH_LINE;
                     c[0] = chosen(0x0f, low, _mm512_slli_epi32(even, 4));
@@ -75,7 +75,7 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
         }
         const __m512 scale = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)params));
         const __m512 offset = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(params + 32)));
-        UH_FETCH(params + params_ahead);
+        UH_STREAM(params + params_ahead);
         params += UH_LINE;
 #pragma GCC unroll 4
         for (int t = 0; t < n; t++) {

@@ -80,9 +80,9 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
             for (int32_t c = 0; c < group; c += 16) {
                 const uint8_t *q0 = p0 + c * 4, *q1 = p1 + c * 4, *q2 = p2 + c * 8;
                 if (first == 0) {
-                    UH_FETCH(q0 + ahead);
-                    if (kind > 1) UH_FETCH(q1 + ahead);
-                    if (kind > 2) UH_FETCH(q2 + 2 * ahead), UH_FETCH(q2 + 2 * ahead + UH_LINE);
+                    UH_STREAM(q0 + ahead);
+                    if (kind > 1) UH_STREAM(q1 + ahead);
+                    if (kind > 2) UH_STREAM(q2 + 2 * ahead), UH_STREAM(q2 + 2 * ahead + UH_LINE);
                 }
                 line_dots(q0, q1, q2, x, g * group + c, kind, n, first, halves, acc);
             }
@@ -93,7 +93,7 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
         }
         p0 += group * 4, p1 += group * 4, p2 += group * 8;
         add_group(params, x, g, n, sum, total);
-        UH_FETCH(params + params_ahead);
+        UH_STREAM(params + params_ahead);
         params += UH_LINE;
     }
     store_rows(view, n, total, y);

@@ -19,6 +19,9 @@ static inline int32_t uh_ahead(int kind) { return 8192 >> kind; }
 static inline int32_t uh_params_ahead(int kind, int32_t group) { return uh_ahead(kind) / (4 * group) * UH_LINE; }
 
 #define UH_FETCH(address) __builtin_prefetch((address), 0, 3)
+/* For weights of which a token reads every line once: they pass by the larger caches, where everything else of a layer lies
+ * (what Python runs between two layers was cold behind every one of them). */
+#define UH_STREAM(address) __builtin_prefetch((address), 0, 0)
 
 typedef struct {
     int32_t tokens; /* of `rows` per call, at most; up to UH_MOST_TOKENS */
