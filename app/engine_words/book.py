@@ -24,9 +24,9 @@ _WIDE = re.compile(r"[　-〿一-鿿＀-￯“”]")
 # Holes in which words of the engine stand; in every other one a name, a path or a figure, which stays as it is.
 SPOKEN = frozenset(
     "a_token action against allowed architecture before called cause choices defect differs doing e error exact "
-    "figures how kinds label lacking learned link made missing more most name_of names note other pill point problem "
-    "raised reason room said sentence shares slower source span strerror text threads told verb wait wanted way ways "
-    "what where who why why_not word words".split()
+    "figures how kinds label lacking later learned link made missing more most name_of names note other pill point "
+    "problem raised reason room said sentence shares slower source span strerror text threads told verb wait wanted "
+    "way ways what where who why why_not word words".split()
 )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-# Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md).
-NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 2e-5, 1.6e-4, 2.5e-4
+# Of a token, per layer, beside reading weights: norms, router, small operations, calls (measured: docs/benchmarks.md);
+# native ones 13 us on one computer, some 50 on another, whose threads wake each other more slowly (docs/planning.md).
+NATIVE_LAYER, TORCH_LAYER, COMPAT_LAYER = 3e-5, 1.6e-4, 2.5e-4
 
 TOKEN, WORD = 2e-4, 1.3e-9  # to choose a token, and for each word it is chosen from (measured: docs/planning.md)
 
@@ -29,7 +30,9 @@ class ModelFacts:
     dense_bytes: everything else, by those kinds of KINDS that can be had, as held. looked_up_bytes: of these, tables of
     which a token reads one row. head_bytes: of these, what gives the logits, which a prompt wants of its last token
     alone. opening_bytes: most that is held beside them while they are read and packed.
-    kv_bytes: per token of context in bf16, twice that where the rest is held as f32. state_bytes: of recurrent layers,
+    kv_bytes: per token of context in bf16, twice that where the rest is held as f32; windowed: of these, those of
+    layers in which a token sees so many tokens alone. latent_products: of a token with the rows of each token before
+    it, where all heads share those. state_bytes: of recurrent layers,
     snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
     working_bytes: what computing takes however many those are. native: native kernels compute. lean: the layers are the
     lean decoder's, not the compatibility backend's. vocabulary: words that a token is chosen from. disk_bytes: of
@@ -54,6 +57,8 @@ class ModelFacts:
     native: bool = True
     lean: bool = True
     vocabulary: int = 0
+    windowed: Mapping[int, int] = field(default_factory=dict)
+    latent_products: int = 0
     disk_bytes: int = 0
     seen: Seen | None = None
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import Kind, UnderhillError
+from engine.hardware.attending import USUAL, attending, rows_bytes
 from engine.hardware.budget import cache_within, held_by, size
 from engine.hardware.context_length import SHORT
 from engine.hardware.facts import ModelFacts
@@ -164,6 +165,7 @@ class _Parts:
         active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
         others = model.dense_bytes[self.plan.dense] - model.looked_up_bytes.get(self.plan.dense, 0)
         own = SHARE * (self.card.rate or OWN)
+        context = min(self.plan.context, USUAL)
         far = misses * (1 - self.near) * active  # bytes of experts that the card lacks
         crossing = far / (self.card.pinned or PINNED)
         there = far / expert_rate(machine, model, tier) + HANDOVER * model.moe_layers
@@ -171,9 +173,10 @@ class _Parts:
         if mode == ASSISTED and there < crossing:
             device, host, link = (active - far) / own, there, 0.0
         if dense == "device":
-            device += others / own
+            device += (others + rows_bytes(model, self.plan.dense, context)) / own
         else:
             host += others / expert_rate(machine, model, 8) + HANDOVER * model.moe_layers
+            host += attending(machine, model, self.plan.dense, context)
         disk = misses * (1 - self.here) * active / reading_rate(machine, model, tier)
         taken = {"disk": disk, "link": link, "host": host, "device": device + layers + LAUNCHES * model.moe_layers}
         computing = taken["host"] + taken["device"]  # one after the other: a layer waits for the one before it

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.errors import Kind, UnderhillError
+from engine.hardware.attending import USUAL
 from engine.hardware.budget import BASE, cache_within, ceiling, held_by, size
 from engine.hardware.context_length import tokens_of_context
 from engine.hardware.facts import ModelFacts
@@ -129,8 +130,9 @@ def make_plan(
     lent = cache - min(cache, max(smallest, cache_within(in_prompts, *entries)))
     spare = max(0, in_prompts - held_by(cache, *entries))
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
-    expectation = expected(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk)
-    why.append(_pace(model, expectation, tier, cache))
+    asked_for = machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk, context
+    expectation = _expected(*asked_for)
+    why.append(_pace(*asked_for))
     why.append(prompt_sentence(expectation))
     if settings["mode"] == "cpu":
         why += [f"{card.name} is not computed on: the processor alone was chosen." for card in machine.gpus]
@@ -161,8 +163,8 @@ def make_plan(
 def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mapping[str, object]) -> Plan:
     """The same plan with the speed that is to be expected after the model was seen to run (model.seen)."""
     disk = machine.reading(plan.direct)
-    expectation = expected(disk, model, plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk)
-    pace = _pace(model, expectation, plan.tier, plan.cache_bytes)
+    how = plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk, plan.context
+    expectation, pace = _expected(disk, model, *how), _pace(disk, model, *how)
     sentences = tuple(pace if s.startswith(PACE) else s for s in plan.sentences)
     return replace(plan, speed=expectation.decode, limit=expectation.limit, sentences=sentences)
 
@@ -173,9 +175,21 @@ def dial_of(settings: Mapping[str, object]) -> str:
     return "exact" if by_hand else str(settings["dial"])
 
 
-def _pace(model: ModelFacts, expectation: Expectation, tier: int, cache: int) -> str:
+def _expected(
+    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str, chunk: int, context: int
+) -> Expectation:
+    """Behind as many tokens as a chat usually has, where there is room for them."""
+    return expected(machine, model, tier, dense, cache, dial, chunk, min(context, USUAL))
+
+
+def _pace(
+    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str, chunk: int, context: int
+) -> str:
     corrected = model.seen is not None and model.seen.correction != 1.0
-    return decode_sentence(expectation, all_in_memory=cache >= model.expert_bytes[tier], corrected=corrected)
+    now = _expected(machine, model, tier, dense, cache, dial, chunk, context)
+    late = expected(machine, model, tier, dense, cache, dial, chunk, context)
+    whole = cache >= model.expert_bytes[tier]
+    return decode_sentence(now, all_in_memory=whole, corrected=corrected, late=late)
 
 
 def _tier(model: ModelFacts, wanted: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.hardware.attending import USUAL, attending
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
 from engine.hardware.shares import dial_shares
@@ -31,6 +32,7 @@ HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
 COARSE = 2  # bits of a coarse expert
 PACE = "Expect"  # begins the sentence on the speed, and no other
+MUCH = 0.8  # of the speed, that a full context must cost it to be told
 PROMPT = 500  # tokens of the prompt that `first_token` is told for
 SHORTEST = 0.1  # seconds: less is not told apart
 UNHIDDEN = 0.3  # at worst, of the shorter one of reading and computing a prompt, what the longer one does not hide
@@ -51,32 +53,47 @@ class Expectation:
 @dataclass(frozen=True)
 class Token:
     """Seconds that a token's parts take, each for itself. computing: experts and everything else. layers: what layers
-    cost beside bytes. reading: of missing experts, were none of uniform routing's hits made by luck.
+    cost beside bytes. reading: of missing experts, were none of uniform routing's hits made by luck. attending: to the
+    tokens before it.
     """
 
     computing: float
     layers: float
     reading: float
+    attending: float = 0.0
+
+    @property
+    def beside(self) -> float:
+        """All that is not reading."""
+        return self.computing + self.layers + self.attending
 
     def taken(self, misses: float) -> float:
         """Seconds in all, where so large a part of uniform routing's misses occurs."""
-        reading, computing = misses * self.reading, self.computing + self.layers
+        reading, computing = misses * self.reading, self.beside
         return max(reading, computing) + (1 - HIDDEN) * min(reading, computing)
 
 
 def expected(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str = "exact", chunk: int = 512
+    machine: Machine,
+    model: ModelFacts,
+    tier: int,
+    dense: str,
+    cache: int,
+    dial: str = "exact",
+    chunk: int = 512,
+    context: int = USUAL,
 ) -> Expectation:
-    """cache: bytes of experts in memory. chunk: tokens of a prompt that are computed at once.
+    """cache: bytes of experts in memory. chunk: tokens of a prompt that are computed at once. context: tokens that a
+    token is decoded behind.
 
     The slow end takes uniform routing, where a cache of a share s misses 1 - s; the fast end REUSE of that, or both
     what this model was seen to miss. An expectation that was seen to be wrong here is corrected (ModelFacts.seen).
     """
-    token = token_costs(machine, model, tier, dense, cache, dial)
+    token = token_costs(machine, model, tier, dense, cache, dial, context)
     misses = (1.0, REUSE) if model.seen is None else (min(1.0, 1.1 * model.seen.misses), 0.9 * model.seen.misses)
     correction = 1.0 if model.seen is None else model.seen.correction
     worse, better = (correction / token.taken(part) for part in misses)
-    limit = "disk" if token.reading > token.computing + token.layers else "memory"
+    limit = "disk" if token.reading > token.beside else "memory"
     whole, rest = divmod(PROMPT, chunk)
     parts = [chunk_costs(machine, model, tier, dense, cache, tokens) for tokens in (*[chunk] * whole, rest) if tokens]
     slow, fast = (sum(part.taken(hidden) for part in parts) for hidden in (1 - UNHIDDEN, 1.0))
@@ -85,8 +102,10 @@ def expected(
     return Expectation((worse, better), (UNEVEN * slow + last, fast + last), limit)
 
 
-def token_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str = "exact") -> Token:
-    """What a token is made of."""
+def token_costs(
+    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str = "exact", context: int = 0
+) -> Token:
+    """What a token behind so many others is made of."""
     active = model.experts_per_token * model.moe_layers * model.record_bytes[tier]
     others = _others(model, dense) / (machine.memory_rate * (_share(machine, 8) if model.native else 1.0))
     computing = active / expert_rate(machine, model, tier) + others
@@ -97,7 +116,8 @@ def token_costs(machine: Machine, model: ModelFacts, tier: int, dense: str, cach
     if COARSE in model.record_bytes and tier > COARSE:
         missed *= full + coarse * model.record_bytes[COARSE] / model.record_bytes[tier]
     reading = missed / reading_rate(machine, model, tier)
-    return Token(computing, model.layer_seconds * model.moe_layers + model.token_seconds, reading)
+    layers = model.layer_seconds * model.moe_layers + model.token_seconds
+    return Token(computing, layers, reading, attending(machine, model, dense, context))
 
 
 def missing(model: ModelFacts, tier: int, cache: int) -> float:
@@ -178,15 +198,29 @@ def window(cache: int, largest: int) -> int:
     return max(min(WINDOW, cache // WINDOW_SHARE), min(LEAST * largest, cache))
 
 
-def decode_sentence(expectation: Expectation, *, all_in_memory: bool, corrected: bool = False) -> str:
-    """The expected speed in words. corrected: by what was measured before."""
+def decode_sentence(
+    expectation: Expectation, *, all_in_memory: bool, corrected: bool = False, late: Expectation | None = None
+) -> str:
+    """The expected speed in words. corrected: by what was measured before. late: what is left of it when the context is
+    full, told where that is much less."""
     what = "reading experts from disk" if expectation.limit == "disk" else "computing from memory"
-    low, high = (figure(speed) for speed in expectation.decode)
-    span = f"about {low} to {high}" if low != high else f"about {low}"
+    span, high = _span(expectation), figure(expectation.decode[1])
     if all_in_memory and not corrected:
         span = f"up to {high}"
     learned = ", as was measured here" if corrected else ""
-    return f"{PACE} {span} tokens a second{learned}; {what} sets the pace."
+    later = ""
+    if late is not None and late.decode[1] < MUCH * expectation.decode[1]:
+        later = _later(_span(late))
+    return f"{PACE} {span} tokens a second{learned}{later}; {what} sets the pace."
+
+
+def _span(expectation: Expectation) -> str:
+    low, high = (figure(speed) for speed in expectation.decode)
+    return f"about {low} to {high}" if low != high else f"about {low}"
+
+
+def _later(span: str) -> str:
+    return f", {span} once the context is full"
 
 
 def prompt_sentence(expectation: Expectation) -> str:

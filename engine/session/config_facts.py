@@ -14,7 +14,7 @@ from engine.models.footprint import matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding
 from engine.models.spec import MoeSpec
 from engine.models.working import opening_bytes, token_bytes, working_bytes
-from engine.session.facts import CONTEXT, kv_values, state_bytes
+from engine.session.facts import CONTEXT, kv_values, latent_products, state_bytes, windowed
 from engine.store.layout import ExpertSpec
 
 BF16 = 2  # bytes
@@ -53,6 +53,8 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8, native: boo
         working_bytes=working_bytes(spec, native),
         native=native,
         vocabulary=spec.vocab,
+        windowed=windowed(spec),
+        latent_products=latent_products(spec),
         disk_bytes=dense + sum(n * s.layout.nbytes for n, s in experts),
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -83,6 +84,8 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         native=native,
         lean=spec is not None,
         vocabulary=vocabulary(store) if spec is None else spec.vocab,
+        windowed={} if spec is None else windowed(spec),
+        latent_products=0 if spec is None else latent_products(spec),
         disk_bytes=card.disk_bytes,
     )
 
@@ -172,6 +175,21 @@ def kv_values(spec: DecoderSpec) -> int:
             case MlaSpec() as m:
                 total += m.kv_rank + m.rope_dim
     return total
+
+
+def windowed(spec: DecoderSpec) -> dict[int, int]:
+    """Bytes in bf16 that a token leaves behind in layers with a window, by how many tokens are seen in it."""
+    found: Counter[int] = Counter()
+    for layer in spec.layers:
+        if isinstance(layer.mixer, AttentionSpec) and layer.mixer.window is not None:
+            found[layer.mixer.window] += 2 * 2 * layer.mixer.kv_heads * layer.mixer.head_dim
+    return dict(found)
+
+
+def latent_products(spec: DecoderSpec) -> int:
+    """Multiplications of a token with the latent rows of another, over all layers: for scores, and for sums."""
+    latent = [layer.mixer for layer in spec.layers if isinstance(layer.mixer, MlaSpec)]
+    return sum(mla.heads * (2 * mla.kv_rank + mla.rope_dim) for mla in latent)
 
 
 def largest_file(store: Store) -> Path:

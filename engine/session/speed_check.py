@@ -56,7 +56,9 @@ class SpeedCheck:
         if not self._counts:
             return
         read = session.counters().bytes_read - self._read
-        self._took += Decoded(max(0, len(stats.token_ids) - 1), stats.decode_seconds, read)
+        tokens = max(0, len(stats.token_ids) - 1)
+        before = tokens * (len(session.context.tokens) - tokens // 2)
+        self._took += Decoded(tokens, stats.decode_seconds, read, before)
         if not self._took.enough:
             return
         self._over = True

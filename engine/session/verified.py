@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from engine.hardware.attending import USUAL
 from engine.hardware.facts import ModelFacts, Seen
 from engine.hardware.machine import Machine
 from engine.hardware.plan import Plan, dial_of, seen_again
@@ -49,14 +50,20 @@ class Conditions:
 
 @dataclass(frozen=True)
 class Decoded:
-    """What decoding took, of one answer or several."""
+    """What decoding took, of one answer or several. before: tokens that were before each of them, summed up."""
 
     tokens: int = 0
     seconds: float = 0.0
     bytes_read: int = 0
+    before: int = 0
 
     def __add__(self, other: Decoded) -> Decoded:
-        return Decoded(self.tokens + other.tokens, self.seconds + other.seconds, self.bytes_read + other.bytes_read)
+        return Decoded(
+            self.tokens + other.tokens,
+            self.seconds + other.seconds,
+            self.bytes_read + other.bytes_read,
+            self.before + other.before,
+        )
 
     @property
     def enough(self) -> bool:
@@ -79,12 +86,14 @@ def judge(machine: Machine, model: ModelFacts, plan: Plan, dial: str, took: Deco
     bytes_missed = uniform.reading * reading_rate(machine, model, plan.tier)  # were the routing uniform
     misses = max(LEAST_MISSES, min(1.0, took.bytes_read / took.tokens / bytes_missed)) if bytes_missed else 1.0
     measured = took.tokens / took.seconds
-    now = expected(machine, replace(model, seen=Seen(misses)), plan.tier, plan.dense, plan.cache_bytes, dial)
+    known, how = replace(model, seen=Seen(misses)), (plan.tier, plan.dense, plan.cache_bytes, dial, plan.chunk)
+    now = expected(machine, known, *how, took.before // took.tokens)
+    usual = expected(machine, known, *how, min(plan.context, USUAL))
     correction = 1.0
     if not now.decode[0] / OFF <= measured <= now.decode[1] * OFF:
         middle = math.sqrt(now.decode[0] * now.decode[1])
         correction = max(1 / MOST_CORRECTION, min(MOST_CORRECTION, measured / middle))
-    low, high = plan.speed
+    low, high = (said * here / there for said, here, there in zip(plan.speed, now.decode, usual.decode, strict=True))
     if low / OFF <= measured <= high * OFF or min(low, measured) > READING:
         return Seen(misses, correction), ""
     span = figure(low) if figure(low) == figure(high) else f"{figure(low)} to {figure(high)}"

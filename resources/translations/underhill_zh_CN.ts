@@ -4222,16 +4222,6 @@
         </message>
         <message>
             <location filename="../../engine/hardware/speed.py"></location>
-            <source>about {low} to {high}</source>
-            <translation>约 {low}～{high}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
-            <source>about {low}</source>
-            <translation>约 {low}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hardware/speed.py"></location>
             <source>up to {high}</source>
             <translation>最高 {high}</translation>
         </message>
@@ -4242,8 +4232,23 @@
         </message>
         <message>
             <location filename="../../engine/hardware/speed.py"></location>
-            <source>Expect {span} tokens a second{learned}; {what} sets the pace.</source>
-            <translation>预计每秒 {span} 个词元{learned}；速度取决于 {what}。</translation>
+            <source>Expect {span} tokens a second{learned}{later}; {what} sets the pace.</source>
+            <translation>预计每秒 {span} 个词元{learned}{later}；速度取决于 {what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>about {low} to {high}</source>
+            <translation>约 {low}～{high}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>about {low}</source>
+            <translation>约 {low}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/speed.py"></location>
+            <source>, {span} once the context is full</source>
+            <translation>，上下文占满后{span} 个</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/speed.py"></location>

@@ -18,6 +18,7 @@ from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.generation import thoughts
 from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe
+from engine.hardware.attending import USUAL
 from engine.hardware.plan import dial_of
 from engine.hardware.shares import dial_shares
 from engine.hardware.speed import expected
@@ -36,7 +37,7 @@ class Model:
         spec = store.spec(store.layers[0])
         self._expert_bytes = {str(tier): read_bytes(spec, tier) for tier in spec.tiers}
         self._dense_bytes = int(dense_weights * BITS[plan.dense] / 8) + 4 * routers
-        self._tokens = 0
+        self._tokens = self._last = 0
         self.about = {
             "plan": self._session.card.plan,
             "tier": plan.tier,
@@ -71,7 +72,8 @@ class Model:
         digest: also digests of the logits, to the last bit.
         """
         step, taken, digests = self._session.context.step, [], []
-        self._tokens += len(tokens)
+        self._last = len(tokens)
+        self._tokens += self._last
         for token in tokens:
             start = time.perf_counter()
             logits = step(token)
@@ -86,7 +88,8 @@ class Model:
         text of, as in an answer; but it is not the one that is read next."""
         step, chat, sampler, taken = self._session.context.step, self._session.chat, Sampler(Sampling()), []
         shown = thoughts.reader(chat.tokenizer, chat.channels, (), False)
-        self._tokens += len(tokens)
+        self._last = len(tokens)
+        self._tokens += self._last
         for token in tokens:
             start = time.perf_counter()
             logits = step(token)
@@ -105,11 +108,14 @@ class Model:
         return time.perf_counter() - start
 
     def expected(self, memory: float, disk: float) -> dict[str, Any]:
-        """What the plan would expect (see Expectation) were these the rates of memory and disk, bytes per second."""
+        """What the plan would expect (see Expectation) were these the rates of memory and disk (bytes a second): half
+        way through the tokens that were decoded last, where there are some."""
         session, plan = self._session, self._session.plan
         machine = replace(self._machine, memory_rate=memory, disk_rate=disk, disk_points=())
         dial = dial_of(session.settings)
-        return asdict(expected(machine, session.facts, plan.tier, plan.dense, plan.cache_bytes, dial, plan.chunk))
+        how = plan.tier, plan.dense, plan.cache_bytes, dial, plan.chunk
+        context = len(session.context.tokens) - self._last // 2 or min(plan.context, USUAL)
+        return asdict(expected(machine, session.facts, *how, context))
 
     def held(self) -> int:
         """Bytes of experts in memory now."""

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine import resources, settings
+from engine.hardware.attending import attending
+from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import GB, Machine, Memory
 from engine.hardware.plan import make_plan
 from engine.hardware.speed import expected, token_costs
@@ -96,10 +98,51 @@ def test_prompts(name: str, cache: float, chunk: int, measured: float, memory: f
     assert math.sqrt(slow * fast) == pytest.approx(measured, rel=OFF)
 
 
+def builtin() -> ModelFacts:
+    config = json.loads(resources.path("builtin", "model", "config.json").read_text(encoding="utf-8"))
+    return config_facts(config, "builtin", top=8)
+
+
 @pytest.mark.parametrize("measured", [2080, 2100, 2220])
 def test_the_model_that_everybody_meets_first(measured: float) -> None:
-    """Whole answers of the built-in model (docs/planning.md), beside memory of 41 to 42 GB/s."""
-    config = json.loads(resources.path("builtin", "model", "config.json").read_text(encoding="utf-8"))
-    facts = config_facts(config, "builtin", top=8)
-    plan = make_plan(machine(41.5e9), facts, settings.validated({"dial": "exact"}, settings.ENGINE), PROGRAM)
-    assert plan.speed == pytest.approx((measured, measured), rel=OFF)
+    """Whole answers of the built-in model (docs/planning.md), beside memory of 41 to 42 GB/s: of a hundred tokens."""
+    found = expected(machine(41.5e9), builtin(), 8, "f32", WHOLE, context=100)
+    assert found.decode == pytest.approx((measured, measured), rel=OFF)
+
+
+def test_the_same_behind_a_thousand_tokens() -> None:
+    """`forecast --shape builtin`, on two cores of Zen 4."""
+    place = replace(machine(33e9), kernel_shares=ZEN_SHARES)
+    found = expected(place, builtin(), 8, "f32", WHOLE, context=1000)
+    assert found.decode[0] == pytest.approx(765, rel=OFF)
+
+
+@pytest.mark.parametrize(("context", "microseconds"), [(1024, 191), (8192, 1446)])
+def test_latent_attention_takes_the_products_of_all_heads(context: int, microseconds: float) -> None:
+    """`mixers --mixer mla`, one thread of Zen 5: less what its matrices take, 136 microseconds."""
+    facts = replace(builtin(), kv_bytes=2 * 576, latent_products=16 * (2 * 512 + 64))
+    place = replace(machine(38e9), cores=1)
+    assert attending(place, facts, "int8", context) == pytest.approx(microseconds / 1e6, rel=OFF)
+
+
+@pytest.mark.parametrize(
+    ("heads", "gigabytes"), [(16, (26.1, 29.8, 31.1)), (4, (22.0, 25.5, 26.4)), (8, (25.1, 29.4, 29.3))]
+)
+def test_rows_in_memory_are_attended_to_at_a_part_of_its_rate(heads: int, gigabytes: tuple[float, ...]) -> None:
+    """`attention --threads 1`, beside a roof of 34 to 39 GB/s, of 1,024 to 32,768 tokens."""
+    facts = replace(builtin(), kv_bytes=2 * 2 * heads * 128, latent_products=0)
+    for context, rate in zip((1024, 8192, 32768), gigabytes, strict=True):
+        found = attending(replace(machine(36.5e9), cores=1), facts, "bf16", context)
+        assert found == pytest.approx(context * facts.kv_bytes / (rate * 1e9), rel=OFF)
+
+
+@pytest.mark.parametrize(
+    ("context", "milliseconds"),
+    [(200, 0.68), (600, 0.82), (1000, 1.03), (1400, 1.30), (1800, 1.40)],
+)
+def test_a_token_takes_longer_the_more_there_are_before_it(context: int, milliseconds: float) -> None:
+    """Medians of three passes of 2,000 tokens, on two cores of Zen 4, by a program made for the occasion and not kept:
+    tokens that are read one by one, none of which is chosen."""
+    place, facts = replace(machine(29e9), kernel_shares=ZEN_SHARES), builtin()
+    token = token_costs(place, facts, 8, "f32", WHOLE, context=context)
+    assert token.beside - facts.token_seconds == pytest.approx(milliseconds / 1000, rel=OFF)

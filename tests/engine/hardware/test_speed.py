@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.hardware.attending import PRODUCTS, ROWS, WIDE_ROWS
 from engine.hardware.facts import COMPAT_LAYER, NATIVE_LAYER, ModelFacts, Seen
 from engine.hardware.machine import GB, Machine
 from engine.hardware.speed import (
@@ -22,6 +23,7 @@ from engine.hardware.speed import (
     chunk_costs,
     decode_sentence,
     expected,
+    figure,
     prompt_sentence,
     seconds,
     token_costs,
@@ -34,7 +36,7 @@ WHOLE = thirty_b().expert_bytes[4]
 
 
 def speed(machine: Machine, model: ModelFacts, cache: int = WHOLE, tier: int = 4) -> tuple[float, float]:
-    return expected(machine, model, tier, DENSE, cache).decode
+    return expected(machine, model, tier, DENSE, cache, context=0).decode
 
 
 def test_with_all_in_memory_it_is_the_bytes_over_the_kernels_rates_and_a_little_for_layers_and_words() -> None:
@@ -131,6 +133,38 @@ def test_a_model_that_the_processors_cache_holds_is_read_faster_than_memory() ->
     assert speed(laptop(16), small, 10_000_000) > speed(laptop(16), larger, 100_000_000)
 
 
+def test_a_token_attends_to_the_rows_before_it_at_a_part_of_memorys_rate() -> None:
+    machine, model = laptop(128), thirty_b()
+
+    def taken(context: int, model: ModelFacts = model, machine: Machine = machine, dense: str = DENSE) -> float:
+        return token_costs(machine, model, 4, dense, WHOLE, context=context).attending
+
+    assert taken(0) == 0
+    assert taken(8192) == pytest.approx(8192 * model.kv_bytes / (ROWS * machine.memory_rate))
+    assert taken(8192, dense="f32") == pytest.approx(2 * 8192 * model.kv_bytes / (WIDE_ROWS * machine.memory_rate))
+    assert taken(8192, dataclasses.replace(model, native=False)) > 5 * taken(8192)
+    half = dataclasses.replace(model, windowed={128: model.kv_bytes // 2})  # every other layer sees 128 tokens alone
+    assert taken(100, half) == taken(100)
+    assert taken(8192, half) == pytest.approx((taken(8192) + taken(128)) / 2)
+    latent = dataclasses.replace(model, kv_bytes=31_104, latent_products=27 * 16 * (2 * 512 + 64))
+    assert taken(8192, latent) == pytest.approx(8192 * latent.latent_products / (8 * PRODUCTS))
+    quicker = dataclasses.replace(machine, isa="avx512vnni")
+    assert taken(8192, latent, quicker) < taken(8192, latent)
+
+
+def test_a_long_chat_is_expected_to_be_slower_and_what_is_read_from_disk_hides_it() -> None:
+    machine, model = laptop(128), thirty_b()
+    early, late = (expected(machine, model, 4, DENSE, WHOLE, context=n) for n in (0, 32768))
+    assert late.decode[0] < 0.6 * early.decode[0]
+    assert late.first_token == early.first_token
+    said = decode_sentence(early, all_in_memory=True, late=late)
+    assert f", about {figure(late.decode[0])} once the context is full; computing" in said
+    assert "context" not in decode_sentence(early, all_in_memory=True, late=early)
+    slow = laptop(16, 0.1e9)
+    early, late = (expected(slow, model, 4, DENSE, WHOLE // 4, context=n) for n in (0, 8192))
+    assert late.decode[0] > 0.95 * early.decode[0]
+
+
 def test_what_was_seen_of_a_model_narrows_what_is_expected_of_it_and_corrects_it() -> None:
     machine, model = laptop(16, 0.5e9), thirty_b()
     wide = speed(machine, model, WHOLE // 4)
@@ -157,7 +191,7 @@ def test_only_where_layers_are_recurrent_a_prompts_last_token_goes_through_by_it
     machine, model = laptop(16, 0.5e9), thirty_b()
     recurrent = dataclasses.replace(model, state_bytes=1000)
     last = token_costs(machine, model, 4, DENSE, WHOLE // 4).taken(1.0)
-    one, other = (expected(machine, m, 4, DENSE, WHOLE // 4).first_token for m in (model, recurrent))
+    one, other = (expected(machine, m, 4, DENSE, WHOLE // 4, context=0).first_token for m in (model, recurrent))
     assert other == pytest.approx(tuple(s + last for s in one))
 
 

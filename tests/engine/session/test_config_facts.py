@@ -40,8 +40,12 @@ def test_a_config_says_what_the_store_will_take(tmp_path: Path, family: str, nat
     for name in (
         "expert_bytes", "record_bytes", "kv_bytes", "moe_layers", "experts", "experts_per_token", "context_length",
         "state_bytes", "looked_up_bytes", "head_bytes", "token_bytes", "working_bytes", "native", "lean", "vocabulary",
+        "windowed", "latent_products",
     ):  # fmt: skip
         assert getattr(told, name) == getattr(there, name), name
+    assert bool(told.windowed) == (family == "gpt_oss")
+    assert sum(told.windowed.values()) < told.kv_bytes
+    assert bool(told.latent_products) == (family == "deepseek_v2")
     for kind, size in there.dense_bytes.items():
         assert told.dense_bytes[kind] == pytest.approx(size, rel=0.02), kind
     store.close()
