@@ -109,3 +109,7 @@ class ModelDesk(QObject):
     def open_settings(self) -> SettingsDialog:
         """Show the settings; they are in force as they change."""
         return self._settings.open()
+
+    def close_settings(self) -> None:
+        """The window goes."""
+        self._settings.close()

@@ -351,7 +351,7 @@ class MainWindow(QMainWindow):
     def _answer_failed(self, event: api.Failed) -> None:
         again = (say("Try again"), self.rewriting.again_last)
         if event.kind is api.Kind.CONTEXT_FULL:  # it would be so again
-            again = (say("Shorten the message"), self.rewriting.edit_last)
+            again = (say("Shorten the message"), self.rewriting.edit_longest)
         show_failure(self, event, again)
 
     @Slot()
@@ -482,6 +482,7 @@ class MainWindow(QMainWindow):
         self.sides.fit()
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        self.desk.close_settings()
         self.leave()
         self.toast.end()
         self.save_preferences()

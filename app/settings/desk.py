@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QByteArray, QObject, Qt, Slot
 
 from app.conversation import Conversation
 from app.language.words import sentences
@@ -39,11 +39,18 @@ class SettingsDesk(QObject):
         self._dialog: SettingsDialog | None = None
         self._stale = False  # something takes effect when the model is loaded again
         self._page = 0  # that was open last
+        self._place = QByteArray()  # where the dialog was put, and how large it was made
         known.loaded.connect(self._fresh)
 
     @Slot()
     def open(self) -> SettingsDialog:
-        """Show the settings; they are in force as they change."""
+        """Show the settings beside the chat; they are in force as they change. There is one dialog at most."""
+        if self._dialog is not None:
+            self._dialog.setWindowState(self._dialog.windowState() & ~Qt.WindowState.WindowMinimized)
+            self._dialog.show()
+            self._dialog.raise_()
+            self._dialog.activateWindow()
+            return self._dialog
         dialog = SettingsDialog(self._preferences, self._theme, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.engine_changed.connect(self._engine)
@@ -66,8 +73,15 @@ class SettingsDesk(QObject):
         dialog.need_reload(self._stale)
         dialog.show_page(self._page)
         self._models.ask(api.AskChoices, self._choices)
-        dialog.open()
+        if not self._place.isEmpty():
+            dialog.restoreGeometry(self._place)
+        dialog.show()
         return dialog
+
+    def close(self) -> None:
+        """The window goes, and the settings with it."""
+        if self._dialog is not None:
+            self._dialog.reject()
 
     @Slot()
     def _fresh(self) -> None:
@@ -79,7 +93,7 @@ class SettingsDesk(QObject):
     @Slot()
     def _over(self) -> None:
         if self._dialog is not None:
-            self._page = self._dialog.page
+            self._page, self._place = self._dialog.page, self._dialog.saveGeometry()
         self._dialog = None
         self._shared.end()
         self._models.changed.disconnect(self._tell)

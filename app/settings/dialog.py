@@ -99,7 +99,8 @@ class SettingsDialog(QDialog):
     def _build(self) -> None:
         side = QWidget(self)
         side.setObjectName("settings-side")
-        side.setFixedWidth(self.fontMetrics().horizontalAdvance(say("Speed and precision")) + 64)
+        widest = max(self.fontMetrics().horizontalAdvance(page.title) for page in self.pages)
+        side.setFixedWidth(widest + 64)
         left = QVBoxLayout(side)
         left.setContentsMargins(10, 12, 10, 14)
         left.addWidget(self.search)

@@ -55,7 +55,7 @@ QToolButton#segment:checked {{ background: {p.accent_soft}; border-color: {p.acc
 QToolButton#segment:focus {{ border: 2px solid {p.text}; padding: 3px 10px; }}
 
 QLineEdit, QComboBox, QSpinBox, QDoubleSpinBox {{
-  background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 5px 9px; min-height: 20px;
+  background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 5px 9px; min-height: {px(20)}px;
   selection-background-color: {p.selection}; selection-color: {p.text}; }}
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QDoubleSpinBox:focus {{ border-color: {p.accent}; }}
 QLineEdit:disabled, QComboBox:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled {{

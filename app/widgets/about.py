@@ -100,7 +100,7 @@ class About(QDialog):
         self.parts.setHeaderLabels([say("Made with"), say("Version"), say("Licence")])
         self.parts.setRootIsDecorated(False)
         self.parts.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.parts.setMinimumHeight(220)
+        self.parts.setMinimumHeight(4 * self.parts.fontMetrics().height())
         for part in (*_packages(), *_SHIPPED):
             row = QTreeWidgetItem([say(column) for column in part])
             row.setToolTip(2, row.text(2))
@@ -114,7 +114,7 @@ class About(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 18)
         column.setSpacing(14)
-        column.addStrut(472)
+        column.addStrut(fonts.pixels(472))
         column.addLayout(top)
         column.addWidget(facts)
         column.addWidget(self.parts, 1)

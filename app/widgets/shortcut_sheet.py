@@ -36,6 +36,7 @@ class ShortcutSheet(QDialog):
             for shortcut in members:
                 keys = QKeySequence(shortcut.keys).toString(QKeySequence.SequenceFormat.NativeText)
                 words = QLabel(say(shortcut.words), page)
+                words.setWordWrap(True)
                 cap = QLabel(keys, page)
                 cap.setObjectName("key")
                 cap.setFont(fonts.code())
@@ -52,6 +53,7 @@ class ShortcutSheet(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.addWidget(area)
-        wanted = page.sizeHint()
         room = self.screen().availableGeometry()
-        self.resize(max(460, wanted.width() + 24), min(wanted.height() + 8, room.height() - 80))
+        width = min(round(44 * fonts.points()), room.width() - 40)
+        height = grid.totalHeightForWidth(width - 16)
+        self.resize(width, min(height + 8, room.height() - 80))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
@@ -29,6 +30,7 @@ LARGE = (
     later("Help me plan a week of simple dinners for two."),
     later("Summarise the pros and cons of heat pumps in a table."),
 )
+_HIGH = 24  # lines of text, from which on there is room for the mark
 
 
 class Welcome(QScrollArea):
@@ -42,7 +44,7 @@ class Welcome(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus, and is scrolled to
         page = QWidget(self)
         page.setObjectName("page")
-        mark = QLabel(page)
+        self._mark = mark = QLabel(page)
         mark.setPixmap(pixmap("underhill", "", fonts.pixels(64), self.devicePixelRatioF()))
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = QLabel(page)
@@ -68,9 +70,12 @@ class Welcome(QScrollArea):
         for label in (self._title, self._note, self._plan):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
             label.setWordWrap(True)
-            column.addWidget(label)
-        column.addSpacing(10)
+        column.addWidget(self._title)
+        column.addWidget(self._note)
+        column.addSpacing(4)
         column.addLayout(grid)
+        column.addSpacing(4)
+        column.addWidget(self._plan)  # last: it is long, and what can be clicked is to be in sight
         column.addStretch(4)
         outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
         outer.setContentsMargins(28, 12, 28, 12)
@@ -93,6 +98,11 @@ class Welcome(QScrollArea):
             button.setText(example)
             button.setAccessibleName(say("Ask: {question}", question=example))
             button.setVisible(bool(model))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Where there is little height, what can be clicked comes before what only looks nice."""
+        self._mark.setVisible(self.height() >= _HIGH * self.fontMetrics().lineSpacing())
+        super().resizeEvent(event)
 
     @Slot()
     def _clicked(self) -> None:

@@ -99,14 +99,17 @@ def test_all_that_was_not_attached_is_said_in_one_banner(qtbot: QtBot, launch: L
 def test_a_message_that_is_too_long_can_be_shortened(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     window = underhill.window
-    engine_of(underhill).fail[api.Generate] = api.Failed("", api.Kind.CONTEXT_FULL, "Too long.", "Shorten it.")
-    underhill.conversation.send("words")
-    qtbot.waitUntil(lambda: bool(window.banners.banners))
+    for words in ("many words, and more", "Short."):  # which the model reads as one
+        for banner in window.banners.banners[:]:
+            banner.dismiss()
+        engine_of(underhill).fail[api.Generate] = api.Failed("", api.Kind.CONTEXT_FULL, "Too long.", "Shorten it.")
+        underhill.conversation.send(words)
+        qtbot.waitUntil(lambda: bool(window.banners.banners))
     buttons = {b.text(): b for b in window.banners.banners[0].findChildren(QPushButton)}
     assert list(buttons) == ["Shorten the message", "Open the settings"]
     buttons["Shorten the message"].click()
     assert window.rewriting.editing
-    assert window.composer.text() == "words"
+    assert window.composer.text() == "many words, and more"
 
 
 def test_nothing_in_an_attachment_closes_its_fence() -> None:

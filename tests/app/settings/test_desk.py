@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from tests.app.acts import Launch
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
+from pytestqt.qtbot import QtBot
+
+from app.settings.dialog import SettingsDialog
+from engine import api
+from tests.app.acts import Launch, ask
+from tests.app.conftest import close, engine_of
 
 
 def test_they_open_at_the_page_where_they_were_left(launch: Launch) -> None:
@@ -16,3 +24,36 @@ def test_they_open_at_the_page_where_they_were_left(launch: Launch) -> None:
     again.show_setting("dial")  # asked for by name
     assert again.page == 2
     again.reject()
+
+
+def test_one_goes_on_chatting_beside_them(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[SettingsDialog] = []
+    monkeypatch.setattr(
+        SettingsDialog, "raise_", lambda dialog: raised.append(dialog)
+    )  # which the platform without windows warns of
+    underhill = launch()
+    desk = underhill.window.desk
+    dialog = desk.open_settings()
+    assert not dialog.isModal()
+    qtbot.mouseClick(underhill.window.header.settings, Qt.MouseButton.LeftButton)
+    assert raised == [dialog]
+    ask(qtbot, underhill, "Hello")
+    assert desk.open_settings() is dialog
+    dialog.show_page(2)
+    dial = dialog.editors["dial"].control
+    assert isinstance(dial, QComboBox)
+    dial.setCurrentIndex(dial.findData("fast"))
+    qtbot.waitUntil(lambda: any(isinstance(c, api.UpdateSettings) for c in engine_of(underhill).received))
+    dialog.reject()
+    assert desk.open_settings() is not dialog
+
+
+def test_they_are_where_they_were_put_and_go_with_the_window(launch: Launch) -> None:
+    underhill = launch()
+    dialog = underhill.window.desk.open_settings()
+    dialog.resize(700, 500)
+    dialog.reject()
+    again = underhill.window.desk.open_settings()
+    assert (again.width(), again.height()) == (700, 500)
+    close(underhill)
+    assert again.isHidden()
