@@ -28,7 +28,7 @@ SWEPT = 1.5e-4
 WINDOW, WINDOW_SHARE = 128 << 20, 4
 LEAST = 3  # experts that it holds all the same, where there is room for them: one computed, one read, one in between
 DISK_USE = 0.97  # of the disk's own pace, what is left of it beside computing and between two layers' reads
-HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides
+HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides where a layer reads many experts
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
 COARSE = 2  # bits of a coarse expert
 PACE = "Expect"  # begins the sentence on the speed, and no other
@@ -54,13 +54,14 @@ class Expectation:
 class Token:
     """Seconds that a token's parts take, each for itself. computing: experts and everything else. layers: what layers
     cost beside bytes. reading: of missing experts, were none of uniform routing's hits made by luck. attending: to the
-    tokens before it.
+    tokens before it. missed: of a layer's experts, that many are missing then.
     """
 
     computing: float
     layers: float
     reading: float
     attending: float = 0.0
+    missed: float = 0.0
 
     @property
     def beside(self) -> float:
@@ -70,7 +71,12 @@ class Token:
     def taken(self, misses: float) -> float:
         """Seconds in all, where so large a part of uniform routing's misses occurs."""
         reading, computing = misses * self.reading, self.beside
-        return max(reading, computing) + (1 - HIDDEN) * min(reading, computing)
+        return max(reading, computing) + (1 - self.hidden(misses)) * min(reading, computing)
+
+    def hidden(self, misses: float) -> float:
+        """Of the shorter one of reading and computing, what the longer one hides: while the last of a layer's missing
+        experts is read, there is nothing to compute; where it is the only one, one waits for the other all the time."""
+        return HIDDEN * (1 - 1 / max(1.0, misses * self.missed))
 
 
 def expected(
@@ -111,13 +117,15 @@ def token_costs(
     computing = active / expert_rate(machine, model, tier) + others
     if model.native and model.expert_bytes[tier] + model.dense_bytes[dense] <= IN_CACHE:
         computing /= CACHED
-    missed = active * missing(model, tier, cache)
+    lacking = missing(model, tier, cache)
+    missed = active * lacking
     full, coarse = dial_shares(dial, model.experts_per_token)
     if COARSE in model.record_bytes and tier > COARSE:
         missed *= full + coarse * model.record_bytes[COARSE] / model.record_bytes[tier]
     reading = missed / reading_rate(machine, model, tier)
     layers = model.layer_seconds * model.moe_layers + model.token_seconds
-    return Token(computing, layers, reading, attending(machine, model, dense, context))
+    attended = attending(machine, model, dense, context)
+    return Token(computing, layers, reading, attended, lacking * model.experts_per_token)
 
 
 def missing(model: ModelFacts, tier: int, cache: int) -> float:

@@ -55,7 +55,9 @@ def test_where_the_disk_sets_the_pace_it_is_the_missing_bytes_over_its_rate_and_
     token = token_costs(machine, model, 4, DENSE, WHOLE // 2)
     assert token.reading == pytest.approx(8 * 48 * model.record_bytes[4] / 2 / (DISK_USE * 0.5e9))
     assert token.reading > 5 * token.computing
-    assert token.taken(1.0) == pytest.approx(token.reading + (1 - HIDDEN) * (token.computing + token.layers))
+    assert token.missed == pytest.approx(4)  # of the eight experts of a layer
+    hidden = HIDDEN * (1 - 1 / 4)
+    assert token.taken(1.0) == pytest.approx(token.reading + (1 - hidden) * (token.computing + token.layers))
     found = expected(machine, model, 4, DENSE, WHOLE // 2)
     assert found.limit == "disk"
     assert 1 < found.decode[1] / found.decode[0] <= 1 / REUSE
@@ -255,8 +257,12 @@ def test_kernels_do_not_outrun_memory_whatever_a_disturbed_measurement_said() ->
 
 
 def test_hiding_is_not_perfect_and_nothing_takes_less_than_its_longest_part() -> None:
-    token = Token(computing=2.0, layers=1.0, reading=4.0)
+    token = Token(computing=2.0, layers=1.0, reading=4.0, missed=6.0)
     assert 4.0 < token.taken(1.0) < 7.0
+    few = dataclasses.replace(token, missed=2.0)
+    alone = dataclasses.replace(token, missed=1.0)  # one reads, then computes
+    assert token.taken(1.0) < few.taken(1.0) < alone.taken(1.0) == 7.0
+    assert few.taken(0.5) == 3.0 + 2.0
     assert token.taken(0.0) > 2.9
     assert 1 / GB < token.taken(0.5) < token.taken(1.0)
 
