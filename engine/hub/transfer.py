@@ -159,6 +159,8 @@ def _copy_files(source: Path, partial: Path, manifest: Manifest, report: Report)
     missing = sum(max(0, sizes[name] - there[name]) for name in names)
     free = shutil.disk_usage(partial).free
     if free < missing + SPARE:
+        if not any(there.values()):  # nothing was begun, so nothing was interrupted
+            shutil.rmtree(partial)
         raise UnderhillError(
             Kind.DISK_FULL,
             f"There is not enough space for {partial.name.removesuffix(COPY)} in {partial.parent}.",

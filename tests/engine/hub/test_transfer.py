@@ -170,6 +170,8 @@ def test_space_is_checked_first(put: Put, models: Path, other: Path, monkeypatch
         error = refused(Kind.DISK_FULL, lambda: move("m", other))
     assert "MB there" in error.action
     assert (models / "m").is_dir()
+    assert not list(other.glob("m*"))
+    assert [(c.name, c.problem) for c in listing.listing() if c.name == "m"] == [("m", "")]  # nothing was interrupted
     move("m", other)
 
 
