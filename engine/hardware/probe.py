@@ -8,6 +8,7 @@ import shutil
 import sys
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import psutil
 
@@ -17,7 +18,7 @@ from engine.hardware.fingerprint import existing, fingerprint
 from engine.hardware.kept import keep, look
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor
-from engine.hardware.rates import Rates, settled
+from engine.hardware.rates import Rates, changed, settled
 from engine.kernels.memory import forget_code
 
 RETURNING = 4  # one part in so many of the code that was let go of is used again (measured: 16 of 75 MB)
@@ -40,7 +41,7 @@ def probe(
     known = None if kept is None else look(kept, place, power).rates
     threads = cores() if known is None else known.threads
     now = disk_speed.quickly(disk) if disk_rate is None else None
-    rate = memory_rate or memory_speed.quickly(threads)
+    rate = memory_rate or _memory_now(threads, known)
     if known is not None and memory_rate is None:
         rate = settled(known.memory_rate, rate)
     if known is not None and now is not None:
@@ -62,6 +63,14 @@ def probe(
         on_battery=power,
     )
     return machine if known is None else with_rates(machine, known)
+
+
+def _memory_now(threads: int, known: Rates | None) -> float:
+    """Memory's rate; where it is far beside what is known, the middle of three looks: others read for moments, too."""
+    rate = memory_speed.quickly(threads)
+    if known is None or not changed(known.memory_rate, rate):
+        return rate
+    return median((rate, memory_speed.quickly(threads), memory_speed.quickly(threads)))
 
 
 def with_rates(machine: Machine, known: Rates) -> Machine:

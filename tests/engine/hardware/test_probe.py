@@ -106,6 +106,24 @@ def test_short_looks_at_a_disk_that_swings_add_up(tmp_path: Path, monkeypatch: p
     assert fmean(later) == pytest.approx(3e9, rel=0.06)
 
 
+def test_memory_that_others_read_for_a_moment_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, power = fingerprint(tmp_path), on_battery()
+
+    def opened_at(*looks: float) -> float:
+        keep(tmp_path, place, power, Rates(3e10, 1, (DiskPoint(1 << 20, 2, True, 2e9),)))
+        rates = iter(looks)
+        monkeypatch.setattr(memory_speed, "quickly", lambda threads: next(rates))
+        found = probe.probe(tmp_path, isa="avx2", kept=tmp_path).memory_rate
+        assert not list(rates)
+        return found
+
+    assert opened_at(2.7e10) == pytest.approx(2.846e10, rel=0.01)
+    assert opened_at(1e10, 2.7e10, 3.1e10) == pytest.approx(2.846e10, rel=0.01)
+    assert opened_at(1e10, 1.2e10, 3.1e10) == 1.2e10  # for good
+
+
 def test_cards_get_the_rates_that_were_measured_of_them() -> None:
     machine = Machine(1, Memory(GB, GB), 1e9, 1e9, GB, gpus=(Gpu("card", 4, 3), Gpu("other", 4, 3)))
     known = Rates(1.0, 1, (DiskPoint(1 << 20, 1, True, 1e9),), cards={"card": (1e10, 5e9, 2e11)})
