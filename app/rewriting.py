@@ -147,8 +147,11 @@ class Rewriting(QObject):
     @Slot()
     def go_on_last(self) -> None:
         """The same with the last answer."""
-        if self._conversation.messages:
-            self.go_on(self._conversation.messages[-1].id)
+        messages = self._conversation.messages
+        if messages and messages[-1].unfinished:
+            self.go_on(messages[-1].id)
+        elif messages and self._ready():
+            self._window.toast.say(say("The last answer was not cut, or holds nothing yet that could go on."))
 
     @Slot(object, int)
     def step(self, message_id: int, by: int) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QUrl, Signal
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.language.words import later, plural, say
 from app.library import words
 from app.library.entry import Deed, Entry
+from app.outside import open_link
 from app.theme import fonts
 from app.widgets.format import size
 from engine import api
@@ -71,7 +71,12 @@ class Details(QDialog):
         area.setWidget(page)
         buttons = QDialogButtonBox(self)
         web = QPushButton(say("Open its page"), self)
-        web.clicked.connect(partial(QDesktopServices.openUrl, QUrl(details.page)))
+        web.clicked.connect(partial(self._open, details.page))
+        self.said = QLabel(self)
+        self.said.setObjectName("muted")
+        self.said.setWordWrap(True)
+        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.said.hide()
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
         close = QPushButton(say("Close"), self)
         buttons.addButton(close, QDialogButtonBox.ButtonRole.RejectRole)
@@ -81,10 +86,16 @@ class Details(QDialog):
         outer.addWidget(area)
         foot = QVBoxLayout()
         foot.setContentsMargins(24, 0, 24, 0)
+        foot.addWidget(self.said)
         foot.addWidget(buttons)
         outer.addLayout(foot)
         room = self.screen().availableGeometry()
         self.resize(min(640, room.width() - 40), min(max(420, page.sizeHint().height() + 90), room.height() - 80))
+
+    def _open(self, page: str) -> None:
+        why = open_link(page)
+        self.said.setText(why)
+        self.said.setVisible(bool(why))
 
     def _get(self, repo: str, bits: int) -> None:
         self.wanted.emit(repo, bits)

@@ -17,7 +17,7 @@ def run(args: argparse.Namespace) -> int:
     path = library.prepare(args.model, bar.report)
     problems = verify(path, lambda done, total: bar.report("Verifying", done, total))
     bar.close()
-    remedy = damage.remedy(path) if problems else ""
+    remedy = damage.remedy(path, named=True) if problems else ""
     if args.json:
         print(json.dumps({"damaged": list(problems), "action": remedy}))
     elif problems:

@@ -25,9 +25,14 @@ def explained(store: Path) -> Iterator[None]:
         raise UnderhillError(error.kind, error.sentence, remedy(store)) from error
 
 
-def remedy(store: Path) -> str:
-    """What to do about a damaged store; the built-in one is noted as damaged, so that opening it again helps."""
+def remedy(store: Path, named: bool = False) -> str:
+    """What to do about a damaged store; the built-in one is noted as damaged, so that opening it again helps.
+
+    named: everything that is damaged has been named.
+    """
     if store != folders.own() / BUILTIN:
+        if named:
+            return "Import it again."
         known = any(store.parent == folder for folder in folders.paths())
         model = store.name if known else str(store)
         return (
@@ -38,6 +43,8 @@ def remedy(store: Path) -> str:
         (store / FLAG).touch()
     except OSError:
         return "Delete it (`underhill-cli rm builtin`): it is made anew when it is next used."
+    if named:
+        return "Open the built-in model again: it is made anew."
     return "Open the built-in model again: it is made anew. `underhill-cli verify builtin` checks it."
 
 

@@ -161,4 +161,4 @@ def _verified(name: str, report: Callable[[str, int, int], None]) -> api.VerifyR
 
     path = library.prepare(name, report)
     damaged = verify(path, lambda done, total: report("Verifying", done, total))
-    return api.VerifyReport(damaged, damage.remedy(path) if damaged else "")
+    return api.VerifyReport(damaged, damage.remedy(path, named=True) if damaged else "")

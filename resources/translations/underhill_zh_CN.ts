@@ -1860,6 +1860,11 @@
             <source>There is no question above this answer any more.</source>
             <translation>这条回答上方已没有问题。</translation>
         </message>
+        <message>
+            <location filename="../../app/rewriting.py"></location>
+            <source>The last answer was not cut, or holds nothing yet that could go on.</source>
+            <translation>上一条回答并未中断，或者还没有可以继续的内容。</translation>
+        </message>
         <message numerus="yes">
             <location filename="../../app/rewriting.py"></location>
             <source>This version and the %n messages after it were deleted.</source>
@@ -4379,6 +4384,11 @@
             <location filename="../../engine/hub/damage.py"></location>
             <source>Delete it (`underhill-cli rm builtin`): it is made anew when it is next used.</source>
             <translation>请删除它（`underhill-cli rm builtin`）：下次使用时会重新生成。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/damage.py"></location>
+            <source>Open the built-in model again: it is made anew.</source>
+            <translation>请重新打开内置模型：它会重新生成。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/damage.py"></location>

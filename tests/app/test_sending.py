@@ -137,6 +137,14 @@ def test_an_answer_cannot_go_on_while_another_follows_it(qtbot: QtBot, launch: L
     assert not underhill.conversation.working
 
 
+def test_having_an_answer_go_on_that_was_not_cut_says_why_it_does_not(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "one")
+    underhill.window.rewriting.go_on_last()
+    assert not underhill.conversation.working
+    assert underhill.window.toast.accessibleName().startswith("The last answer was not cut")
+
+
 def test_going_on_that_fails_keeps_what_there_was(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(finish="length")
     ask(qtbot, underhill, "one")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLabel
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app import outside
 from app.assembly import Underhill
 from app.library.entry import Entry
 from app.library.page import LibraryPage
@@ -189,7 +191,7 @@ def test_a_search_that_failed_is_made_again_by_the_same_words(qtbot: QtBot, laun
     assert not discover.again.isVisible()
 
 
-def test_details_offer_every_precision(qtbot: QtBot, launch: Launch) -> None:
+def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
     underhill = launch()
     page = opened(qtbot, underhill, 1)
     entry(page.discover, QWEN.title).buttons["Details"].click()
@@ -199,6 +201,11 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch) -> None:
     details = page.findChildren(Details)[0]
     assert [pill(e) for e in details.entries] == ["Slow", "Fits"]
     assert [e.buttons["Get"].objectName() for e in details.entries] == ["", "primary"]
+    assert details.said.isHidden()
+    monkeypatch.setattr(outside, "QDesktopServices", SimpleNamespace(openUrl=lambda url: False))
+    next(button for button in details.findChildren(QPushButton) if button.text() == "Open its page").click()
+    assert details.said.text().startswith("This computer has no program that opens http")
+    assert details.said.isVisible()
     details.entries[1].buttons["Get"].click()
     qtbot.waitUntil(lambda: bool(page.downloads.entries))
     pulled = next(c for c in engine_of(underhill).received if isinstance(c, api.PullModel))
