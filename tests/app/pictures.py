@@ -91,6 +91,7 @@ class Studio:
         from tests.app import palette
 
         if not self.wanted or name in self.wanted:
+            self.wait(least=0.05)  # what has just come gets its room
             palette.save((widget or self.underhill.window).grab().toImage(), self.out / f"{name}.png")
 
     def ask(self, question: str, answer: str, rate: float = 0.0) -> None:
