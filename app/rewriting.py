@@ -12,7 +12,7 @@ from app.chats.records import Attachment, Place, StoredMessage
 from app.conversation import Conversation
 from app.language.words import plural, say
 from app.models import Models
-from app.turns import said
+from app.turns import groups, said
 
 if TYPE_CHECKING:
     from app.window import MainWindow
@@ -71,11 +71,9 @@ class Rewriting(QObject):
     @Slot()
     def edit_longest(self) -> None:
         """The same with the longest of the questions that have no answer yet, which the model reads as one."""
-        messages = self._conversation.messages
-        answered = max((i for i, m in enumerate(messages) if m.role == "assistant" and m.content), default=-1)
-        open_ = [m for m in messages[answered + 1 :] if m.role == "user"]
-        if open_:
-            self.edit(max(open_, key=lambda m: len(said(m.content, m.attachments))).id)
+        last = next(reversed(groups(self._conversation.messages)), [])
+        if last and last[0].role == "user":
+            self.edit(max(last, key=lambda m: len(said(m.content, m.attachments))).id)
 
     @Slot()
     def leave_off(self) -> None:

@@ -45,10 +45,13 @@ def reads_from(messages: Sequence[StoredMessage]) -> int:
 
 def said(content: str, attachments: Sequence[Attachment]) -> str:
     """A message with what is attached to it: each in a fence that nothing in it can close."""
-    parts = []
-    for a in attachments:
-        fence = "```"
-        while fence in a.text:
-            fence += "`"
-        parts.append(f"{a.name}:\n{fence}\n{a.text}\n{fence}")
+    parts = [f"{a.name}:\n{fenced(a.text)}" for a in attachments]
     return "\n\n".join([*parts, content] if content else parts)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """A text in a fence that nothing in it can close."""
+    fence = "```"
+    while fence in text:
+        fence += "`"
+    return f"{fence}{language}\n{text}\n{fence}"

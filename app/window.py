@@ -63,6 +63,7 @@ from app.widgets.composer import Composer
 from app.widgets.draft import local_files
 from app.widgets.drop_hint import DropHint
 from app.widgets.find_bar import FindBar
+from app.widgets.front import to_front
 from app.widgets.header import Header
 from app.widgets.shortcut_sheet import ShortcutSheet
 from app.widgets.sidebar import Sidebar
@@ -232,10 +233,7 @@ class MainWindow(QMainWindow):
     @Slot(str)
     def come_forward(self, model: str) -> None:
         """Another start asked for this window, and perhaps for a model."""
-        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
-        self.show()
-        self.raise_()
-        self.activateWindow()
+        to_front(self)
         if model and model != self._preferences.model:
             self.desk.open_model(model)
 

@@ -23,28 +23,29 @@ def read(path: Path) -> Attachment:
             raise _refused(sentence, say("Attach the part that matters."))
         text = _pdf(path) if pdf else decoded(path.read_bytes(), path.name)
     except (OSError, ValueError) as e:
-        if path.is_dir():
-            raise _refused(
-                say("{file} is a folder.", file=path.name), say("Attach the files in it that matter.")
-            ) from e
-        if isinstance(e, FileNotFoundError):
-            raise api.UnderhillError(
-                api.Kind.MISSING_FILE, say("{file} is not there any more.", file=path.name), say("Choose another file.")
-            ) from e
-        if isinstance(e, PermissionError):
-            raise api.UnderhillError(
-                api.Kind.BROKEN_FILE, say("Underhill may not read {file}.", file=path.name),
-                say("Make a copy of it that you may read, or give yourself the right to."),
-            ) from e  # fmt: skip
-        raise api.UnderhillError(
-            api.Kind.BROKEN_FILE, say("{file} cannot be read.", file=path.name), say("Check the file and its disk.")
-        ) from e
+        raise _unreadable(path, e) from e
     if not text.strip():
         raise _refused(
             say("There is no text in {file}.", file=path.name),
             say("It may consist of pictures; Underhill reads no pictures.") if pdf else say("The file is empty."),
         )
     return Attachment(path.name, text)
+
+
+def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
+    name = path.name
+    if path.is_dir():
+        return _refused(say("{file} is a folder.", file=name), say("Attach the files in it that matter."))
+    if isinstance(cause, FileNotFoundError):
+        return api.UnderhillError(
+            api.Kind.MISSING_FILE, say("{file} is not there any more.", file=name), say("Choose another file.")
+        )
+    if isinstance(cause, PermissionError):
+        sentence = say("Underhill may not read {file}.", file=name)
+        action = say("Make a copy of it that you may read, or give yourself the right to.")
+    else:
+        sentence, action = say("{file} cannot be read.", file=name), say("Check the file and its disk.")
+    return api.UnderhillError(api.Kind.BROKEN_FILE, sentence, action)
 
 
 def decoded(data: bytes, name: str) -> str:

@@ -15,6 +15,7 @@ from app.remedies import show_failure
 from app.settings.dialog import SettingsDialog
 from app.settings.shared_desk import SharedDesk
 from app.theme.theme import Theme
+from app.widgets.front import to_front
 from engine import api
 
 if TYPE_CHECKING:
@@ -46,10 +47,7 @@ class SettingsDesk(QObject):
     def open(self) -> SettingsDialog:
         """Show the settings beside the chat; they are in force as they change. There is one dialog at most."""
         if self._dialog is not None:
-            self._dialog.setWindowState(self._dialog.windowState() & ~Qt.WindowState.WindowMinimized)
-            self._dialog.show()
-            self._dialog.raise_()
-            self._dialog.activateWindow()
+            to_front(self._dialog)
             return self._dialog
         dialog = SettingsDialog(self._preferences, self._theme, self._window)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -12,6 +12,7 @@ from app.language.dates import moment
 from app.language.words import say
 from app.render.split import thought_and_answer
 from app.transcript import notes
+from app.turns import fenced
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?=\s|$)")
@@ -47,11 +48,10 @@ def _folded(head: str, inside: str) -> str:
 
 
 def _fenced(attachment: Attachment) -> str:
-    """A file in a fence that nothing in it can close, coloured by its ending."""
-    ticks = "`" * max(3, 1 + max(map(len, re.findall("`+", attachment.text)), default=0))
+    """A file, coloured by its ending."""
     kind = PurePath(attachment.name).suffix.lstrip(".").lower()
     code = kind if re.fullmatch(r"[a-z0-9+]{1,12}", kind) and kind != "pdf" else ""
-    return f"{ticks}{code}\n{attachment.text.rstrip()}\n{ticks}"
+    return fenced(attachment.text.rstrip(), code)
 
 
 def _lowered(text: str) -> str:

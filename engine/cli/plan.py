@@ -14,14 +14,14 @@ from engine.cli.main import given
 from engine.cli.output import say
 from engine.hardware import offload, probe
 from engine.hardware.facts import ModelFacts
-from engine.hardware.fingerprint import existing
 from engine.hardware.machine import Machine
 from engine.hardware.plan import dial_of, make_plan
 from engine.hub import dials, library
 from engine.hub.home import BUILTIN
-from engine.kernels.choice import available, in_use
+from engine.kernels.choice import in_use
 from engine.session import builtin
 from engine.session.facts import model_facts, runs_natively, spec_of
+from engine.session.measured import machine_at
 from engine.session.session import measure
 from engine.session.verified import recalled
 from engine.store.reader import Store
@@ -58,5 +58,4 @@ def _opened(path: Path, chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts,
 
 def _unmade(chosen: Mapping[str, Any]) -> tuple[Machine, ModelFacts, None]:
     """Of the built-in model before its first use."""
-    place = existing(library.location(BUILTIN))
-    return probe.probe(place, isa=available().isa, kept=library.home()), builtin.facts(runs_natively(chosen)), None
+    return machine_at(library.location(BUILTIN)), builtin.facts(runs_natively(chosen)), None

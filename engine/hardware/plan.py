@@ -130,10 +130,8 @@ def make_plan(
     lent = cache - min(cache, max(smallest, cache_within(in_prompts, *entries)))
     spare = max(0, in_prompts - held_by(cache, *entries))
     threads = int(str(settings["threads"])) if settings["threads"] else machine.cores
-    asked_for = machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk, context
-    expectation = _expected(*asked_for)
-    why.append(_pace(*asked_for))
-    why.append(prompt_sentence(expectation))
+    expectation, pace = _paced(machine.reading(direct), model, tier, dense, cache, dial_of(settings), chunk, context)
+    why += [pace, prompt_sentence(expectation)]
     if settings["mode"] == "cpu":
         why += [f"{card.name} is not computed on: the processor alone was chosen." for card in machine.gpus]
     else:
@@ -162,9 +160,10 @@ def make_plan(
 
 def seen_again(plan: Plan, machine: Machine, model: ModelFacts, settings: Mapping[str, object]) -> Plan:
     """The same plan with the speed that is to be expected after the model was seen to run (model.seen)."""
-    disk = machine.reading(plan.direct)
-    how = plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk, plan.context
-    expectation, pace = _expected(disk, model, *how), _pace(disk, model, *how)
+    expectation, pace = _paced(
+        machine.reading(plan.direct), model, plan.tier, plan.dense, plan.cache_bytes, dial_of(settings), plan.chunk,
+        plan.context,
+    )  # fmt: skip
     sentences = tuple(pace if s.startswith(PACE) else s for s in plan.sentences)
     return replace(plan, speed=expectation.decode, limit=expectation.limit, sentences=sentences)
 
@@ -175,21 +174,14 @@ def dial_of(settings: Mapping[str, object]) -> str:
     return "exact" if by_hand else str(settings["dial"])
 
 
-def _expected(
+def _paced(
     machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str, chunk: int, context: int
-) -> Expectation:
-    """Behind as many tokens as a chat usually has, where there is room for them."""
-    return expected(machine, model, tier, dense, cache, dial, chunk, min(context, USUAL))
-
-
-def _pace(
-    machine: Machine, model: ModelFacts, tier: int, dense: str, cache: int, dial: str, chunk: int, context: int
-) -> str:
+) -> tuple[Expectation, str]:
+    """What to expect behind as many tokens as a chat usually has, where there is room for them; and its sentence."""
+    now, late = (expected(machine, model, tier, dense, cache, dial, chunk, n) for n in (min(context, USUAL), context))
     corrected = model.seen is not None and model.seen.correction != 1.0
-    now = _expected(machine, model, tier, dense, cache, dial, chunk, context)
-    late = expected(machine, model, tier, dense, cache, dial, chunk, context)
     whole = cache >= model.expert_bytes[tier]
-    return decode_sentence(now, all_in_memory=whole, corrected=corrected, late=late)
+    return now, decode_sentence(now, all_in_memory=whole, corrected=corrected, late=late)
 
 
 def _tier(model: ModelFacts, wanted: str) -> int:

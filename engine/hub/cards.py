@@ -32,7 +32,7 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
     lean = manifest.architecture in FAMILIES
     return ModelCard(
         name=path.name,
-        title="Underhill demo model" if path.name == BUILTIN else path.name,
+        title=title_of(path.name),
         family=manifest.architecture,
         path=str(path),
         parameters=parameters,
@@ -68,6 +68,11 @@ def _number(config: Mapping[str, Any], *names: str) -> int:
     found = next((config[name] for name in names if config.get(name)), 0)
     values = found if isinstance(found, list) else [found]
     return max((v for v in values if type(v) is int and 0 < v < LARGEST), default=0)
+
+
+def title_of(name: str) -> str:
+    """What people are shown of the name of a model."""
+    return "Underhill demo model" if name == BUILTIN else name
 
 
 def note_of(name: str, parameters: int, lean: bool) -> str:

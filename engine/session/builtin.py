@@ -10,7 +10,7 @@ from engine import resources
 from engine.hardware.facts import ModelFacts
 from engine.hub import library
 from engine.hub.card import ModelCard
-from engine.hub.cards import note_of
+from engine.hub.cards import note_of, title_of
 from engine.hub.home import BUILTIN
 from engine.models.families import read_spec
 from engine.session.config_facts import config_facts, parameters
@@ -32,7 +32,7 @@ def card(pills: Pills) -> ModelCard:
     against = fit.sentence if fit is not None and fit.pill == "too_big" else ""
     return ModelCard(
         name=BUILTIN,
-        title="Underhill demo model",
+        title=title_of(BUILTIN),
         family=config["model_type"],
         path=str(library.location(BUILTIN)),
         parameters=held,

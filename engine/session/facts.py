@@ -20,7 +20,7 @@ from engine.models.families import is_known, read_spec
 from engine.models.footprint import Matrix, matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding
 from engine.models.shapes import disagreement
-from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MlaSpec, ShortConvSpec
+from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MixerSpec, MlaSpec, ShortConvSpec
 from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.models.working import opening_bytes, token_bytes, working_bytes
 from engine.store import dtypes
@@ -167,14 +167,7 @@ def compat_kv_values(layers: int) -> int:
 
 def kv_values(spec: DecoderSpec) -> int:
     """Numbers that a token of context leaves behind over all layers; recurrent layers leave none."""
-    total = 0
-    for layer in spec.layers:
-        match layer.mixer:
-            case AttentionSpec() as a:
-                total += 2 * a.kv_heads * a.head_dim
-            case MlaSpec() as m:
-                total += m.kv_rank + m.rope_dim
-    return total
+    return sum(_row(layer.mixer) for layer in spec.layers)
 
 
 def windowed(spec: DecoderSpec) -> dict[int, int]:
@@ -182,8 +175,17 @@ def windowed(spec: DecoderSpec) -> dict[int, int]:
     found: Counter[int] = Counter()
     for layer in spec.layers:
         if isinstance(layer.mixer, AttentionSpec) and layer.mixer.window is not None:
-            found[layer.mixer.window] += 2 * 2 * layer.mixer.kv_heads * layer.mixer.head_dim
+            found[layer.mixer.window] += 2 * _row(layer.mixer)
     return dict(found)
+
+
+def _row(mixer: MixerSpec) -> int:
+    match mixer:
+        case AttentionSpec() as a:
+            return 2 * a.kv_heads * a.head_dim
+        case MlaSpec() as m:
+            return m.kv_rank + m.rope_dim
+    return 0
 
 
 def latent_products(spec: DecoderSpec) -> int:

@@ -13,6 +13,7 @@ from engine.hardware.battery import on_battery
 from engine.hardware.computer import Computer, describe
 from engine.hardware.fingerprint import disk_of, existing, fingerprint
 from engine.hardware.kept import keep, look
+from engine.hardware.machine import Machine
 from engine.hardware.measuring import Probe, Report, probe_fully
 from engine.hardware.probe import with_rates
 from engine.hardware.processor import processor
@@ -62,8 +63,13 @@ def computer() -> Computer:
     """This computer with what is known of it; memory's rate alone is measured, and the disk's guessed where unknown."""
     folder, place = library.home(), folders.paths()[0]
     known = look(folder, fingerprint(place), on_battery())
-    machine = probe.probe(existing(place), isa=available().isa, kept=folder)
+    machine = machine_at(place)
     return describe(processor(), machine, known.rates, known.why)
+
+
+def machine_at(place: Path) -> Machine:
+    """This computer with the disk of `place`, a file, or a folder that may not be there yet; as far as it is known."""
+    return probe.probe(existing(place), isa=available().isa, kept=library.home())
 
 
 def large_files(place: Path) -> tuple[Path, ...]:

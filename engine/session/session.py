@@ -31,12 +31,13 @@ from engine.hub.cards import BUILTIN, TOY
 from engine.hub.dials import Calibration
 from engine.hub.layouts import text_config
 from engine.importing import ALONE
-from engine.kernels.choice import available, in_use
+from engine.kernels.choice import in_use
 from engine.kernels.memory import forget_code, keep_heap_small
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration, policy_weights
 from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
+from engine.session.measured import machine_at
 from engine.session.pressure import PressureWatch, Room, share_of
 from engine.session.reading_ahead import ReadingAhead
 from engine.session.snapshot import Watcher
@@ -483,4 +484,4 @@ class Session:
 
 def measure(store: Store) -> Machine:
     """This computer, with the disk that holds the store."""
-    return probe.probe(largest_file(store), isa=available().isa, kept=library.home())
+    return machine_at(largest_file(store))

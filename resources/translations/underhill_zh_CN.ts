@@ -84,6 +84,21 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
+            <source>There is no text in {file}.</source>
+            <translation>{file} 中没有文本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>It may consist of pictures; Underhill reads no pictures.</source>
+            <translation>它可能只包含图片；Underhill 无法读取图片。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>The file is empty.</source>
+            <translation>文件为空。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
             <source>{file} is a folder.</source>
             <translation>{file} 是文件夹。</translation>
         </message>
@@ -121,21 +136,6 @@
             <location filename="../../app/attachments/reading.py"></location>
             <source>Check the file and its disk.</source>
             <translation>请检查该文件及其所在磁盘。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>There is no text in {file}.</source>
-            <translation>{file} 中没有文本。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>It may consist of pictures; Underhill reads no pictures.</source>
-            <translation>它可能只包含图片；Underhill 无法读取图片。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>The file is empty.</source>
-            <translation>文件为空。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
