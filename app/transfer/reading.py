@@ -14,7 +14,7 @@ from app.render.split import thought_and_answer
 from app.transcript import notes
 from app.turns import fenced
 
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")  # ticks with others behind them are code within a line
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?=\s|$)")
 _SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
 

@@ -78,7 +78,7 @@ def test_markdown_is_the_open_branch(store: ChatStore) -> None:
 
 def test_markdown_can_be_read_by_others(store: ChatStore) -> None:
     chat, question = talk(store, "*A* <b>", "# Why?")
-    answer = "<think>Hm.\n\n# Well</think>\n# So\n\n```sh\n# no heading\n``` no end\n```\n\n## Then\n\n~~~\n# open"
+    answer = "<think>Hm.\n\n# Well</think>\n```in``` a line\n# So\n\n```sh\n# no heading\n``` no end\n```\n\n## Then\n\n~~~\n# open"
     files = (Attachment("a & <b>.PY", "x = '```'\n"), Attachment("talk.pdf", "words"))
     store.add(StoredMessage(new_id(), chat, question, "assistant", answer, model="m_x", attachments=files))
     found = store.chat(chat)
@@ -88,7 +88,7 @@ def test_markdown_can_be_read_by_others(store: ChatStore) -> None:
     assert [line for line in text.split("\n") if line.startswith("##")] == [
         "## You", "### Why?", "## m\\_x", "### Well", "### So", "#### Then",
     ]  # fmt: skip
-    assert "<details>\n<summary>Thought</summary>\n\nHm.\n\n### Well\n\n</details>\n\n### So\n" in text
+    assert "<details>\n<summary>Thought</summary>\n\nHm.\n\n### Well\n\n</details>\n\n```in``` a line\n### So\n" in text
     assert "```sh\n# no heading\n``` no end\n```" in text
     assert "~~~\n# open\n~~~\n" in text
     assert "<summary>a &amp; &lt;b&gt;.PY</summary>\n\n````py\nx = '```'\n````\n" in text
