@@ -78,7 +78,8 @@ def test_markdown_is_the_open_branch(store: ChatStore) -> None:
 
 def test_markdown_can_be_read_by_others(store: ChatStore) -> None:
     chat, question = talk(store, "*A* <b>", "# Why?")
-    answer = "<think>Hm.\n\n# Well</think>\n```in``` a line\n# So\n\n```sh\n# no heading\n``` no end\n```\n\n## Then\n\n~~~\n# open"
+    thought = "<think>Hm.\n\n# Well</think>\n```in``` a line\n"
+    answer = thought + "# So\n\n```sh\n# no heading\n``` no end\n```\n\n## Then\n\n~~~\n# open"
     files = (Attachment("a & <b>.PY", "x = '```'\n"), Attachment("talk.pdf", "words"))
     store.add(StoredMessage(new_id(), chat, question, "assistant", answer, model="m_x", attachments=files))
     found = store.chat(chat)
