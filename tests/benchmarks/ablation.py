@@ -23,7 +23,7 @@ from tests.benchmarks.large import Model, prepare_model
 from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
-from tests.benchmarks.roofs import Roofs
+from tests.benchmarks.roofs import Roofs, floors
 from tests.benchmarks.shapes import large
 from tests.benchmarks.tokens import stream
 
@@ -114,9 +114,6 @@ def _row(
     name: str, values: dict[str, Any], first: Turn, mine: list[Turn], theirs: list[Turn], roofs: Roofs, group: Group
 ) -> dict[str, Any]:
     a, b = median([t.per_token for t in mine]), median([t.per_token for t in theirs])
-    near = roofs.taken[-len(mine) :]
-    shares = [t.floor(r.disk, r.memory) / t.per_token for t, r in zip(mine, near, strict=True)]
-    floor = median([t.floor(r.disk, r.memory) for t, r in zip(mine, near, strict=True)])
     return {
         "name": name,
         "settings": values,
@@ -124,8 +121,7 @@ def _row(
         "ours": round(1 / a, 3),
         "peer": round(1 / b, 3),
         "ratio": round(b / a, 3),
-        "floor": floor,
-        "of_floor": round(median(shares), 3),
+        **floors(mine, roofs.taken[-len(mine) :]),
         **counted(mine),
         "kills": group.kills(),
     }

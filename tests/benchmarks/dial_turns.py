@@ -4,8 +4,8 @@
 
 Every dial has a process of its own in a control group with the limit, warm, and takes its turns while the others stand
 still: so the disk, which is another one from one quarter of an hour to the next, is the same for all. Takes that much
-memory once for each dial. `times_exact` is the median over rounds. `floor` and `of_floor` as in `offload`, by the rates
-that were measured before each round.
+memory once for each dial. `times_exact` is the median over rounds. `floor`, `together` and their shares are as in
+`offload`, by the rates that were measured before each round.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.benchmarks.large import prepare_model
 from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
-from tests.benchmarks.roofs import Roofs
+from tests.benchmarks.roofs import Roofs, floors
 from tests.benchmarks.shapes import large
 from tests.benchmarks.tokens import stream
 
@@ -45,12 +45,10 @@ class Dial:
     def report(self, roofs: Roofs, exact: list[Turn] | None) -> dict[str, Any]:
         """All figures of it."""
         ratios = [e.per_token / t.per_token for e, t in zip(exact or (), self.turns)]
-        floors = [t.floor(rates.disk, rates.memory) for t, rates in zip(self.turns, roofs.taken, strict=True)]
         return {
             "ours": round(1 / median([t.per_token for t in self.turns]), 3),
             "times_exact": round(median(ratios), 3) if ratios else None,
-            "floor": round(median(floors), 5),
-            "of_floor": round(median([floor / t.per_token for floor, t in zip(floors, self.turns)]), 3),
+            **floors(self.turns, roofs.taken),
             **counted(self.turns),
             "milliseconds": [round(1e3 * t.per_token, 2) for t in self.turns],
             "thresholds": self.thresholds,

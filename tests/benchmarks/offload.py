@@ -9,8 +9,9 @@ killed under such a limit), once with the common read-ahead of 128 KiB and once 
 same tokens in turns; who has no turn is stopped. Before each start the system's caches are emptied. Needs an
 administrator's rights on Linux. `ratio` is against 128 KiB, `ratio_default` against this machine's read-ahead. `floor`
 is the seconds a token takes at least: the greater of bytes missed by the disk's rate and bytes used by the memory's,
-both measured between turns (`roof`, GB/s); `of_floor` its share of the time taken. Without the peer (`--alone`) its
-figures are null.
+both measured between turns (`roof`, GB/s); `of_floor` its share of the time taken. `together` and `of_together` are
+the same as disk and memory slow each other while both are read (`disk_beside`, `memory_beside`). Without the peer
+(`--alone`) its figures are null.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import argparse
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,7 @@ from tests.benchmarks.ours import PREFERRED
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.prepare import say
-from tests.benchmarks.roofs import Roofs
+from tests.benchmarks.roofs import Roofs, floors, middle
 from tests.benchmarks.shapes import Shape, large
 from tests.benchmarks.tokens import stream
 
@@ -97,11 +99,10 @@ class Contest:
                 anonymous = group.anonymous()
         return Round(tuple(self.turns[first:]), tuple(theirs), kib, anonymous)
 
-    def shares(self) -> list[float]:
-        """Of every turn of ours: the floor by the rates around it, as a share of the time taken."""
+    def floors(self) -> dict[str, float]:
+        """Of all turns of ours, by the rates before and behind each."""
         rates = [*self.roofs.taken, self.roofs.taken[-1]]
-        both = zip(self.turns, rates, rates[1:])
-        return [t.floor((a.disk + b.disk) / 2, (a.memory + b.memory) / 2) / t.per_token for t, a, b in both]
+        return floors(self.turns, [middle(near) for near in pairwise(rates)])
 
 
 def fitting(tokens: int) -> int:
@@ -157,15 +158,14 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         warm = contest.warm()
         rounds = _rounds(args, contest, rival)
         memory = {"ours_most": group.most(), "ours_anonymous": group.anonymous(), "kills": group.kills()}
-    turns, rates = contest.turns, contest.roofs.medians()
+    turns = contest.turns
     result = {
         "ours": round(1 / median([t.per_token for t in turns]), 3),
         "peer": None,
         "peer_default": None,
         "ratio": None,
         "ratio_default": None,
-        "floor": median([t.floor(rates.disk, rates.memory) for t in turns]),
-        "of_floor": round(median(contest.shares()), 3),
+        **contest.floors(),
         "roof": contest.roofs.report(),
         **counted(turns),
         "memory": {"limit": limit, "model": model.nbytes, **memory},

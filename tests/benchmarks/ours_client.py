@@ -43,9 +43,10 @@ class Turn:
         """Seconds."""
         return sum(self.seconds) / len(self.seconds)
 
-    def floor(self, disk: float, memory: float) -> float:
-        """Seconds a token at least, at these bytes per second: what was missed from disk, what was used from memory."""
-        return max((self.bytes_read - self.wasted_bytes) / disk, self.used_bytes / memory) / len(self.seconds)
+    @property
+    def moved(self) -> tuple[float, float]:
+        """Bytes a token that were missed, and so had to come from disk, and that were used, from memory."""
+        return (self.bytes_read - self.wasted_bytes) / len(self.seconds), self.used_bytes / len(self.seconds)
 
 
 class OursAlone:

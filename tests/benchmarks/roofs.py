@@ -2,24 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from engine.store.reader import load_manifest
 from tests.benchmarks.blockdevice import DiskRoof
-from tests.benchmarks.roof import Roof
+from tests.benchmarks.ours_client import Turn
+from tests.benchmarks.roof import PART, Roof
 
 PASSES = 8  # over parts of memory: twice over all of it
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Bytes per second of disk and memory."""
+    """Bytes per second of disk and memory, each by itself, and beside the other while that is read, too."""
 
     disk: float
     memory: float
+    disk_beside: float
+    memory_beside: float
+
+    def floor(self, missed: float, used: float) -> float:
+        """Seconds that so many bytes of disk and of memory take at least, were neither to slow the other."""
+        return max(missed / self.disk, used / self.memory)
+
+    def together(self, missed: float, used: float) -> float:
+        """The same as they do slow each other: both at once until one of them is through, then the other alone.
+
+        Or one after the other, where that is faster.
+        """
+        both = min(missed / self.disk_beside, used / self.memory_beside)
+        rest = max((missed - both * self.disk_beside) / self.disk, (used - both * self.memory_beside) / self.memory)
+        return min(both + rest, missed / self.disk + used / self.memory)
+
+
+def middle(taken: Sequence[Rates]) -> Rates:
+    """The median of each."""
+    return Rates(*(median(rates) for rates in zip(*map(astuple, taken))))
+
+
+def floors(turns: Sequence[Turn], rates: Sequence[Rates]) -> dict[str, float]:
+    """What turns took at least, seconds a token, and what share of the time taken that is; by the rates near each."""
+    found = {"floor": [r.floor(*t.moved) for t, r in zip(turns, rates, strict=True)],
+             "together": [r.together(*t.moved) for t, r in zip(turns, rates, strict=True)]}  # fmt: skip
+    shares = {name: [least / t.per_token for least, t in zip(all_, turns)] for name, all_ in found.items()}
+    return {
+        **{name: round(median(all_), 5) for name, all_ in found.items()},
+        **{f"of_{name}": round(median(all_), 3) for name, all_ in shares.items()},
+    }
 
 
 class Roofs:
@@ -35,7 +70,17 @@ class Roofs:
     def measure(self) -> None:
         """Once more. Memory that lay idle for minutes is slow at first on a virtual machine: the fastest counts."""
         memory = max(self._memory.measure() for _ in range(PASSES))
-        self.taken.append(Rates(self._disk.measure(), memory))
+        self.taken.append(Rates(self._disk.measure(), memory, *self._beside()))
+
+    def _beside(self) -> tuple[float, float]:
+        """Of disk and of memory, both read at once."""
+        with ThreadPoolExecutor(1) as other:
+            start, passes = time.perf_counter(), 0
+            disk = other.submit(self._disk.measure)
+            while not disk.done():
+                self._memory.measure()
+                passes += 1
+            return disk.result(), passes * PART / (time.perf_counter() - start)
 
     @property
     def isa(self) -> str:
@@ -48,11 +93,11 @@ class Roofs:
         self._memory.close()
 
     def report(self) -> dict[str, Any]:
-        """GB/s of both, and how the disk was read."""
-        rates, (piece, readers) = self.medians(), self._disk.way
-        found = {"disk": round(rates.disk / 1e9, 3), "memory": round(rates.memory / 1e9, 2)}
-        return {**found, "bytes": piece, "readers": readers}
+        """GB/s of all, and how the disk was read."""
+        piece, readers = self._disk.way
+        rates = {name: round(rate / 1e9, 3) for name, rate in asdict(self.medians()).items()}
+        return {**rates, "bytes": piece, "readers": readers}
 
     def medians(self) -> Rates:
-        """Of both."""
-        return Rates(median([r.disk for r in self.taken]), median([r.memory for r in self.taken]))
+        """Of all."""
+        return middle(self.taken)

@@ -26,7 +26,7 @@ from tests.benchmarks.large import prepare_model
 from tests.benchmarks.offload import chosen, counted, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
-from tests.benchmarks.roofs import Roofs
+from tests.benchmarks.roofs import Roofs, floors
 from tests.benchmarks.shapes import Shape, large
 from tests.benchmarks.tokens import stream
 
@@ -88,12 +88,12 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
             samples.append(ours.rss() if group is None else group.anonymous())
             say(f"{at + len(segment)} tokens, {samples[-1] / 1e6:.0f} MB")
         memory = {} if group is None else {"most": group.most(), "kills": group.kills()}
-    a, b, rates = median([t.per_token for t in mine]), median([t.per_token for t in theirs]), roofs.medians()
+    a, b = median([t.per_token for t in mine]), median([t.per_token for t in theirs])
     return {
         "ours": round(1 / a, 3),
         "peer": round(1 / b, 3),
         "ratio": round(b / a, 4),
-        "floor": median([t.floor(rates.disk, rates.memory) for t in mine]),
+        **floors(mine, [roofs.medians()] * len(mine)),
         "roof": roofs.report(),
         "tokens": sum(len(t.seconds) for t in mine),
         "different": sum(x != y for m, t in zip(mine, theirs) for x, y in zip(m.digests, t.digests, strict=True)),

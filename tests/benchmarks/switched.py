@@ -23,7 +23,7 @@ from tests.benchmarks.large import prepare_model
 from tests.benchmarks.offload import calibrated, chosen, counted, fitting, limit_of
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.prepare import say
-from tests.benchmarks.roofs import Roofs
+from tests.benchmarks.roofs import Roofs, floors
 from tests.benchmarks.shapes import large
 from tests.benchmarks.tokens import stream
 
@@ -72,7 +72,6 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
 
         mine, without = pairs(ours, tokens[args.warm :], {name: with_[name] for name in off}, off, args.pairs, calm)
         kills = group.kills()
-    rates = roofs.medians()
     a, b = ([t.per_token for t in turns] for turns in (mine, without))
     ratios = [y / x for x, y in zip(a, b, strict=True)]
     return {
@@ -82,7 +81,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "least": LEAST,
         "of_time": round(sum(b) / sum(a), 3),
         "ratios": [round(r, 3) for r in sorted(ratios)],
-        "floor": median([t.floor(rates.disk, rates.memory) for t in mine]),
+        **floors(mine, [roofs.medians()] * len(mine)),
         "roof": roofs.report(),
         "with": counted(mine),
         "without": counted(without),

@@ -27,6 +27,7 @@ from tests.benchmarks.pipe import ROOT, Child
 from tests.benchmarks.prepare import CONVERT
 from tests.benchmarks.quantized import write_store
 from tests.benchmarks.rolled import import_rolled
+from tests.benchmarks.roofs import Rates, floors
 from tests.benchmarks.shapes import SHAPES, Shape, large
 from tests.benchmarks.switched import pairs
 from tests.benchmarks.tokens import stream
@@ -144,13 +145,39 @@ def test_reading_ahead_is_switched_between_turns_of_one_process(store: Path) -> 
     assert again.uses == 6 * shape.layers * shape.top_k
 
 
-def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
-    turn = Turn(
-        (0.5, 0.5), 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0, reads=1
+def turn(seconds: float) -> Turn:
+    each = (seconds, seconds)
+    return Turn(
+        each, 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0, reads=1
     )
-    assert turn.per_token == 0.5
-    assert turn.floor(disk=1000, memory=10_000) == 0.5
-    assert turn.floor(disk=1e9, memory=10_000) == 0.15
+
+
+def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
+    own = turn(0.5)
+    assert own.per_token == 0.5
+    assert own.moved == (500, 1500)
+    assert Rates(1000, 10_000, 1, 1).floor(*own.moved) == 0.5
+    assert Rates(1e9, 10_000, 1, 1).floor(*own.moved) == 0.15
+
+
+@pytest.mark.parametrize(
+    ("rates", "expected"),
+    [
+        (Rates(1000, 10_000, 1000, 10_000), 0.5),  # neither slows the other: the floor
+        (Rates(1000, 10_000, 500, 7500), 0.2 + 0.4),  # 0.2 s of memory, in which 100 bytes come; 400 after it
+        (Rates(1000, 1000, 900, 500), 5 / 9 + 1.5 - 5 * 500 / 9 / 1000),  # here it is memory that goes on alone
+        (Rates(1000, 10_000, 1, 10), 0.5 + 0.15),  # better one after the other
+    ],
+)
+def test_together_disk_and_memory_slow_each_other(rates: Rates, expected: float) -> None:
+    assert rates.together(500, 1500) == pytest.approx(expected)
+
+
+def test_shares_of_floors_are_medians_over_turns() -> None:
+    rates = Rates(1000, 10_000, 500, 7500)
+    assert floors([turn(0.5), turn(1.0), turn(2.0)], [rates] * 3) == {
+        "floor": 0.5, "of_floor": 0.5, "together": 0.6, "of_together": 0.6,
+    }  # fmt: skip
 
 
 def test_words_of_a_text_come_again_soon_and_of_its_law_alone_seldom() -> None:
