@@ -17,7 +17,7 @@ from engine.hardware.speed import figure
 Pill = Literal["fits", "slow", "too_big"]
 SLOW = 2.0  # tokens a second below which reading along is no pleasure
 PROGRAM = 400_000_000  # bytes that this program takes before a model
-DISK_MARGIN = 2 * GB  # bytes of the disk left to other things
+DISK_MARGIN = 2 * GB  # bytes of the disk left to other things at most: as much as a model takes, where that is less
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,8 @@ def fit(
     values = {s.name: s.default for s in settings.ENGINE} if chosen is None else chosen
     disk = _disk(model)
     tier = max(model.tiers)
-    missing = 0 if here else disk + DISK_MARGIN - machine.disk_free
+    disk_margin = min(DISK_MARGIN, disk)
+    missing = 0 if here else disk + disk_margin - machine.disk_free
     try:
         plan = make_plan(machine, model, values, in_use or PROGRAM)
     except UnderhillError as e:
@@ -62,7 +63,7 @@ def fit(
     numbers = plan.least, wanted, disk, plan.tier
     if missing > 0:
         text = (
-            f"Too big for the disk: it takes {size(disk)}, {size(DISK_MARGIN)} should stay free, "
+            f"Too big for the disk: it takes {size(disk)}, {size(disk_margin)} should stay free, "
             f"and {size(machine.disk_free)} are free there."
         )
         return Fit("too_big", text, None, *numbers)

@@ -60,6 +60,13 @@ def test_a_disk_without_room_is_too_small_but_not_for_what_lies_there_already() 
     assert fit(machine, native(thirty_b()), here=True).pill == "fits"
 
 
+def test_a_small_model_wants_no_more_of_the_disk_left_free_than_it_takes() -> None:
+    model = dataclasses.replace(native(thirty_b()), disk_bytes=26_000_000)
+    assert fit(dataclasses.replace(laptop(64), disk_free=52_000_000), model).pill == "fits"
+    found = fit(dataclasses.replace(laptop(64), disk_free=51_000_000), model)
+    assert found.sentence == "Too big for the disk: it takes 26 MB, 26 MB should stay free, and 51 MB are free there."
+
+
 def test_slow_is_below_a_pace_that_can_be_followed() -> None:
     for disk in (0.05e9, 0.2e9, 0.5e9, 1e9, 3e9):
         found = fit(laptop(16, disk), native(thirty_b()))
