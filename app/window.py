@@ -52,6 +52,7 @@ from app.remedies import show_failure
 from app.rewriting import Rewriting
 from app.shortcuts import SHORTCUTS
 from app.sides import Sides
+from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
@@ -216,7 +217,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
         if p.docks:
             self.live.fresh = not self.restoreState(QByteArray.fromBase64(p.docks.encode()))
-        self.sides.fit()
+        sizes.follow(self, lambda window: window.sides.fit())
         self.conversation.sampling = dict(p.sampling)
         self.header.thinking.setChecked(p.thinking)
         self._keeper.do(lambda store: trash.empty(store, now=time.time()))

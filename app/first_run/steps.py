@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 from app.first_run.plainly import plainly
 from app.first_run.probe import Probe
 from app.language.words import later, say, sentences
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 
@@ -36,7 +36,7 @@ class Step(QWidget):
         self.column.setContentsMargins(0, 0, 0, 0)
         self.column.setSpacing(12)
         head = QLabel(title, self)
-        head.setFont(fonts.text(1.75, head.font().Weight.DemiBold))
+        sizes.letter(head, 1.75, head.font().Weight.DemiBold)
         head.setWordWrap(True)
         self.column.addWidget(head)
 
@@ -59,7 +59,7 @@ class WelcomeStep(Step):
         super().__init__(say("Welcome to Underhill"), parent)
         self._theme = theme
         mark = QLabel(self)
-        mark.setPixmap(pixmap("underhill", "", fonts.pixels(64), self.devicePixelRatioF()))
+        sizes.mark(mark, 64)
         self.column.insertWidget(0, mark)
         self._ticks: list[QLabel] = []
         for text in _LINES:
@@ -104,7 +104,7 @@ class ComputerStep(Step):
         self.facts.setTextFormat(Qt.TextFormat.RichText)
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
-        self.verdict.setFont(fonts.text(1.0, self.verdict.font().Weight.DemiBold))
+        sizes.letter(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
         self.again = QPushButton(say("Measure again"), self)
         self.again.clicked.connect(self.again_wanted.emit)
         self.more = QPushButton(say("Show the figures"), self)

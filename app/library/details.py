@@ -11,7 +11,7 @@ from app.language.words import later, plural, say
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.outside import open_link
-from app.theme import fonts
+from app.theme import sizes
 from app.widgets.format import size
 from engine import api
 
@@ -33,7 +33,7 @@ class Details(QDialog):
         model = details.model
         self.setWindowTitle(model.title)
         head = QLabel(model.title, self)
-        head.setFont(fonts.text(1.4, head.font().Weight.DemiBold))
+        sizes.letter(head, 1.4, head.font().Weight.DemiBold)
         head.setWordWrap(True)
         page = QWidget(self)
         page.setObjectName("page")

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QProgressBar, 
 
 from app.language.words import say
 from app.library.words import PILLS, unbroken
-from app.theme import fonts
+from app.theme import sizes
 from app.widgets.layouts import empty
 
 
@@ -37,7 +37,7 @@ class Entry(QFrame):
         self.setObjectName("entry")
         self.title = title
         head = QLabel(title, self)
-        head.setFont(fonts.text(1.08, head.font().Weight.DemiBold))
+        sizes.letter(head, 1.08, head.font().Weight.DemiBold)
         head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         head.setWordWrap(True)
         top = QHBoxLayout()

@@ -24,7 +24,7 @@ from app.library.section import WIDEST, Section
 from app.library.shelf import Shelf
 from app.library.yours import Yours
 from app.models import Models
-from app.theme import fonts
+from app.theme import sizes
 from app.widgets import enter
 from app.widgets.flow import FlowLayout
 from engine import api
@@ -44,7 +44,7 @@ class LibraryPage(QWidget):
         self.elsewhere = Elsewhere(shelf, self)
         self.downloads = Downloads(shelf, self)
         title = QLabel(say("Models"), self)
-        title.setFont(fonts.text(1.5, title.font().Weight.DemiBold))
+        sizes.letter(title, 1.5, title.font().Weight.DemiBold)
         back = QPushButton(say("Back to the chat"), self)
         back.setObjectName("quiet")
         back.clicked.connect(self.closed.emit)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVB
 
 from app.language.words import say
 from app.library.entry import Entry
-from app.theme import fonts
+from app.theme import sizes
 from app.widgets.layouts import empty
 
 WIDEST = 860  # pixels; longer lines are hard to read
@@ -79,6 +79,6 @@ def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance
 def heading(words: str, parent: QWidget) -> QLabel:
     """Of a part of a section."""
     label = QLabel(words, parent)
-    label.setFont(fonts.text(1.2, label.font().Weight.DemiBold))
+    sizes.letter(label, 1.2, label.font().Weight.DemiBold)
     label.setContentsMargins(0, 14, 0, 0)
     return label

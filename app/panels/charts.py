@@ -16,6 +16,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.language.words import say
 from app.panels.history import LENGTH
+from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import Palette
 from app.widgets.format import percent
@@ -31,7 +32,7 @@ class Chart(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.setAccessibleName(name)
-        self.setFixedHeight(round(lines * self.fontMetrics().lineSpacing()))
+        sizes.follow(self, lambda chart: chart.setFixedHeight(round(lines * chart.fontMetrics().lineSpacing())))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 

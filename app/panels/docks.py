@@ -20,7 +20,7 @@ from app.pace import PACES, Pace
 from app.panels.experts import Experts
 from app.panels.figures import Figures
 from app.panels.history import STEP, History
-from app.theme import fonts
+from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 from engine import api
@@ -96,7 +96,8 @@ class Docks(QObject):
     def wide(self) -> int:
         """Pixels that they take, or would, beside the chat. The window is about to have the width that it has now."""
         self._window_width = self._window.width()
-        return self._wide if any(map(self._beside, self.docks)) else 0
+        least = max(dock.minimumSizeHint().width() for dock in self.docks)
+        return max(least, self._wide) if any(map(self._beside, self.docks)) else 0
 
     def measure(self) -> None:
         """They have the width that they are meant to have."""
@@ -230,7 +231,7 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
     panel = QFrame(dock)
     panel.setObjectName("live")
     panel.setAccessibleName(say("{title} panel", title=title))
-    panel.setMinimumWidth(29 * panel.fontMetrics().averageCharWidth())
+    sizes.follow(panel, lambda wide: wide.setMinimumWidth(29 * wide.fontMetrics().averageCharWidth()))
     scroll = QScrollArea(panel)
     scroll.setWidgetResizable(True)
     scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -253,7 +254,7 @@ class _TitleBar(QFrame):
         super().__init__(dock)
         self.setObjectName("dock-title")
         label = QLabel(title, self)
-        label.setFont(fonts.text(0.88, label.font().Weight.DemiBold))
+        sizes.letter(label, 0.88, label.font().Weight.DemiBold)
         label.setObjectName("muted")
         apart = IconButton(theme, "apart", say("{title}: a window of its own, or back", title=title), self, size=14)
         apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))

@@ -9,8 +9,9 @@ from app.language.words import say
 from app.panels.charts import swatches
 from app.panels.heatmap import Heatmap
 from app.panels.inspector import Inspector
-from app.panels.memory import legend_label
+from app.panels.memory import LEGEND, legend_label
 from app.panels.pictures import MEANINGS, describe, legend
+from app.theme import sizes
 from app.theme.theme import Theme
 from engine import api
 
@@ -34,7 +35,7 @@ class Experts(QWidget):
         self.legend = legend_label(self)
         self._hint = QLabel(say("A row for each layer, a column for each expert. Click one to see more of it."), self)
         self._hint.setObjectName("muted")
-        self._hint.setFont(self.legend.font())
+        sizes.letter(self._hint, LEGEND)
         self._hint.setWordWrap(True)
         self.inspector = Inspector(theme, self)
         column = QVBoxLayout(self)

@@ -12,7 +12,7 @@ from app.panels.charts import Chart, Kind, Line, Stack, swatches
 from app.panels.history import PRECISION, History, together
 from app.panels.memory import MemoryBar, legend_label
 from app.panels.steady import Steady
-from app.theme import fonts
+from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import TIER_NAMES, Palette
 from app.transcript.notes import rate
@@ -43,7 +43,7 @@ class Figures(QWidget):
         why.setAlignment(Qt.AlignmentFlag.AlignTop)
         why.setAccessibleName(say("Why this speed"))
         self.why = Steady(why, self)
-        self.why.setMinimumHeight(4 * why.fontMetrics().lineSpacing() + 2)  # what is below stays where it is
+        sizes.follow(self.why, lambda steady: steady.leave(4))  # what is below stays where it is
         names = say("Tokens per second"), say("Reading the prompt"), say("Read from disk"), say("Waiting for the disk")
         self.speed, self.prompt, self.disk, self.waiting = (_figure(name, self) for name in names)
         self._speed_line = Line(
@@ -147,13 +147,13 @@ def _percent(share: float) -> str:
 
 def _heading(text: str, parent: QWidget) -> QLabel:
     label = QLabel(text, parent)
-    label.setFont(fonts.text(1.0, label.font().Weight.DemiBold))
+    sizes.letter(label, 1.0, label.font().Weight.DemiBold)
     return label
 
 
 def _figure(name: str, parent: QWidget) -> Steady:
     label = QLabel("–", parent)
-    label.setFont(fonts.text(1.4, label.font().Weight.DemiBold))
+    sizes.letter(label, 1.4, label.font().Weight.DemiBold)
     label.setAccessibleName(name)
     return Steady(label, parent)
 
@@ -161,7 +161,7 @@ def _figure(name: str, parent: QWidget) -> Steady:
 def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: Steady, chart: Chart) -> None:
     label = QLabel(name)
     label.setObjectName("muted")
-    label.setFont(fonts.text(0.88))
+    sizes.letter(label, 0.88)
     label.setWordWrap(True)
     grid.addWidget(label, row, column)
     grid.addWidget(figure, row + 1, column)

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLay
 
 from app.language.words import say
 from app.panels.pictures import PLACES
-from app.theme import fonts
+from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.format import size
 from app.widgets.icon_button import IconButton
@@ -23,7 +23,7 @@ class Inspector(QFrame):
         super().__init__(parent)
         self.setObjectName("inspector")
         self._title = QLabel(self)
-        self._title.setFont(fonts.text(1.0, self._title.font().Weight.DemiBold))
+        sizes.letter(self._title, 1.0, self._title.font().Weight.DemiBold)
         close = IconButton(theme, "close", say("Close what is said of this expert"), self, size=14)
         close.clicked.connect(self.end)
         head = QHBoxLayout()
@@ -51,7 +51,7 @@ class Inspector(QFrame):
             value.setWordWrap(True)
             value.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             for label in (name, value):
-                label.setFont(fonts.text(0.88))
+                sizes.letter(label, 0.88)
             at = len(self._rows)
             self._grid.addWidget(name, at, 0, Qt.AlignmentFlag.AlignTop)
             self._grid.addWidget(value, at, 1)

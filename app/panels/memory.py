@@ -8,11 +8,12 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 from app.language.words import later, say
 from app.panels.charts import Kind, Parts, swatches
 from app.panels.steady import Steady
-from app.theme import fonts
+from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.format import size
 from engine import api
 
+LEGEND = 0.84  # of the base size, the words under a chart
 KINDS = (
     Kind("program", later("Underhill itself"), lambda p: p.muted),
     Kind("dense", later("other weights"), lambda p: p.tiers["32"]),
@@ -95,7 +96,7 @@ def legend_label(parent: QWidget) -> QLabel:
     """A label for the words under a chart."""
     label = QLabel(parent)
     label.setObjectName("muted")
-    label.setFont(fonts.text(0.84))
+    sizes.letter(label, LEGEND)
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.RichText)
     return label

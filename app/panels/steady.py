@@ -6,6 +6,8 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+from app.theme import sizes
+
 
 class Steady(QWidget):
     """Holds a label. A label in a layout has all of it laid out anew whenever its text is set."""
@@ -18,6 +20,11 @@ class Steady(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(label.wordWrap())
         self.setSizePolicy(policy)
+        sizes.follow(self, Steady._grown)
+
+    def leave(self, lines: int) -> None:
+        """Take room for so many lines at least."""
+        self.setMinimumHeight(lines * self._label.fontMetrics().lineSpacing() + 2)
 
     def text(self) -> str:
         """What it says."""
@@ -35,6 +42,11 @@ class Steady(QWidget):
                 self.updateGeometry()
         elif self._label.sizeHint().width() > self.width():
             self.updateGeometry()
+
+    def _grown(self) -> None:
+        """The words have another size: they are measured anew."""
+        self._high = -1
+        self.updateGeometry()
 
     def hasHeightForWidth(self) -> bool:
         return self._label.wordWrap()

@@ -9,12 +9,12 @@ from app.language import choice
 from app.language.words import say
 from app.preferences import FONT_PERCENTS, Preferences
 from app.settings.pages import Page
-from app.theme import fonts
+from app.theme import sizes
 from app.theme.theme import MODES
 
 
 class Appearance(Page):
-    """Says what was chosen; the theme is in force at once, the rest after a restart, which it offers."""
+    """Says what was chosen, which is in force at once; the language is after a restart, which it offers."""
 
     theme_changed = Signal(str)
     font_changed = Signal(int)
@@ -69,7 +69,6 @@ class Appearance(Page):
 
     @Slot()
     def _font_chosen(self) -> None:
-        self.note.show()
         self.font_changed.emit(int(self.font_size.currentData()))
 
     @Slot()
@@ -81,10 +80,10 @@ class Appearance(Page):
 def _row(text: str, control: QComboBox, parent: QWidget) -> QWidget:
     row = QWidget(parent)
     label = QLabel(text, row)
-    label.setFont(fonts.text(1.0, label.font().Weight.Medium))
+    sizes.letter(label, 1.0, label.font().Weight.Medium)
     label.setBuddy(control)
     control.setAccessibleName(text)
-    control.setMinimumWidth(17 * control.fontMetrics().averageCharWidth())
+    sizes.follow(control, lambda box: box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth()))
     inside = QHBoxLayout(row)
     inside.setContentsMargins(0, 6, 0, 6)
     inside.addWidget(label, 1)

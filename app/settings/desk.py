@@ -157,6 +157,7 @@ class SettingsDesk(QObject):
     @Slot(int)
     def _font(self, percent: int) -> None:
         self._preferences.font_percent = percent
+        self._theme.set_percent(percent)
         self._window.save_preferences()
 
     @Slot(str)

@@ -33,7 +33,7 @@ from app.settings.editor import SettingEditor
 from app.settings.pages import Page
 from app.settings.scores import Scores, moved
 from app.settings.shared import SharedPage
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.plain import plain_tip
 from engine import api
@@ -62,8 +62,9 @@ class SettingsDialog(QDialog):
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle(say("Settings"))
-        scale, room = fonts.points() / fonts.BASE_POINTS, self.screen().availableGeometry()
-        self.resize(min(round(820 * scale), room.width() - 20), min(round(640 * scale), room.height() - 60))
+        self.resize(820, 640)
+        self._percent = 100  # that its size is made for
+        sizes.follow(self, SettingsDialog._fit)
         self._preferences = preferences
         self._theme = theme
         self._card: api.ModelCard | None = None
@@ -99,8 +100,8 @@ class SettingsDialog(QDialog):
     def _build(self) -> None:
         side = QWidget(self)
         side.setObjectName("settings-side")
-        widest = max(self.fontMetrics().horizontalAdvance(page.title) for page in self.pages)
-        side.setFixedWidth(widest + 64)
+        names = [page.title for page in self.pages]
+        sizes.follow(side, lambda s: s.setFixedWidth(64 + max(map(s.fontMetrics().horizontalAdvance, names))))
         left = QVBoxLayout(side)
         left.setContentsMargins(10, 12, 10, 14)
         left.addWidget(self.search)
@@ -154,6 +155,19 @@ class SettingsDialog(QDialog):
         self.setTabOrder(self.advanced, self.scope)
         self._stack.currentChanged.connect(self._show_scope)
         self._show_scope()
+
+    def _fit(self) -> None:
+        """Grow and shrink with the text, as far as the screen has room."""
+        by, room = fonts.percent() / self._percent, self.screen().availableGeometry()
+        self._percent = fonts.percent()
+        self.resize(
+            min(round(by * self.width()), room.width() - 20), min(round(by * self.height()), room.height() - 60)
+        )
+        if self.isVisible():
+            at = self.frameGeometry()
+            at.moveRight(min(at.right(), room.right()))
+            at.moveBottom(min(at.bottom(), room.bottom()))
+            self.move(max(at.left(), room.left()), max(at.top(), room.top()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter ends what is typed into a field; it does not close the dialog."""

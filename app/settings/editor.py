@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEd
 from app.engine_words import told
 from app.language.words import later, say
 from app.settings.shares import Shares
-from app.theme import fonts
+from app.theme import sizes
 from engine import api
 
 Setting = api.settings.Setting
@@ -30,7 +30,7 @@ class SettingEditor(QWidget):
         self._value = value
         self._base = setting.default
         self._label = QLabel(told(setting.label), self)
-        self._label.setFont(fonts.text(1.0, self._label.font().Weight.Medium))
+        sizes.letter(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
         self._help = QLabel(told(setting.help), self)
         self._help.setObjectName("muted")
@@ -148,7 +148,7 @@ class SettingEditor(QWidget):
             for choice in s.choices:
                 box.addItem(told(s.name_of(choice)), choice)
             box.currentIndexChanged.connect(self._take)
-            box.setMinimumWidth(17 * box.fontMetrics().averageCharWidth())
+            sizes.follow(box, lambda wide: wide.setMinimumWidth(17 * wide.fontMetrics().averageCharWidth()))
             box.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             return box
         if s.kind == "shares":
@@ -158,7 +158,7 @@ class SettingEditor(QWidget):
         line = QLineEdit(self)
         line.setPlaceholderText(say("Automatic") if s.optional else "")
         if s.kind != "text":
-            line.setFixedWidth(17 * line.fontMetrics().averageCharWidth())
+            sizes.follow(line, lambda wide: wide.setFixedWidth(17 * wide.fontMetrics().averageCharWidth()))
             line.setAlignment(Qt.AlignmentFlag.AlignRight)
         line.editingFinished.connect(self._take)
         return line

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.engine_words import told
 from app.settings.editor import SettingEditor
-from app.theme import fonts
+from app.theme import sizes
 
 
 class Page(QWidget):
@@ -25,7 +25,7 @@ class Page(QWidget):
         self._column.setContentsMargins(26, 22, 26, 22)
         self._column.setSpacing(2)
         head = QLabel(title, self)
-        head.setFont(fonts.text(1.4, head.font().Weight.DemiBold))
+        sizes.letter(head, 1.4, head.font().Weight.DemiBold)
         text = QLabel(intro, self)
         text.setObjectName("muted")
         text.setWordWrap(True)

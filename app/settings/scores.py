@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.language.words import later, say
 from app.panels.charts import swatches
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.format import percent
 from engine import api
@@ -31,7 +31,7 @@ class ScorePicture(QWidget):
         self._cuts = [1.0, 1.0]
         self._held: int | None = None
         self.setMouseTracking(True)
-        self.setFixedHeight(6 * self.fontMetrics().lineSpacing())
+        sizes.follow(self, lambda picture: picture.setFixedHeight(6 * picture.fontMetrics().lineSpacing()))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(say("Distribution of unimportance scores, with T1 and T2"))
         theme.changed.connect(self.update)

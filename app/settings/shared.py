@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 from app.language.words import say, sentences
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
-from app.theme import fonts
+from app.theme import sizes
 from app.widgets.flow import FlowLayout
 from app.widgets.format import size
 from engine import api
@@ -114,7 +114,7 @@ class Folders(QWidget):
         self.list = QListWidget(self)
         self.list.setObjectName("rows")
         self.list.setAccessibleName(say("Model folders"))
-        self.list.setFixedHeight(5 * self.list.fontMetrics().lineSpacing())
+        sizes.follow(self.list, lambda rows: rows.setFixedHeight(5 * rows.fontMetrics().lineSpacing()))
         self.list.currentItemChanged.connect(self._chosen)
         label.setBuddy(self.list)
         self._note = QLabel(self)
@@ -224,5 +224,5 @@ class SharedPage(Page):
 
 def _title(text: str, parent: QWidget) -> QLabel:
     label = QLabel(text, parent)
-    label.setFont(fonts.text(1.0, label.font().Weight.Medium))
+    sizes.letter(label, 1.0, label.font().Weight.Medium)
     return label

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QGridLayout, QLabel, QSlider, QVBoxLayout, QWidget
 
 from app.engine_words import told
+from app.theme import sizes
 from engine import api
 
 STEPS = 100
@@ -44,7 +45,7 @@ class Shares(QWidget):
             label, share = QLabel(told(name), self._rows), QLabel(self._rows)
             label.setBuddy(slider)
             share.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-            share.setMinimumWidth(share.fontMetrics().horizontalAdvance("100 %"))
+            sizes.follow(share, lambda label: label.setMinimumWidth(label.fontMetrics().horizontalAdvance("100 %")))
             for column, widget in enumerate((label, slider, share)):
                 grid.addWidget(widget, row, column)
             self.sliders.append(slider)

@@ -34,8 +34,13 @@ def load() -> None:
         QFontDatabase.addApplicationFont(str(resources.path("fonts", _CJK)))
 
 
+def percent() -> int:
+    """How large all text is."""
+    return _percent
+
+
 def set_percent(percent: int) -> None:
-    """Make all text larger or smaller. Before the first widget is made."""
+    """Make all text larger or smaller that is made from now on; Theme.set_percent sees to what there is."""
     global _percent
     _percent = percent
 

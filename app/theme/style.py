@@ -17,6 +17,7 @@ QWidget {{ color: {p.text}; }}
 QMainWindow, QDialog, QWidget#page {{ background: {p.window}; }}
 QToolTip {{ background: {p.text}; color: {p.window}; border: 0; padding: 5px 8px; }}
 
+QPushButton, QMenu {{ icon-size: {px(16)}px; }}
 QPushButton {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; padding: 6px 14px;
   outline: 0; }}
 QPushButton:hover {{ background: {p.hover}; }}

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.style import style_sheet
 from app.theme.tokens import DARK, LIGHT, Palette
 
@@ -14,8 +14,9 @@ MODES = ("system", "light", "dark")
 
 
 class Theme(QObject):
-    """palette: the colours in force. changed: they are others now, paint again."""
+    """palette: the colours in force. changes: they, or the size of text, are about to be others. changed: they are."""
 
+    changes = Signal()
     changed = Signal()
 
     def __init__(self, application: QApplication, mode: str = "system") -> None:
@@ -33,6 +34,15 @@ class Theme(QObject):
         self.mode = mode
         self._follow()
 
+    def set_percent(self, percent: int) -> None:
+        """Make all text larger or smaller, and with it all that is made to its size."""
+        if percent != fonts.percent():
+            self.changes.emit()
+            fonts.set_percent(percent)
+            self._apply()
+            sizes.again()
+            self.changed.emit()
+
     def _wanted(self) -> Palette:
         if self.mode != "system":
             return DARK if self.mode == "dark" else LIGHT
@@ -42,12 +52,14 @@ class Theme(QObject):
     def _follow(self) -> None:
         wanted = self._wanted()
         if wanted is not self.palette:
+            self.changes.emit()
             self.palette = wanted
             self._apply()
             self.changed.emit()
 
     def _apply(self) -> None:
         self._application.setPalette(_qt_palette(self.palette))
+        self._application.setFont(fonts.text())  # before the sheet, which hands it down to the widgets there are
         self._application.setStyleSheet(style_sheet(self.palette))
         self._application.setFont(fonts.text())  # after the sheet, which gives some widgets the desktop's own fonts
 

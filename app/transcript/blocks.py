@@ -12,20 +12,22 @@ from app.render import tables
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.render.split import Block
+from app.theme import fonts
 from app.theme.tokens import Palette
 
-CODE_HEAD = 30.0  # the line above code with its language and the copy button
+CODE_HEAD = 30  # the line above code with its language and the copy button; it and FOLD grow with the text
 CODE_PAD = 14.0
-FOLD = 30.0  # the line that says how long was thought
+FOLD = 30  # the line that says how long was thought
 THOUGHT_INDENT = 16.0
-_LINE = 22.0  # pixels, for estimates only
+_LINE = 22.0  # pixels at the base size, for estimates only
 _CHAR = 7.3
 
 
 def estimate(text: str, width: float) -> float:
     """A guess at the height of text, from its length alone."""
-    per_line = max(8, int(width / _CHAR))
-    return _LINE * (1 + text.count("\n") + len(text) // per_line)
+    size = fonts.points() / fonts.BASE_POINTS
+    per_line = max(8, int(width / (size * _CHAR)))
+    return size * _LINE * (1 + text.count("\n") + len(text) // per_line)
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class BlockView:
             text_width = width - 2 * CODE_PAD if self.is_code else width
             self.height = estimate(self.block.text, text_width)
             if self.is_code:
-                self.height += CODE_HEAD + 2 * CODE_PAD
+                self.height += fonts.pixels(CODE_HEAD) + 2 * CODE_PAD
             self._for_width = width if self.document is None else -1.0
 
     def measure(self, width: float, palette: Palette, workshop: Workshop) -> None:
@@ -108,8 +110,9 @@ class BlockView:
             self.document.setTextWidth(wanted)
         if self.plain and not self.is_code:  # a bubble is as narrow as its words
             self.document.setTextWidth(min(width, math.ceil(self.document.idealWidth()) + 1.0))
-        extra = CODE_HEAD + 2 * CODE_PAD - 6 if self.is_code else 0.0
-        self.height = FOLD if self.is_fold else math.ceil(self.document.size().height()) + extra
+        extra = fonts.pixels(CODE_HEAD) + 2 * CODE_PAD - 6 if self.is_code else 0.0
+        text = math.ceil(self.document.size().height()) + extra
+        self.height = fonts.pixels(FOLD) if self.is_fold else text
         self._for_width = width
 
     def grow(self, block: Block) -> None:
@@ -136,6 +139,11 @@ class BlockView:
         if self.document is not None and self.document.waiting:
             self.drop()
 
+    def forget(self) -> None:
+        """Let the document go, and with it the height."""
+        self.drop()
+        self._for_width = -1.0
+
     def drop(self) -> None:
         """Let the document go; the height stays as a guess."""
         if self.document is not None:
@@ -145,5 +153,7 @@ class BlockView:
     def text_rect(self, width: float) -> QRectF:
         """Where the document is drawn, relative to the message's column."""
         if self.is_code:
-            return QRectF(CODE_PAD, self.top + CODE_HEAD + CODE_PAD - 8, width - 2 * CODE_PAD, self.height)
+            return QRectF(
+                CODE_PAD, self.top + fonts.pixels(CODE_HEAD) + CODE_PAD - 8, width - 2 * CODE_PAD, self.height
+            )
         return QRectF(self.indent, self.top, width, self.height)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from app.chats.records import Place as Scroll
 from app.render.split import without_thought
 from app.transcript.selection import Place
+from app.transcript.sight import line_top
 
 if TYPE_CHECKING:
     from app.transcript.view import TranscriptView
@@ -89,10 +90,7 @@ class Finder:
             block = item.blocks()[start.block]
             if block.document is None:
                 return
-            text = block.document.findBlock(start.position)
-            line = text.layout().lineForTextPosition(start.position - text.position())
-            y = block.document.documentLayout().blockBoundingRect(text).top() + (line.y() if line.isValid() else 0.0)
-            y += block.text_rect(item.text_width(view.layout_.column)).top()
+            y = line_top(block, start.position, block.text_rect(item.text_width(view.layout_.column)).top())
             if 8 <= view.origin(start.message).y() + y <= view.viewport().height() - 48:
                 break  # it is in sight: nothing need move
             view.go_to(Scroll(item.message.id, round(y - _ABOVE * view.viewport().height())))

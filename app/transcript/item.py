@@ -9,16 +9,16 @@ from dataclasses import replace
 from app.chats.records import StoredMessage
 from app.language.words import say
 from app.render.split import Block, Splitter
+from app.theme import fonts
 from app.theme.tokens import Palette
 from app.transcript import notes
 from app.transcript.blocks import BlockView, Workshop, estimate
 
-FOOT = 34.0  # the line with the speed and the buttons
-NOTE = 38.0
+FOOT = 34  # the line with the speed and the buttons; this and the next grow with the text
+NOTE = 38
 BUBBLE_PAD_X = 16.0
 BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
 BUBBLE_PAD_BOTTOM = 8.0
-LOWEST = FOOT  # no message is lower
 _ABOVE = {"user": 20.0, "assistant": 8.0, "system": 8.0}
 
 
@@ -47,7 +47,7 @@ class MessageItem:
     @property
     def foot(self) -> float:
         """Where the line with the speed and the buttons begins."""
-        return self.height - self.unfolded - FOOT
+        return self.height - self.unfolded - fonts.pixels(FOOT)
 
     @property
     def streaming(self) -> bool:
@@ -168,14 +168,20 @@ class MessageItem:
         for view in self.views or ():
             view.drop()
 
+    def forget(self) -> None:
+        """Let the documents go, and with them all heights: the text has another size."""
+        for view in self.views or ():
+            view.forget()
+        self._width = 0.0
+
     def first_block_top(self) -> float:
         """Where the first block begins."""
         top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
-        return top + NOTE * len(notes.before(self.message))
+        return top + fonts.pixels(NOTE) * len(notes.before(self.message))
 
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
-        return pad + NOTE * len(notes.after(self.message)) + FOOT + self.unfolded
+        return pad + fonts.pixels(NOTE) * len(notes.after(self.message)) + fonts.pixels(FOOT) + self.unfolded
 
     def _around(self) -> float:
         return self.first_block_top() + self._below()

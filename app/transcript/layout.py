@@ -38,11 +38,12 @@ class Layout:
             item.guess(column)
         self._stack(0)
 
-    def repaint(self) -> None:
-        """Other colours: documents are made again."""
+    def anew(self) -> None:
+        """Other colours, or text of another size: documents are made again, and every height is a guess again."""
         self.kept.clear()
         for item in self.items:
-            item.release()
+            item.forget()
+        self.reflow(self.column)
 
     def insert(self, item: MessageItem) -> None:
         """A message at the end."""

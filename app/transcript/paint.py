@@ -40,7 +40,7 @@ def paint_message(
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     above = notes.before(item.message)
     for index, note in enumerate(above):
-        _note(painter, note, at - NOTE * (len(above) - index), column, palette)
+        _note(painter, note, at - fonts.pixels(NOTE) * (len(above) - index), column, palette)
     width = item.text_width(column)
     left = item.text_left(column)
     if item.is_user and item.message.content:  # it may be an attachment alone
@@ -65,7 +65,7 @@ def paint_message(
     painter.translate(-left, 0)
     foot = item.foot
     for note in reversed(notes.after(item.message)):
-        foot -= NOTE
+        foot -= fonts.pixels(NOTE)
         _note(painter, note, foot, column, palette)
     if not buttons and item.message.versions > 1:
         buttons = _versions(painter, item, column, palette)
@@ -96,17 +96,17 @@ def _versions(painter: QPainter, item: MessageItem, column: float, palette: Pale
 
 def foot_rect(item: MessageItem, column: float, buttons: float) -> QRectF:
     """The line under an answer, beside its buttons, relative to the message."""
-    return QRectF(0, item.foot + 3, column - buttons, FOOT - 8)
+    return QRectF(0, item.foot + 3, column - buttons, fonts.pixels(FOOT - 8))
 
 
 def copy_rect(view: BlockView, width: float) -> QRectF:
     """The copy button of a code block, relative to the message's text."""
-    return QRectF(width - 70, view.top + 4, 62, CODE_HEAD - 6)
+    return QRectF(width - 8 - fonts.pixels(62), view.top + 4, fonts.pixels(62), fonts.pixels(CODE_HEAD) - 6)
 
 
 def fold_rect(view: BlockView, width: float) -> QRectF:
     """Where a press unfolds the thought, relative to the message's text."""
-    return QRectF(0, view.top, min(width, 320.0), view.height)
+    return QRectF(0, view.top, min(width, fonts.pixels(320)), view.height)
 
 
 def _fold(painter: QPainter, item: MessageItem, view: BlockView, palette: Palette) -> None:
@@ -114,7 +114,9 @@ def _fold(painter: QPainter, item: MessageItem, view: BlockView, palette: Palett
     painter.setPen(QColor(palette.muted))
     name = "chevron-right" if item.folded else "chevron-down"
     _chevron(painter, name, QRectF(0, view.top, 22, view.height), palette)
-    painter.drawText(QRectF(fonts.pixels(CHEVRON), view.top, 400, view.height), _LEFT, item.thought_line())
+    painter.drawText(
+        QRectF(fonts.pixels(CHEVRON), view.top, fonts.pixels(400), view.height), _LEFT, item.thought_line()
+    )
 
 
 def _chevron(painter: QPainter, name: str, line: QRectF, palette: Palette) -> None:
@@ -142,7 +144,7 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
     painter.setFont(fonts.text(0.84))
     painter.setPen(QColor(palette.muted))
     painter.drawText(
-        QRectF(14, view.top + 2, width / 2, CODE_HEAD),
+        QRectF(14, view.top + 2, width / 2, fonts.pixels(CODE_HEAD)),
         _LEFT,
         view.block.language or say("text", about="code in no known language"),
     )
@@ -180,7 +182,7 @@ def _note(painter: QPainter, text: str, top: float, column: float, palette: Pale
     painter.setFont(fonts.text(0.92))
     metrics = QFontMetricsF(painter.font())
     shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, column - 44)
-    chip = QRectF(0, top + 4, metrics.horizontalAdvance(shown) + 42, NOTE - 10)
+    chip = QRectF(0, top + 4, metrics.horizontalAdvance(shown) + 42, fonts.pixels(NOTE - 10))
     painter.setPen(Qt.PenStyle.NoPen)
     plain = isinstance(text, notes.Plain)
     painter.setBrush(QColor(palette.hover if plain else palette.warning_soft))

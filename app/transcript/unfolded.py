@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.theme import fonts
 from app.transcript.details import AnswerDetails
 from app.transcript.item import FOOT, MessageItem
 
@@ -72,7 +73,7 @@ class Unfolded(QObject):
         bar = view.verticalScrollBar()
         bottom = view.origin(view.items.index(item)).y() + item.height
         beyond = bottom - view.viewport().height()
-        above = bottom - item.unfolded - FOOT
+        above = bottom - item.unfolded - fonts.pixels(FOOT)
         bar.setValue(bar.value() + max(0, round(min(beyond, above))))
 
     def _drop(self, item: MessageItem, details: AnswerDetails) -> None:

@@ -24,12 +24,12 @@ from app.language.words import say
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.render.split import without_thought
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView, Workshop
 from app.transcript.column import width_in
-from app.transcript.item import LOWEST, MessageItem
+from app.transcript.item import FOOT, MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mark import CurrentMark
 from app.transcript.menu import menu_of
@@ -37,6 +37,7 @@ from app.transcript.mouse import Hit, TextMouse, hit_test
 from app.transcript.paint import paint_message
 from app.transcript.picture import PagePicture
 from app.transcript.selection import Selection
+from app.transcript.sight import Sights, kept_in_sight
 from app.transcript.unfolded import Unfolded
 from app.widgets.icon_button import IconButton
 
@@ -92,11 +93,11 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.erase.connect(self.erase)
         self._latest = IconButton(theme, "chevron-down", say("Go to the end"), self, "End")
         self._latest.setObjectName("latest")
-        self._latest.setFixedSize(fonts.pixels(32), fonts.pixels(32))
+        sizes.square(self._latest, 32)
         self._latest.clicked.connect(self.go_to_end)
         self._latest.hide()
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
-        theme.changed.connect(self._recolour)
+        self._sights = Sights(self, theme)
 
     # ---- what is shown ----------------------------------------------------------------------------------------
 
@@ -111,7 +112,7 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.hide()
         self._current = len(messages) - 1
         self._follow = True
-        surely = len(messages) * LOWEST > self.viewport().height()  # more than a screen
+        surely = len(messages) * fonts.pixels(FOOT) > self.viewport().height()  # more than a screen
         self.layout_.reset([MessageItem(m) for m in messages], width_in(self, surely))
         self.arrange()
         column = width_in(self, self.verticalScrollBar().maximum() > 0)
@@ -301,10 +302,12 @@ class TranscriptView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if width_in(self) != self.layout_.column:
-            self._unfolded.measure(width_in(self))
-            self.layout_.reflow(width_in(self))
-        self._latest.move((self.width() - self._latest.width()) // 2, self.height() - self._latest.height() - 12)
-        self.arrange()
+            with kept_in_sight(self):
+                self._unfolded.measure(width_in(self))
+                self.layout_.reflow(width_in(self))
+        else:
+            self.arrange()
+        self._place_latest()
 
     # ---- painting ---------------------------------------------------------------------------------------------
 
@@ -343,10 +346,14 @@ class TranscriptView(QAbstractScrollArea):
         self.layout_.kept.look_again()
         self.arrange()
 
-    @Slot()
-    def _recolour(self) -> None:
-        self.layout_.repaint()
-        self.arrange()
+    def make_anew(self) -> None:
+        """Colours, or the size of text, are others: nothing that was made holds."""
+        self._unfolded.measure(self.layout_.column)
+        self.layout_.anew()
+        self._place_latest()
+
+    def _place_latest(self) -> None:
+        self._latest.move((self.width() - self._latest.width()) // 2, self.height() - self._latest.height() - 12)
 
     # ---- mouse and keyboard -----------------------------------------------------------------------------------
 

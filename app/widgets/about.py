@@ -22,8 +22,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.language.words import later, say
-from app.theme import fonts
-from app.theme.icons import pixmap
+from app.theme import fonts, sizes
 from app.widgets.layouts import fit
 
 DEPENDENCIES = (
@@ -66,9 +65,9 @@ class About(QDialog):
         self.setWindowTitle(say("About Underhill"))
         number = version()
         mark = QLabel(self)
-        mark.setPixmap(pixmap("underhill", "", fonts.pixels(56), self.devicePixelRatioF()))
+        sizes.mark(mark, 56)
         name = QLabel(f"Underhill {number}".rstrip(), self)
-        name.setFont(fonts.text(1.5, name.font().Weight.DemiBold))
+        sizes.letter(name, 1.5, name.font().Weight.DemiBold)
         words = QLabel(say("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self)
         words.setWordWrap(True)
         head = QVBoxLayout()
@@ -100,7 +99,7 @@ class About(QDialog):
         self.parts.setHeaderLabels([say("Made with"), say("Version"), say("Licence")])
         self.parts.setRootIsDecorated(False)
         self.parts.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.parts.setMinimumHeight(4 * self.parts.fontMetrics().height())
+        sizes.follow(self.parts, lambda rows: rows.setMinimumHeight(4 * rows.fontMetrics().height()))
         for part in (*_packages(), *_SHIPPED):
             row = QTreeWidgetItem([say(column) for column in part])
             row.setToolTip(2, row.text(2))

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.language.words import say, sentences
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
@@ -93,11 +93,15 @@ class Banner(QFrame):
         self._grid.addWidget(close, 0, 3, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(self._details, 2, 0, 1, 4)
         self._put_deeds(False)
+        sizes.follow(self, Banner._fit)
         self._tint()
         theme.changed.connect(self._tint)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
         text = _TEXT * self.fontMetrics().averageCharWidth()
         below = self.width() < self._deeds.sizeHint().width() + text
         if below != self._below:

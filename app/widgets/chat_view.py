@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QListView, QWidget
 
 from app.chats.records import Chat, Folder
 from app.language.words import plural, say
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
 from app.widgets.chat_rows import Section
@@ -52,6 +52,7 @@ class ChatView(QListView):
         self.setSelectionMode(QListView.SelectionMode.ExtendedSelection)
         self.setDragEnabled(True)
         self.setAcceptDrops(True)
+        sizes.follow(self, ChatView.scheduleDelayedItemsLayout)
         model.modelReset.connect(self._filled)
         self._filled()
 

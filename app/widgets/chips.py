@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWidget
 
 from app.theme.icons import icon
@@ -46,16 +46,20 @@ class Chips(QWidget):
         self.setSizePolicy(policy)
         self.chips: tuple[Chip, ...] = ()
         self.hide()
+        theme.changed.connect(self._made_anew)
 
     def fill(self, chips: Sequence[Chip]) -> None:
         """Show these."""
-        if tuple(chips) == self.chips:
-            return
-        self.chips = tuple(chips)
+        if tuple(chips) != self.chips:
+            self.chips = tuple(chips)
+            self._made_anew()
+
+    @Slot()
+    def _made_anew(self) -> None:
         empty(self._flow)
-        for number, chip in enumerate(chips):
+        for number, chip in enumerate(self.chips):
             self._flow.addWidget(self._made(number, chip))
-        self.setVisible(bool(chips))
+        self.setVisible(bool(self.chips))
         self.updateGeometry()
 
     def _made(self, number: int, chip: Chip) -> QFrame:

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chats.records import Attachment, Queued
 from app.language.words import say
-from app.theme import fonts
+from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.chips import Chip, Chips
 from app.widgets.draft import DraftEdit
@@ -63,7 +63,7 @@ class Composer(QFrame):
         self.button = IconButton(theme, "send", say("Send"), self, "Enter", size=20)
         self.button.setObjectName("send")
         self.button.set_icon("send")
-        self.button.setFixedSize(fonts.pixels(36), fonts.pixels(36))
+        sizes.square(self.button, 36)
         self.button.clicked.connect(self._pressed)
         self.attach = IconButton(theme, "attach", say("Attach files"), self, "Ctrl+O")
         self.style_button = IconButton(theme, "style", say("System prompt and sampling of this chat"), self, "Ctrl+P")
@@ -88,7 +88,7 @@ class Composer(QFrame):
         self._rest.setSingleShot(True)
         self._rest.setInterval(_DRAFT_AFTER)
         self._rest.timeout.connect(self.keep)
-        self._fit()
+        sizes.follow(self, Composer._fit)
         self._enable()
 
     def text(self) -> str:

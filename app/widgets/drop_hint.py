@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from app.language.words import say
-from app.theme import fonts
+from app.theme import sizes
 
 
 class DropHint(QWidget):
@@ -17,7 +17,7 @@ class DropHint(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         label = QLabel(say("Drop the files here to attach them"), self)
         label.setObjectName("drop")
-        label.setFont(fonts.text(1.15, label.font().Weight.DemiBold))
+        sizes.letter(label, 1.15, label.font().Weight.DemiBold)
         label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         column = QVBoxLayout(self)
         column.setContentsMargins(20, 20, 20, 20)

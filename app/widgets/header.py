@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from app import models
 from app.language.words import plural, say, sentences
 from app.models import Models
-from app.theme import fonts
+from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.elided import ElidedButton, ElidedLabel
@@ -63,7 +63,7 @@ class Header(QFrame):
         self.cancel.clicked.connect(self._cancel)
         self.downloads = QPushButton(self)
         self.downloads.setObjectName("downloads")
-        self.downloads.setFont(fonts.text(0.84))
+        sizes.letter(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
         self.downloads.clicked.connect(self.downloads_wanted)
         self.downloads.hide()
         self.offline = QPushButton(say("Offline"), self)

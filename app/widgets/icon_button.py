@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Slot
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.theme import fonts
+from app.theme import fonts, sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 
@@ -22,7 +22,7 @@ class IconButton(QToolButton):
         super().__init__(parent)
         self._theme = theme
         self._name = name
-        self.setIconSize(QSize(fonts.pixels(size), fonts.pixels(size)))
+        sizes.follow(self, lambda button: button.setIconSize(QSize(fonts.pixels(size), fonts.pixels(size))))
         self.set_label(label, shortcut)
         self._tint()
         theme.changed.connect(self._tint)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.engine_words import told
 from app.language.words import later, say
-from app.theme import fonts
+from app.theme import sizes
 from app.widgets.layouts import fit
 from engine import api
 
@@ -40,7 +40,7 @@ class ImportDialog(QDialog):
         super().__init__(parent)
         self.setWindowTitle(say("Import a model"))
         head = QLabel(say("Import a model"), self)
-        head.setFont(fonts.text(1.3, head.font().Weight.DemiBold))
+        sizes.letter(head, 1.3, head.font().Weight.DemiBold)
         text = QLabel(
             say("Underhill makes its own copy of the model, cut into experts that can be read one by one. "
             "What is there is left as it is. This can take a while; you can go on chatting."), self,

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QScrollArea, QVBoxLa
 
 from app.language.words import say
 from app.shortcuts import SHORTCUTS
-from app.theme import fonts
+from app.theme import fonts, sizes
 
 
 class ShortcutSheet(QDialog):
@@ -29,7 +29,7 @@ class ShortcutSheet(QDialog):
         row = 0
         for group, members in groupby(SHORTCUTS, lambda shortcut: shortcut.group):
             head = QLabel(say(group), page)
-            head.setFont(fonts.text(1.15, head.font().Weight.DemiBold))
+            sizes.letter(head, 1.15, head.font().Weight.DemiBold)
             head.setContentsMargins(0, 10, 0, 2)
             grid.addWidget(head, row, 0, 1, 2)
             row += 1
@@ -39,7 +39,7 @@ class ShortcutSheet(QDialog):
                 words.setWordWrap(True)
                 cap = QLabel(keys, page)
                 cap.setObjectName("key")
-                cap.setFont(fonts.code())
+                sizes.follow(cap, lambda written: written.setFont(fonts.code()))
                 cap.setAccessibleName(f"{say(shortcut.words)}: {keys}")
                 grid.addWidget(words, row, 0)
                 grid.addWidget(cap, row, 1, Qt.AlignmentFlag.AlignRight)

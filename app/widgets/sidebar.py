@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from app.chats.records import Chat, Folder
 from app.chats.search import MOST, Hit
 from app.language.words import plural, say
-from app.theme import fonts
-from app.theme.icons import icon, pixmap
+from app.theme import sizes
+from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.widgets.chat_list import ROW_ROLE, ChatListModel
 from app.widgets.chat_rows import Section, findings, listing
@@ -62,9 +62,9 @@ class Sidebar(QFrame):
         self._folders: list[Folder] = []
         self.fill_menu: Callable[[QMenu], object] = lambda menu: None
         mark = QLabel(self)
-        mark.setPixmap(pixmap("underhill", "", fonts.pixels(26), self.devicePixelRatioF()))
+        sizes.mark(mark, 26)
         name = QLabel("Underhill", self)
-        name.setFont(fonts.text(1.15, name.font().Weight.DemiBold))
+        sizes.letter(name, 1.15, name.font().Weight.DemiBold)
         head = QHBoxLayout()
         head.setContentsMargins(6, 2, 0, 8)
         head.addWidget(mark)

@@ -8,6 +8,8 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from app.theme import sizes
+
 SHOWN_FOR = 10_000  # milliseconds
 _GAP = 8
 _BESIDE = 180  # pixels of the page that are left of it and right of it, its button among them
@@ -41,6 +43,11 @@ class Toast(QFrame):
         self._timer.setInterval(SHOWN_FOR)
         self._timer.timeout.connect(self.end)
         self.hide()
+        sizes.follow(self, Toast._grown)
+
+    def _grown(self) -> None:
+        if self.isVisible():
+            self.place()
 
     def say(self, text: str, button: str = "", what: Callable[[], object] | None = None) -> None:
         """Show the message; `what` is done if its button is clicked in time. Without one there is no button."""

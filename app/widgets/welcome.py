@@ -14,8 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.language.words import later, say, sentences
-from app.theme import fonts
-from app.theme.icons import pixmap
+from app.theme import sizes
 from app.widgets.example import Example
 
 SMALL = (
@@ -45,10 +44,10 @@ class Welcome(QScrollArea):
         page = QWidget(self)
         page.setObjectName("page")
         self._mark = mark = QLabel(page)
-        mark.setPixmap(pixmap("underhill", "", fonts.pixels(64), self.devicePixelRatioF()))
+        sizes.mark(mark, 64)
         mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._title = QLabel(page)
-        self._title.setFont(fonts.text(1.75, self._title.font().Weight.DemiBold))
+        sizes.letter(self._title, 1.75, self._title.font().Weight.DemiBold)
         self._note = QLabel(page)
         self._note.setObjectName("muted")
         self._plan = QLabel(page)
@@ -85,6 +84,7 @@ class Welcome(QScrollArea):
         inner.setMinimumWidth(320)
         self.setWidget(page)
         self.tell("", "", (), True)
+        sizes.follow(self, Welcome._fit)
 
     def tell(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
         """model: its title, empty while none is open. note: what it is for. plan: how it runs here."""
@@ -100,9 +100,12 @@ class Welcome(QScrollArea):
             button.setVisible(bool(model))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit()
+        super().resizeEvent(event)
+
+    def _fit(self) -> None:
         """Where there is little height, what can be clicked comes before what only looks nice."""
         self._mark.setVisible(self.height() >= _HIGH * self.fontMetrics().lineSpacing())
-        super().resizeEvent(event)
 
     @Slot()
     def _clicked(self) -> None:

@@ -17,7 +17,6 @@ from app import preferences
 from app.assembly import Underhill
 from app.settings.dialog import SettingsDialog
 from app.settings.shares import Shares
-from app.theme import fonts
 from app.theme.theme import Theme
 from engine import api
 from engine.hub.dials import Calibration, Cost, DialCost
@@ -281,20 +280,6 @@ def test_the_bar_of_memory_follows_what_the_engine_tells(qtbot: QtBot, launch: C
     dialog = underhill.window.desk.open_settings()
     underhill.link.telemetry.emit(BASE)
     assert "room&nbsp;for&nbsp;experts" in dialog.memory.legend
-    dialog.reject()
-
-
-def test_a_larger_text_is_kept_for_the_next_start(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
-    underhill = launch()
-    dialog = underhill.window.desk.open_settings()
-    dialog.look.font_size.setCurrentIndex(dialog.look.font_size.findData(150))
-    assert underhill.window._preferences.font_percent == 150
-    assert not dialog.look.note.isHidden()
-    fonts.set_percent(150)
-    try:
-        assert fonts.text().pointSizeF() == pytest.approx(1.5 * fonts.BASE_POINTS)
-    finally:
-        fonts.set_percent(100)
     dialog.reject()
 
 
