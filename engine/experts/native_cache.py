@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from ctypes import Array, addressof, c_char
 
 import numpy as np
@@ -60,7 +60,8 @@ class NativeCache(Policed):
     """See Level. Experts are numbered as policies do: row * experts + expert, rows being MoE layers as they run.
 
     Python's lock guards the table itself; `lock` keeps it as it is across several calls. specs: by layer and expert.
-    keys, specs, tiers: by number; a layer has `width` of them, of which the last may be nobody's (no spec).
+    keys, specs, tiers: by number; a layer has `width` of them, of which the last may be nobody's (no spec). follows:
+    who leaves is found by the policy's numbers, which the table then keeps as they ought to be.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class NativeCache(Policed):
         self.shelf = Shelf(self.specs, capacity, Arena().take, asked.victim, asked.told, asked.planned)
         asked.shelf = weakref.ref(self.shelf)
         leaving = policy.leaving() if isinstance(policy, Scored) else None
+        self.follows = leaving is not None
         if leaving is not None:
             self.shelf.follow(Leaving(*leaving))
         self._of, self._at, self._totals = self.shelf.library, self.shelf.address, self.shelf.totals
@@ -198,6 +200,15 @@ class NativeCache(Policed):
         with self.lock:
             self._of.uh_shelf_unpin(self._at, found.buffer_info()[0], len(found))
             self.shelf.check()
+
+    def protect(self, keys: Iterable[ExpertKey]) -> None:
+        """See Policed."""
+        if not self.follows:
+            super().protect(keys)
+            return
+        expected = array("i", [self.number(key) for key in keys])
+        with self.lock:
+            self._of.uh_shelf_protect(self._at, expected.buffer_info()[0], len(expected))
 
     def make_free(self, nbytes: int) -> None:
         """See Level."""

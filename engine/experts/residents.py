@@ -159,6 +159,11 @@ class Residents:
         found = self._layers.get(layer)
         return found if found is not None and found.spec.hidden == step.hidden and step.k <= MOST else None
 
+    def all_of(self, layers: Sequence[int]) -> list[ResidentExperts] | None:
+        """Those of these layers; None where one of them cannot be looked up by native code."""
+        found = [self._layers[layer] for layer in layers if layer in self._layers]
+        return found if len(found) == len(layers) else None
+
     def foresee(
         self, layer: int, scores: Floats, asked: Sequence[Demand], most: int
     ) -> tuple[list[int], list[int]] | None:

@@ -11,11 +11,13 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.experts.arrivals import Arrivals
 from engine.experts.backend import Step
+from engine.experts.bets import Bets, KeptBets
 from engine.experts.cache import ExpertCache
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.loader import Loader
 from engine.experts.loader_native import NativeLoader
 from engine.experts.native_arrivals import NativeArrivals
+from engine.experts.native_bets import NativeBets
 from engine.experts.native_cache import NativeCache
 from engine.experts.observer import UNSEEN, Observer, seen
 from engine.experts.policies import Visit, WeightsByShare
@@ -195,12 +197,20 @@ class ExpertRuntime:
             self.prefetch.sleep()
         self.prefetch = None
         if predictor is not None:
-            self.prefetch = Prefetch(
-                self._source, predictor, self.arrivals, self.cache, self._foresee, self._rate, k, depth, width
-            )
+            bets = self._bets(k, depth, width or k)
+            self.prefetch = Prefetch(self._source.layers, predictor, bets, self._rate, depth, width or k)
         for part in (self._several, self._single):
             if part is not None:
                 part.ahead = self.prefetch
+
+    def _bets(self, k: int, depth: int, width: int) -> Bets:
+        level, arrivals, layers = self.cache.levels[0], self.arrivals, self._source.layers
+        if self._residents is not None and isinstance(level, NativeCache) and isinstance(arrivals, NativeArrivals):
+            looked_up = self._residents.all_of(layers)
+            if looked_up is not None and NativeBets.takes(level, k, width):
+                return NativeBets(level, arrivals, looked_up, self._ranks, k, depth)
+        keys = [[ExpertKey(layer, expert) for expert in range(len(self._specs[layer]))] for layer in layers]
+        return KeptBets(keys, arrivals, self.cache, self._foresee, k, depth)
 
     def _foresee(self, layer: int, scores: Floats, width: int, most: int) -> tuple[list[int], list[int]]:
         """The `most` experts of a layer with the greatest scores, best first, and of the first `width` the tier that
@@ -313,7 +323,9 @@ class ExpertRuntime:
     def snapshot(self) -> Snapshot:
         """The counters and what is resident."""
         seen = self.telemetry.shown.snapshot(self.cache.residency())
-        return seen if self.prefetch is None else replace(seen, foresight=self.prefetch.snapshot())
+        if self.prefetch is None:
+            return seen
+        return replace(seen, foresight=replace(self.prefetch.foresight, failed=self.arrivals.failed))
 
     def close(self) -> None:
         """End the readers and the kernels' threads. The source belongs to the caller."""

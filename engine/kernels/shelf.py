@@ -124,7 +124,7 @@ def _native() -> ctypes.PyDLL:
     library.uh_shelf_totals.argtypes, library.uh_shelf_totals.restype = (pointer,), pointer
     for name, arguments, result in (
         ("close", (), None), ("reads", (pointer,), None), ("policy", (pointer,), None),
-        ("expert", (i32, pointer), None),
+        ("protect", (pointer, i32), None), ("expert", (i32, pointer), None),
         ("show", (i32, pointer, i32), None), ("planes", (i32, i32), i32), ("pins", (i32,), i32),
         ("lacking", (i32, i32), i64), ("parts", (i32, plain, pointer), i32), ("version", (i32,), i64),
         ("look", (pointer, pointer), None), ("pin", (pointer, i32), None), ("unpin", (pointer, i32), None),

@@ -13,11 +13,12 @@ uh_shelf *uh_shelf_open(int32_t experts, int64_t capacity, uh_room_allocate allo
     if (!shelf) return NULL;
     uh_room_open(&shelf->room, capacity, allocate, release);
     shelf->under_way = calloc((size_t)experts + 1, sizeof *shelf->under_way);
+    shelf->last = calloc((size_t)experts + 1, sizeof *shelf->last);
     shelf->n = experts;
     shelf->victim = victim;
     shelf->told = told;
     shelf->plan = plan;
-    if (shelf->under_way) return shelf;
+    if (shelf->under_way && shelf->last) return shelf;
     uh_shelf_close(shelf);
     return NULL;
 }
@@ -31,6 +32,7 @@ void uh_shelf_close(uh_shelf *shelf) {
     }
     uh_room_close(&shelf->room);
     free(shelf->under_way);
+    free(shelf->last);
     free(shelf);
 }
 
@@ -134,6 +136,21 @@ static int32_t victim(uh_shelf *shelf, int32_t incoming) {
         for (int32_t i = 0; i < l->state[1]; i++)
             if (l->order[l->next[i]] < INFINITY && !shelf->items[l->next[i]].pins) return l->next[i];
     return shelf->victim(incoming);
+}
+
+void uh_shelf_protect(uh_shelf *shelf, const int32_t *experts, int32_t n) {
+    const uh_leaving *l = &shelf->leaving;
+    for (int32_t i = 0; i < shelf->n_last; i++) {
+        l->protect[shelf->last[i]] = 0;
+        if (l->bars[shelf->last[i]] == PROTECTED) l->bars[shelf->last[i]] = 0.0;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        l->protect[experts[i]] = 1;
+        if (l->bars[experts[i]] == 0.0) l->bars[experts[i]] = PROTECTED;
+    }
+    if (n) memcpy(shelf->last, experts, (size_t)n * sizeof *experts);
+    shelf->n_last = n;
+    l->state[0] = 0;
 }
 
 /* Lets one go, for nobody in particular; 0: nobody may. */

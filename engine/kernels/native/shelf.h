@@ -28,7 +28,7 @@ typedef struct {
  * `told` is called instead. */
 typedef struct {
     double *bars, *order;
-    const uint8_t *protect; /* who leaves last */
+    uint8_t *protect;       /* who leaves last */
     int32_t *state;         /* whether `order` is up to date, and how many are in `next` */
     const int32_t *next;    /* who leave first, as long as that is so */
 } uh_leaving;
@@ -70,6 +70,8 @@ UH_API void uh_shelf_close(uh_shelf *shelf);
 UH_API int64_t *uh_shelf_totals(uh_shelf *shelf);
 UH_API void uh_shelf_reads(uh_shelf *shelf, uh_reads *reads);
 UH_API void uh_shelf_policy(uh_shelf *shelf, const uh_leaving *leaving);
+/* These leave last, until the next call; where uh_shelf_policy was told of such numbers. At most as many as there are. */
+UH_API void uh_shelf_protect(uh_shelf *shelf, const int32_t *experts, int32_t n);
 /* record: kept by the caller. */
 UH_API void uh_shelf_expert(uh_shelf *shelf, int32_t expert, const uh_record *record);
 /* Where its addresses are shown to the kernels, and how many planes of it run at most; NULL: nowhere. */

@@ -34,8 +34,8 @@ struct uh_shelf {
     uh_shelf_victim victim;
     uh_shelf_told told;
     uh_shelf_plan plan;
-    int32_t *under_way; /* experts */
-    int32_t n_under_way, n;
+    int32_t *under_way, *last; /* experts: on their way, and those that leave last */
+    int32_t n_under_way, n_last, n;
     uh_item items[];
 };
 

@@ -11,8 +11,10 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.experts import opening
 from engine.experts.backend import Step
 from engine.experts.keys import ExpertKey
+from engine.experts.loader_native import NativeLoader
 from engine.experts.opening import DevicePool, open_runtime
 from engine.experts.precision import Thresholds
 from engine.experts.predictors import Sight
@@ -28,17 +30,23 @@ from tests.engine.experts.sources import MemorySource
 SPEC = ExpertSpec(48, 40, 8, 16)
 K, EXPERTS, LAYERS = 3, 8, (0, 2, 3)
 Open = Callable[..., ExpertRuntime]
-KERNELS = ["torch", pytest.param("native", marks=pytest.mark.skipif(not available().native, reason="not built"))]
+NATIVE = pytest.mark.skipif(not available().native, reason="not built")
+# torch and native code over a cache and readers in Python; native code over a native table and readers
+KERNELS = ["torch", pytest.param("native", marks=NATIVE), pytest.param("table", marks=NATIVE)]
 
 
 @pytest.fixture
-def opened() -> Iterator[Open]:
+def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Opens runtimes whose capacity is given in whole experts."""
     made: list[ExpertRuntime] = []
 
-    def make(source: MemorySource, experts: float, **options: object) -> ExpertRuntime:
-        options = {"kernel": KERNELS[0], "readers": 2, **options}
-        made.append(open_runtime(source, Activation(), int(experts * source.expert_bytes), **options))  # type: ignore[arg-type]
+    def make(source: MemorySource, experts: float, kernel: str = "torch", **options: object) -> ExpertRuntime:
+        options = {"kernel": "native" if kernel == "table" else kernel, "readers": 2, **options}
+        with monkeypatch.context() as patched:
+            if kernel == "table":
+                source.as_files()
+                patched.setattr(opening, "open_loader", lambda of, n: NativeLoader(of, n, instead=of.instead))
+            made.append(open_runtime(source, Activation(), int(experts * source.expert_bytes), **options))  # type: ignore[arg-type]
         return made[-1]
 
     yield make
@@ -261,13 +269,24 @@ def test_random_errors_cancels_and_sizes_leave_no_lease(opened: Open) -> None:
     assert nothing_left(runtime, source)
 
 
+class Bytes:
+    """A balance. early, wasted: so far."""
+
+    def __init__(self) -> None:
+        self.balance = 0, 0
+
+    def add(self, early: int, wasted: int) -> None:
+        self.balance = self.balance[0] + early, self.balance[1] + wasted
+
+
 def test_books_that_do_not_balance_bring_a_rest_that_grows_and_ends() -> None:
-    worth = Worth()
+    worth, so_far = Worth(), Bytes()
 
     def window(early: int, wasted: int, spent: float = 0.0) -> None:
-        worth.books.early, worth.books.wasted, worth.books.spent = early, wasted, spent
+        so_far.add(early, wasted)
+        worth.spent += spent
         for _ in range(WINDOW):
-            worth.called(lambda: 1e9)
+            worth.called(so_far, lambda: 1e9)
 
     window(10**6, 10**5)
     assert not worth.resting
@@ -287,11 +306,11 @@ def test_books_that_do_not_balance_bring_a_rest_that_grows_and_ends() -> None:
 
 
 def test_more_waste_than_use_narrows_what_is_read_and_little_waste_widens_it() -> None:
-    worth = Worth()
+    worth, so_far = Worth(), Bytes()
     for early, wasted, width in ((100, 130, 0.5), (100, 80, 0.5), (100, 130, 0.25), (100, 130, 0.25), (100, 0, 0.5)):
-        worth.books.early, worth.books.wasted = early, wasted
+        so_far.add(early, wasted)
         for _ in range(WINDOW):
-            worth.called(lambda: 1.0)
+            worth.called(so_far, lambda: 1.0)
         assert worth.width == width
 
 
@@ -313,10 +332,10 @@ def test_what_ranks_show_is_not_learnt_while_it_sleeps(opened: Open, monkeypatch
 
 
 def test_without_a_known_rate_nothing_is_judged() -> None:
-    worth = Worth()
-    worth.books.wasted = 10
+    worth, so_far = Worth(), Bytes()
+    so_far.add(0, 10)
     for _ in range(2 * WINDOW):
-        worth.called(lambda: 0.0)
+        worth.called(so_far, lambda: 0.0)
     assert not worth.resting
 
 

@@ -1,0 +1,202 @@
+/* Bets are few: those of a row lie in a row of their own, in the order in which they were made. */
+#include "ahead.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "shelf_item.h"
+
+enum { MOST = 64 }; /* experts of a look */
+
+typedef struct {
+    int32_t expert;
+    int64_t nbytes;
+} uh_bet;
+
+struct uh_ahead {
+    uh_ahead_counts *counts;
+    int64_t *said, *right; /* [depth] */
+    uh_shelf *shelf;
+    const uh_residents *const *layers;
+    uh_bet *bets;      /* [rows, experts] */
+    int32_t *n_bets;   /* [rows] */
+    int32_t *expected; /* [depth, rows, k] */
+    int32_t *n_expected; /* [depth, rows] */
+    int32_t *near;       /* numbers: who is to leave last */
+    int32_t rows, experts, k, depth, row, n_near;
+};
+
+uh_ahead *uh_ahead_open(uh_shelf *shelf, const uh_residents *const *layers, int32_t rows, int32_t experts, int32_t k,
+                        int32_t depth) {
+    uh_ahead *ahead = calloc(1, sizeof *ahead);
+    if (!ahead) return NULL;
+    const size_t n = (size_t)rows, all = n * (size_t)experts, far = n * (size_t)depth;
+    ahead->counts = calloc(1, sizeof *ahead->counts + 2 * (size_t)depth * sizeof *ahead->said);
+    ahead->bets = calloc(all, sizeof *ahead->bets);
+    ahead->n_bets = calloc(n, sizeof *ahead->n_bets);
+    ahead->expected = calloc(far * (size_t)k, sizeof *ahead->expected);
+    ahead->n_expected = calloc(far, sizeof *ahead->n_expected);
+    ahead->near = calloc(MOST * (size_t)(depth + 1), sizeof *ahead->near);
+    if (!ahead->counts || !ahead->bets || !ahead->n_bets || !ahead->expected || !ahead->n_expected || !ahead->near) {
+        uh_ahead_close(ahead);
+        return NULL;
+    }
+    ahead->said = (int64_t *)(ahead->counts + 1);
+    ahead->right = ahead->said + depth;
+    ahead->shelf = shelf;
+    ahead->layers = layers;
+    ahead->rows = rows;
+    ahead->experts = experts;
+    ahead->k = k;
+    ahead->depth = depth;
+    ahead->row = -1;
+    return ahead;
+}
+
+void uh_ahead_close(uh_ahead *ahead) {
+    free(ahead->counts);
+    free(ahead->bets);
+    free(ahead->n_bets);
+    free(ahead->expected);
+    free(ahead->n_expected);
+    free(ahead->near);
+    free(ahead);
+}
+
+const uh_ahead_counts *uh_ahead_look_at(const uh_ahead *ahead) { return ahead->counts; }
+
+static int32_t number(const uh_ahead *ahead, int32_t row, int32_t expert) { return row * ahead->experts + expert; }
+
+static int among(int32_t expert, const int32_t *experts, int32_t n) {
+    for (int32_t i = 0; i < n; i++)
+        if (experts[i] == expert) return 1;
+    return 0;
+}
+
+static int chosen(int32_t expert, const int64_t *ids, int32_t k) {
+    for (int32_t i = 0; i < k; i++)
+        if (ids[i] == expert) return 1;
+    return 0;
+}
+
+static int64_t brought(const uh_ahead *ahead, int32_t at) {
+    return uh_shelf_size(ahead->shelf, at) - uh_shelf_left(ahead->shelf, at);
+}
+
+/* It was read in vain; what no reader has in hand yet is not read at all. */
+static void lose(uh_ahead *ahead, int32_t row, const uh_bet *bet) {
+    const int32_t at = number(ahead, row, bet->expert);
+    int64_t wasted = bet->nbytes;
+    if (uh_shelf_coming(ahead->shelf, at)) {
+        wasted = brought(ahead, at);
+        uh_shelf_cancel(ahead->shelf, at);
+        ahead->counts->cancelled += wasted < bet->nbytes;
+    }
+    ahead->counts->wasted += wasted;
+}
+
+/* ---- what is said of a row ----------------------------------------------------------------------------------------- */
+
+static void win(uh_ahead *ahead, int32_t row, const uh_bet *bet) {
+    const int32_t at = number(ahead, row, bet->expert);
+    const int coming = uh_shelf_coming(ahead->shelf, at) != 0;
+    uh_ahead_counts *counts = ahead->counts;
+    counts->used++;
+    counts->joined += coming;
+    counts->useful += bet->nbytes;
+    counts->early += coming ? brought(ahead, at) : bet->nbytes;
+}
+
+void uh_ahead_routed(uh_ahead *ahead, int32_t row, const int64_t *ids, int32_t k) {
+    ahead->row = row;
+    ahead->n_near = 0;
+    for (int32_t i = 0; i < k && i < MOST; i++) ahead->near[ahead->n_near++] = number(ahead, row, (int32_t)ids[i]);
+    if (row < 0) return;
+    for (int32_t far = 0; far < ahead->depth; far++) {
+        const int32_t at = far * ahead->rows + row;
+        const int32_t *expected = ahead->expected + (size_t)at * (size_t)ahead->k;
+        if (!ahead->n_expected[at]) continue;
+        ahead->said[far] += k;
+        for (int32_t i = 0; i < ahead->n_expected[at]; i++) ahead->right[far] += chosen(expected[i], ids, k);
+        ahead->n_expected[at] = 0;
+    }
+    const uh_bet *bets = ahead->bets + (size_t)row * (size_t)ahead->experts;
+    for (int32_t i = 0; i < ahead->n_bets[row]; i++)
+        if (chosen(bets[i].expert, ids, k)) win(ahead, row, bets + i);
+        else lose(ahead, row, bets + i);
+    ahead->n_bets[row] = 0;
+}
+
+void uh_ahead_give_up(uh_ahead *ahead) {
+    for (int32_t row = 0; row < ahead->rows; row++) {
+        for (int32_t i = 0; i < ahead->n_bets[row]; i++)
+            lose(ahead, row, ahead->bets + (size_t)row * (size_t)ahead->experts + i);
+        ahead->n_bets[row] = 0;
+    }
+}
+
+/* ---- a look -------------------------------------------------------------------------------------------------------- */
+
+static void give_up_all_but(uh_ahead *ahead, int32_t row, const int32_t *expected, int32_t n) {
+    uh_bet *bets = ahead->bets + (size_t)row * (size_t)ahead->experts;
+    int32_t kept = 0;
+    for (int32_t i = 0; i < ahead->n_bets[row]; i++) {
+        if (among(bets[i].expert, expected, n) || !uh_shelf_coming(ahead->shelf, number(ahead, row, bets[i].expert)))
+            bets[kept++] = bets[i];
+        else
+            lose(ahead, row, bets + i);
+    }
+    ahead->n_bets[row] = kept;
+}
+
+/* Bytes. Nothing is bet on rows that have been routed, nor on those farther ahead than it looks. */
+static int64_t under_way(const uh_ahead *ahead) {
+    int64_t nbytes = 0;
+    for (int32_t row = ahead->row + 1; row <= ahead->row + ahead->depth && row < ahead->rows; row++) {
+        const uh_bet *bets = ahead->bets + (size_t)row * (size_t)ahead->experts;
+        for (int32_t i = 0; i < ahead->n_bets[row]; i++)
+            if (uh_shelf_coming(ahead->shelf, number(ahead, row, bets[i].expert))) nbytes += bets[i].nbytes;
+    }
+    return nbytes;
+}
+
+static void bet_on(uh_ahead *ahead, int32_t row, int32_t expert, int64_t nbytes) {
+    uh_bet *bets = ahead->bets + (size_t)row * (size_t)ahead->experts;
+    int32_t at = 0;
+    while (at < ahead->n_bets[row] && bets[at].expert != expert) at++;
+    bets[at] = (uh_bet){expert, nbytes};
+    if (at == ahead->n_bets[row]) ahead->n_bets[row]++;
+    ahead->counts->started++;
+}
+
+int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, const int32_t *asked, int32_t width, int32_t most,
+                      int64_t room) {
+    int32_t expected[MOST], lacks[MOST], missing[MOST], planes[MOST], n = 0;
+    int64_t nbytes[MOST];
+    const int32_t found = uh_foresee(ahead->layers[row], scores, asked, width, most, expected, lacks);
+    if (ahead->row >= 0) {
+        const int32_t at = (row - ahead->row - 1) * ahead->rows + row, kept = found < ahead->k ? found : ahead->k;
+        memcpy(ahead->expected + (size_t)at * (size_t)ahead->k, expected, (size_t)kept * sizeof *expected);
+        ahead->n_expected[at] = kept;
+    }
+    give_up_all_but(ahead, row, expected, found);
+    for (int32_t i = 0; i < width && i < found; i++) {
+        if (lacks[i]) {
+            missing[n] = number(ahead, row, expected[i]);
+            planes[n++] = lacks[i];
+        } else {
+            ahead->near[ahead->n_near++] = number(ahead, row, expected[i]);
+        }
+    }
+    uh_shelf_protect(ahead->shelf, ahead->near, ahead->n_near); /* first, or they might make room for the others */
+    if (!n) return -1;
+    const int64_t before = under_way(ahead);
+    int64_t begun = 0;
+    uh_shelf_expect(ahead->shelf, n, missing, planes, room - before, nbytes);
+    for (int32_t i = 0; i < n; i++) {
+        if (!nbytes[i]) continue;
+        bet_on(ahead, row, missing[i] - row * ahead->experts, nbytes[i]);
+        begun += nbytes[i];
+    }
+    return before + begun;
+}

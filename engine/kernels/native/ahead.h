@@ -1,0 +1,36 @@
+/* Reads ahead of a shelf: which experts were bet on, row by row, and what became of it.
+ *
+ * The twin of engine/experts/bets.py, which says what each step means. Rows are MoE layers as they run, experts of a row are
+ * numbered by themselves; the shelf's policy has to keep its numbers (uh_shelf_policy). Not for several threads at once. */
+#ifndef UH_AHEAD_H
+#define UH_AHEAD_H
+
+#include "shelf.h"
+
+typedef struct uh_ahead uh_ahead;
+
+/* What it did so far: see engine/experts/foresight.py. */
+typedef struct {
+    int64_t started, used, joined, cancelled, useful, early, wasted;
+} uh_ahead_counts;
+
+/* layers [rows]: whose `n` may differ, but none has more than `experts`, by which the shelf numbers them row by row; kept by
+ * the caller. k: experts of a row that count as expected; depth: rows looked ahead at most. NULL: no memory. */
+UH_API uh_ahead *uh_ahead_open(uh_shelf *shelf, const uh_residents *const *layers, int32_t rows, int32_t experts, int32_t k,
+                               int32_t depth);
+UH_API void uh_ahead_close(uh_ahead *ahead);
+/* Behind the counts, by distance less one: experts expected of rows that were routed, and then, of these, those chosen. */
+UH_API const uh_ahead_counts *uh_ahead_look_at(const uh_ahead *ahead);
+
+/* The router of a row has spoken: what was bet on it is settled. row: -1 before the first, k: 0 there. */
+UH_API void uh_ahead_routed(uh_ahead *ahead, int32_t row, const int64_t *ids, int32_t k);
+/* Looks at a row behind the one routed last: the `most` experts of the greatest scores are expected, of the first `width` of
+ * which those that lack something of asked [width] planes are read, in this order, while what is under way is no more than
+ * `room` bytes. Other reads for that row are given up; the choice of the row routed last, and what is expected and there in the
+ * rows looked at since, leave last. Returns bytes under way; -1: nothing lacks there. width, most: at most 64. */
+UH_API int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, const int32_t *asked, int32_t width,
+                             int32_t most, int64_t room);
+/* Gives up whatever was bet on. */
+UH_API void uh_ahead_give_up(uh_ahead *ahead);
+
+#endif
