@@ -90,6 +90,7 @@ class Underhill:
         self.inbox.close()
         self.window.transcript.end()
         self.window.deleteLater()
+        self.theme.deleteLater()  # the next window has its own
 
     def _restart(self) -> None:
         self.again = True

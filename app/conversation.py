@@ -19,6 +19,7 @@ from app.chats.store import ChatStore
 from app.chats.titles import title_from
 from app.link.engine_link import EngineLink
 from app.turns import turns
+from app.unsent import Unsent
 from engine import api
 
 SHOW_EVERY = 80  # milliseconds between two paintings of a growing answer, at least: each takes a core from the engine
@@ -46,6 +47,7 @@ class Conversation(QObject):
         super().__init__(parent)
         self._keeper = keeper
         self._link = link
+        self.unsent = Unsent(keeper, self.problem.emit)
         self.chat: Chat | None = None
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
@@ -85,7 +87,7 @@ class Conversation(QObject):
     def _read_done(self, found: branches.Opened | None) -> None:
         if found is None or found[0].id != self.wanted:
             return
-        chat, messages = found
+        chat, messages = self.unsent.whole(found[0]), found[1]
         self.chat = chat
         self.messages = [self._answers[m.id].so_far() if m.id in self._answers else m for m in messages]
         for answer in self._answers.values():
@@ -130,7 +132,7 @@ class Conversation(QObject):
         if self.chat is not None and self.chat.draft != text:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, draft=text)
-            self._keeper.do(lambda store: store.set_draft(chat_id, text))
+            self.unsent.keep_text(chat_id, text)
 
     def keep_attached(self, files: tuple[Attachment, ...]) -> None:
         """Keep what is attached to the draft of the open chat, or of the one that has no message yet."""
@@ -141,14 +143,14 @@ class Conversation(QObject):
             self.chat = dataclasses.replace(self.chat, attached=files)
         else:
             self.new_attached = files
-        self._keeper.do(lambda store: drafts.keep(store, chat_id, files))
+        self.unsent.keep_files(chat_id, files)
 
     def keep_place(self, place: Place | None) -> None:
         """Keep where the open chat is scrolled to; None: at its end."""
         if self.chat is not None and self.chat.place != place:
             chat_id = self.chat.id
             self.chat = dataclasses.replace(self.chat, place=place)
-            self._keeper.do(lambda store: store.set_place(chat_id, place))
+            self._keeper.do(lambda store: store.set_place(chat_id, place), failed=self.unsent.refused)
 
     @property
     def style(self) -> Style:

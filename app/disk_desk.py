@@ -21,7 +21,7 @@ class DiskDesk(QObject):
 
     def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:
         super().__init__(window)
-        self._window, self._keeper = window, keeper
+        self._window, self._keeper, self._conversation = window, keeper, conversation
         conversation.problem.connect(self.show_problem)
 
     @Slot(object)
@@ -39,9 +39,12 @@ class DiskDesk(QObject):
         self._window.banners.show_banner("error", problem.sentence, problem.action, problem.cause, first, second)
 
     def _again(self) -> None:
+        self._conversation.unsent.try_again()
         self._keeper.retry(self._worked)
 
     def _worked(self) -> None:
+        if self._conversation.unsent.unsaved:
+            return  # what is wrong was said again
         self._window.toast.say(say("Your chats are saved again."))
         self._window.chats.refresh()
         self._window.save_preferences()  # on the same disk

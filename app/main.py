@@ -29,28 +29,23 @@ def _run(model: str | None) -> int:
     where = paths.default()
     if sys.platform.startswith("linux") and not _utf8():
         os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same
-    from PySide6.QtWidgets import QApplication, QMessageBox
+    from PySide6.QtWidgets import QApplication
 
     from app import preferences
     from app.assembly import Underhill
     from app.language import choice
     from app.language.words import say
-    from app.single_instance import SingleInstance
+    from app.second_start import only_one
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
     application.setApplicationName("Underhill")
     application.setDesktopFileName("underhill")
-    choice.install(preferences.load(where.preferences)[0].language)
-    alone = SingleInstance(where.folder)
+    look = preferences.load(where.preferences)[0]
+    choice.install(look.language)
+    alone, answered = only_one(application, where.folder, look, model or "")
     if not alone.first:
-        if alone.ask(model or ""):
-            return 0
-        QMessageBox.critical(
-            None, "Underhill", say("Underhill is already running but does not answer.") + "\n\n" + say(
-            "Wait a moment and try again, or end its process and start it anew; chats are kept.")
-        )  # fmt: skip
-        return NO_ANSWER
+        return 0 if answered else NO_ANSWER
     log, left, kept = crash_log.begin(where.crash_log)
     underhill = Underhill(application, where)
     if model is not None:

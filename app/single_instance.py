@@ -40,6 +40,12 @@ class SingleInstance(QObject):
             QLocalServer.removeServer(self._name)  # of a killed process
             self._server.listen(self._name)
 
+    @property
+    def holder(self) -> int:
+        """The number of the process that is the first; 0 where it is not known."""
+        known: tuple[int, str, str] = self._lock.getLockInfo()
+        return int(known[0]) if known else 0
+
     def ask(self, model: str = "") -> bool:
         """Ask the first one to show its window. Returns whether it answered."""
         socket = QLocalSocket()

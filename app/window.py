@@ -104,6 +104,7 @@ class MainWindow(QMainWindow):
         self._preferences = remembered
         self._path = path
         self.folder = path.parent
+        self._unsaved = False  # what is remembered: the disk refused it, and that was said
         self._build()
         self.rewriting = Rewriting(self, conversation, known)
         self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
@@ -446,13 +447,20 @@ class MainWindow(QMainWindow):
         self._keeper.do(lambda store: preferences.save(now, path), self._saved, self._not_saved)
 
     def _saved(self, _: None) -> None:
+        self._unsaved = False
         self.banners.withdraw(say("Your settings cannot be saved."))
 
     def _not_saved(self, problem: Problem) -> None:
-        self.banners.show_banner(
-            "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."),
-            problem.cause, (say("Try again"), self.save_preferences),
-        )  # fmt: skip
+        if not self._unsaved:  # otherwise it was said already
+            self._unsaved = True
+            self.banners.show_banner(
+                "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."),
+                problem.cause, (say("Try again"), self._save_again),
+            )  # fmt: skip
+
+    def _save_again(self) -> None:
+        self._unsaved = False
+        self.save_preferences()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         return reading_order.move_focus(self, forward)

@@ -8,6 +8,7 @@ from app.language.words import say
 from app.widgets.format import percent
 
 WARN = 0.8  # of the context
+_TIMES = 9.5  # from which on so many times say more than so many per cent
 
 
 class ContextMeter(QWidget):
@@ -35,12 +36,12 @@ class ContextMeter(QWidget):
         share = used / context
         level = "full" if used > context else "warning" if share >= WARN else "fine"
         self.bar.setValue(min(1000, round(1000 * share)))
-        full = percent(min(share, 9.99))
-        self.label.setText(
-            say("{draft} tokens  ·  {share} of context", draft=f"{draft:,}", share=full)
-            if draft
-            else say("{share} of context", share=full)
+        taken = (
+            say("{share} of context", share=percent(share))
+            if share < _TIMES
+            else say("{times} times the context", times=f"{share:,.0f}")
         )
+        self.label.setText(say("{draft} tokens  ·  {taken}", draft=f"{draft:,}", taken=taken) if draft else taken)
         if draft > context:
             tip = say(
                 "This message is longer than the {context} tokens that the model sees at a time. Shorten it.",

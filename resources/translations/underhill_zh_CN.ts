@@ -1235,16 +1235,6 @@
         </message>
         <message>
             <location filename="../../app/main.py"></location>
-            <source>Underhill is already running but does not answer.</source>
-            <translation>Underhill 已在运行，但没有响应。</translation>
-        </message>
-        <message>
-            <location filename="../../app/main.py"></location>
-            <source>Wait a moment and try again, or end its process and start it anew; chats are kept.</source>
-            <translation>请稍候再试，或结束其进程后重新启动；对话不会丢失。</translation>
-        </message>
-        <message>
-            <location filename="../../app/main.py"></location>
             <source>Underhill ended unexpectedly the last time.</source>
             <translation>Underhill 上次意外退出。</translation>
         </message>
@@ -1881,6 +1871,31 @@
             <location filename="../../app/rewriting.py"></location>
             <source>Let the answer end, or stop it with Esc; then this can be done.</source>
             <translation>等回答结束，或按 Esc 停止它，然后再操作。</translation>
+        </message>
+        <message>
+            <location filename="../../app/second_start.py"></location>
+            <source>Underhill is already running but does not answer.</source>
+            <translation>Underhill 已在运行，但没有响应。</translation>
+        </message>
+        <message>
+            <location filename="../../app/second_start.py"></location>
+            <source>If it stays like that, end the process {number} with the system's task manager.</source>
+            <translation>如果一直这样，请用系统的任务管理器结束进程 {number}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/second_start.py"></location>
+            <source>If it stays like that, end it with the system's task manager.</source>
+            <translation>如果一直这样，请用系统的任务管理器将其结束。</translation>
+        </message>
+        <message>
+            <location filename="../../app/second_start.py"></location>
+            <source>It may be busy: wait a moment and try again.</source>
+            <translation>它可能正忙：请稍等片刻再试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/second_start.py"></location>
+            <source>Your chats are kept.</source>
+            <translation>对话不会丢失。</translation>
         </message>
         <message>
             <location filename="../../app/settings/appearance.py"></location>
@@ -2934,6 +2949,11 @@
             <translation>回答</translation>
         </message>
         <message>
+            <location filename="../../app/unsent.py"></location>
+            <source>What you have typed is kept while Underhill is open.</source>
+            <translation>只要 Underhill 开着，你输入的内容就不会丢失。</translation>
+        </message>
+        <message>
             <location filename="../../app/widgets/about.py"></location>
             <source>Inter (typeface)</source>
             <translation>Inter（字体）</translation>
@@ -3356,13 +3376,18 @@
         </message>
         <message>
             <location filename="../../app/widgets/meter.py"></location>
-            <source>{draft} tokens  ·  {share} of context</source>
-            <translation>{draft} 词元  ·  上下文的 {share}</translation>
+            <source>{share} of context</source>
+            <translation>上下文的 {share}</translation>
         </message>
         <message>
             <location filename="../../app/widgets/meter.py"></location>
-            <source>{share} of context</source>
-            <translation>上下文的 {share}</translation>
+            <source>{times} times the context</source>
+            <translation>上下文的 {times} 倍</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/meter.py"></location>
+            <source>{draft} tokens  ·  {taken}</source>
+            <translation>{draft} 词元  ·  {taken}</translation>
         </message>
         <message>
             <location filename="../../app/widgets/meter.py"></location>

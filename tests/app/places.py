@@ -15,6 +15,7 @@ from app.chats.records import Attachment
 from app.language.words import say
 from app.library.details import Details
 from app.presets.dialog import StyleDialog
+from app.second_start import no_answer
 from app.widgets.import_dialog import ImportDialog
 from app.widgets.trash_dialog import TrashDialog
 from engine import api
@@ -125,6 +126,11 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
     yield "import", importing
     importing.reject()
     importing.deleteLater()
+    hangs = no_answer(4711)
+    hangs.open()
+    yield "a second start", hangs
+    hangs.reject()
+    hangs.deleteLater()
     window.show_chat()
     assert underhill.conversation.chat is not None
     window.sidebar.deleted.emit((underhill.conversation.chat,))

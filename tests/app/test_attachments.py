@@ -212,6 +212,8 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     composer.edit.setPlainText("x" * 4040)
     qtbot.waitUntil(lambda: meter.property("level") == "full")
     assert "longer than the 1,000 tokens" in meter.toolTip()
+    composer.edit.setPlainText("x" * 50_000)
+    qtbot.waitUntil(lambda: meter.label.text() == "12,500 tokens  ·  12 times the context")
     composer.edit.setPlainText("")
     ask(qtbot, underhill, "hello there, how are you")
     stats = underhill.conversation.messages[1].stats

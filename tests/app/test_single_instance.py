@@ -16,6 +16,8 @@ from pytestqt.qtbot import QtBot
 
 from app import main, single_instance
 from app.assembly import Underhill
+from app.preferences import Preferences
+from app.second_start import only_one
 from app.single_instance import SingleInstance
 from app.window import MainWindow
 from tests.waiting import LONGEST, PROCESS
@@ -108,9 +110,33 @@ def test_one_that_hangs_is_told_of(
     said: list[str] = []
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path))
     monkeypatch.setattr(single_instance, "PATIENCE", 50)
-    monkeypatch.setattr(QMessageBox, "critical", lambda parent, title, text: said.append(text))
+
+    def press(box: QMessageBox) -> int:
+        said.append(f"{box.text()} {box.informativeText()}")
+        box.buttons()[len(said) - 1].click()  # first "Try again", then "Close"
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", press)
     assert main.main([]) == main.NO_ANSWER  # the first is on this thread, which is busy asking
+    assert len(said) == 2
     assert "does not answer" in said[0]
+    assert str(os.getpid()) in said[0]
+
+
+def test_one_that_has_ended_meanwhile_is_not_asked_again(
+    first: SingleInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qapp: QApplication
+) -> None:
+    monkeypatch.setattr(single_instance, "PATIENCE", 50)
+
+    def press(box: QMessageBox) -> int:
+        first.close()
+        box.buttons()[0].click()
+        return 0
+
+    monkeypatch.setattr(QMessageBox, "exec", press)
+    alone, _ = only_one(qapp, tmp_path, Preferences(), "")
+    assert alone.first
+    alone.close()
 
 
 def test_the_window_comes_forward(qtbot: QtBot, launch: Callable[..., Underhill], raised: list[MainWindow]) -> None:
