@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 
 from app import preferences, promptness
 from app.attachments.desk import AttachmentDesk
+from app.attachments.reading_desk import ReadingDesk
 from app.attention import Attention
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
@@ -52,6 +53,7 @@ class Underhill:
         )
         composer = self.window.composer
         self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox)
+        self.reading = ReadingDesk(self.window, self.theme, self.conversation, self.models)
         self.counting = Counting(composer, self.conversation, self.models, self.link)
         self.counting.told.connect(composer.meter.tell)
         self.counting.attachments_told.connect(composer.tell_costs)

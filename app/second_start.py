@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
 from app.language.words import say
 from app.preferences import Preferences
@@ -43,8 +43,9 @@ def no_answer(process: int) -> QMessageBox:
     box.setInformativeText(
         say("It may be busy: wait a moment and try again.") + "\n\n" + ended + "\n\n" + say("Your chats are kept.")
     )
-    again = box.addButton(say("Try again"), QMessageBox.ButtonRole.AcceptRole)
-    again.setObjectName("primary")
+    again = QPushButton(say("Try again"))
+    again.setObjectName("primary")  # before it is in the box, which makes it look as what it is called then
+    box.addButton(again, QMessageBox.ButtonRole.AcceptRole)
     box.addButton(say("Close"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(again)
     return box

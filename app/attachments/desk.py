@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QDialog, QFileDialog, QPlainTextEdit, QVBoxLayout
+from PySide6.QtWidgets import QFileDialog
 
 from app.attachments.reading import read
 from app.chats.records import Attachment
@@ -16,8 +16,6 @@ from app.language.words import plural, say
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from engine import api
-
-_SHOWN = 100_000  # characters of an attachment that its window shows
 
 
 class AttachmentDesk(QObject):
@@ -32,7 +30,6 @@ class AttachmentDesk(QObject):
         composer.attach.clicked.connect(self.choose)
         composer.files.connect(self.take_files)
         composer.long_text.connect(self.take_text)
-        composer.attached.pressed.connect(self.show)
         composer.attached.removed.connect(self.remove)
 
     @Slot()
@@ -59,21 +56,6 @@ class AttachmentDesk(QObject):
         """Take an attachment off."""
         now = self._composer.attachments
         self._composer.set_attachments(now[:number] + now[number + 1 :])
-
-    @Slot(int)
-    def show(self, number: int) -> QDialog:
-        """Show what the model reads of an attachment."""
-        attachment = self._composer.attachments[number]
-        dialog = QDialog(self._composer.window())
-        dialog.setWindowTitle(attachment.name)
-        dialog.resize(640, 480)
-        text = QPlainTextEdit(attachment.text[:_SHOWN], dialog)
-        text.setReadOnly(True)
-        text.setAccessibleName(attachment.name)
-        QVBoxLayout(dialog).addWidget(text)
-        dialog.finished.connect(dialog.deleteLater)
-        dialog.open()
-        return dialog
 
     def _read(self, paths: list[Path]) -> None:
         """Runs on a thread of its own."""

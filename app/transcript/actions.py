@@ -22,6 +22,7 @@ class MessageActions(QFrame):
     erase = Signal(object)
     thought = Signal(object)  # show or hide it
     details = Signal(object)
+    files = Signal(object)  # read what is attached
     step = Signal(object, int)  # to the version before (-1) or after (+1)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
@@ -35,6 +36,7 @@ class MessageActions(QFrame):
         self._which = QLabel(self)
         self._which.setObjectName("muted")
         self._after = IconButton(theme, "chevron-right", say("Version after"), self, size=15)
+        self._files = IconButton(theme, "attach", say("Read what is attached"), self, size=15)
         self._copy = IconButton(theme, "copy", say("Copy message"), self, "Ctrl+Shift+C", size=15)
         self._edit = IconButton(theme, "edit", say("Edit and send again"), self, size=15)
         self._again = IconButton(theme, "refresh", say("Answer again"), self, "Ctrl+R", size=15)
@@ -44,14 +46,15 @@ class MessageActions(QFrame):
         self._thought = IconButton(theme, "thought", say("Show the thought"), self, "Ctrl+T", size=15)
         self._details = IconButton(theme, "info", say("How this answer was made"), self, "Ctrl+I", size=15)
         for widget in (
-            self._before, self._which, self._after, self._thought, self._details, self._go_on, self._copy, self._edit,
-            self._again, self._branch, self._erase,
+            self._before, self._which, self._after, self._thought, self._details, self._go_on, self._files, self._copy,
+            self._edit, self._again, self._branch, self._erase,
         ):  # fmt: skip
             row.addWidget(widget)
         for button in self.findChildren(IconButton):  # by mouse the page takes the focus, and keys scroll it
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._before.clicked.connect(self._step_back)
         self._after.clicked.connect(self._step_on)
+        self._files.clicked.connect(self._read)
         self._copy.clicked.connect(self._copied)
         self._edit.clicked.connect(self._edited)
         self._again.clicked.connect(self._repeated)
@@ -71,6 +74,7 @@ class MessageActions(QFrame):
         self._thought.setVisible(thought)
         self._thought.set_label(say("Show the thought") if folded else say("Hide the thought"), "Ctrl+T")
         self._details.setVisible(bool(message.stats))
+        self._files.setVisible(bool(message.attachments))
         several = message.versions > 1
         self._before.setVisible(several)
         self._after.setVisible(several)
@@ -88,6 +92,11 @@ class MessageActions(QFrame):
     def show_copied(self, done: bool) -> None:
         """A tick for a moment after copying."""
         self._copy.set_icon("check" if done else "copy")
+
+    @Slot()
+    def _read(self) -> None:
+        if self._message is not None:
+            self.files.emit(self._message.id)
 
     @Slot()
     def _copied(self) -> None:

@@ -29,6 +29,8 @@ def menu_of(view: TranscriptView, item: MessageItem, link: str) -> QMenu:
     as_written = menu.addAction(say("Copy selection as Markdown"), view.copy_as_written)
     as_written.setEnabled(not view.selection.empty)
     menu.addAction(say("Copy message"), partial(view.copy_message, message.id))
+    if message.attachments:
+        menu.addAction(say("Read what is attached"), partial(view.attached.emit, message.id))
     menu.addSeparator()
     if item.is_user:
         menu.addAction(say("Edit and send again"), partial(view.edit.emit, message.id))

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QMouseEvent, QTextCursor
 
 from app.transcript.blocks import BlockView
-from app.transcript.paint import copy_rect, fold_rect, foot_rect
+from app.transcript.paint import copy_rect, files_rect, fold_rect, foot_rect
 from app.transcript.selection import END, Place, Selection
 from app.widgets.plain import plain_tip
 
@@ -22,6 +22,7 @@ class Hit:
     """place: the character. link: its address. copies: the code block whose copy button it is.
 
     folds: it is the line that a thought is folded under. figures: that with the speed, which unfolds, too.
+    files: it is the line that names what is attached.
     """
 
     place: Place
@@ -30,6 +31,7 @@ class Hit:
     on_text: bool = False
     folds: bool = False
     figures: bool = False
+    files: bool = False
 
 
 def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
@@ -39,6 +41,9 @@ def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
     if index < 0:
         return None
     item = layout.items[index]
+    files = files_rect(item, layout.column)
+    if exact and files is not None and files.contains(point - view.origin(index)):
+        return Hit(Place(index, 0, 0), files=True)
     if not item.views:
         return None
     width = item.text_width(layout.column)
@@ -116,7 +121,7 @@ class TextMouse(QObject):
         hit = self._view.hit(event.position())
         shapes = Qt.CursorShape
         shape = shapes.ArrowCursor
-        if hit is not None and (hit.link or hit.copies or hit.folds or hit.figures):
+        if hit is not None and (hit.link or hit.copies or hit.folds or hit.figures or hit.files):
             shape = shapes.PointingHandCursor
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor

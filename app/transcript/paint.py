@@ -104,6 +104,21 @@ def copy_rect(view: BlockView, width: float) -> QRectF:
     return QRectF(width - 8 - fonts.pixels(62), view.top + 4, fonts.pixels(62), fonts.pixels(CODE_HEAD) - 6)
 
 
+def files_rect(item: MessageItem, column: float) -> QRectF | None:
+    """The line that names what is attached, relative to the message."""
+    if not item.message.attachments:
+        return None
+    bottom = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
+    return _chip(notes.before(item.message)[-1], bottom - fonts.pixels(NOTE), column)[1]
+
+
+def _chip(text: str, top: float, column: float) -> tuple[str, QRectF]:
+    """What there is room for of a notice, and the place that it takes."""
+    metrics = QFontMetricsF(fonts.text(0.92))
+    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, column - 44)
+    return shown, QRectF(0, top + 4, metrics.horizontalAdvance(shown) + 42, fonts.pixels(NOTE - 10))
+
+
 def fold_rect(view: BlockView, width: float) -> QRectF:
     """Where a press unfolds the thought, relative to the message's text."""
     return QRectF(0, view.top, min(width, fonts.pixels(320)), view.height)
@@ -180,9 +195,7 @@ def _text(
 
 def _note(painter: QPainter, text: str, top: float, column: float, palette: Palette) -> None:
     painter.setFont(fonts.text(0.92))
-    metrics = QFontMetricsF(painter.font())
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, column - 44)
-    chip = QRectF(0, top + 4, metrics.horizontalAdvance(shown) + 42, fonts.pixels(NOTE - 10))
+    shown, chip = _chip(text, top, column)
     painter.setPen(Qt.PenStyle.NoPen)
     plain = isinstance(text, notes.Plain)
     painter.setBrush(QColor(palette.hover if plain else palette.warning_soft))

@@ -51,6 +51,7 @@ class TranscriptView(QAbstractScrollArea):
     go_on = Signal(object)
     branch = Signal(object)
     erase = Signal(object)
+    attached = Signal(object)  # what is attached to it is to be read
     link = Signal(str)  # the address of one that was clicked
     moved = Signal()  # scrolled by hand
 
@@ -91,6 +92,7 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.go_on.connect(self.go_on)
         self._actions.branch.connect(self.branch)
         self._actions.erase.connect(self.erase)
+        self._actions.files.connect(self.attached)
         self._latest = IconButton(theme, "chevron-down", say("Go to the end"), self, "End")
         self._latest.setObjectName("latest")
         sizes.square(self._latest, 32)
@@ -383,6 +385,8 @@ class TranscriptView(QAbstractScrollArea):
             self._copied = hit.copies
             self._copied_timer.start()
             self.renew()
+        elif hit.files:
+            self.attached.emit(self.items[hit.place.message].message.id)
         elif hit.folds:
             self._fold(hit.place.message)
         elif hit.figures:
@@ -421,8 +425,7 @@ class TranscriptView(QAbstractScrollArea):
         if not self._follow:
             self.verticalScrollBar().setValue(round(self.layout_.top(index)))
         message = self.items[index].message
-        mine = message.role == "user"
-        text = message.content
+        mine, text = message.role == "user", message.content
         self.setAccessibleDescription(say("You: {text}", text=text) if mine else say("Answer: {text}", text=text))
         self.arrange()
 

@@ -20,12 +20,13 @@ class FindBar(QFrame):
     stepped = Signal(int)
     closed = Signal()
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, name: str = "") -> None:
+        """name: of what one types into it."""
         super().__init__(parent)
         self.setObjectName("header")
         self.edit = QLineEdit(self)
-        self.edit.setPlaceholderText(say("Find in this chat"))
-        self.edit.setAccessibleName(say("Find in this chat"))
+        self.edit.setPlaceholderText(name or say("Find in this chat"))
+        self.edit.setAccessibleName(name or say("Find in this chat"))
         self.edit.setMaximumWidth(340)
         self.edit.installEventFilter(self)
         self._rest = QTimer(self, singleShot=True, interval=_AFTER)
@@ -37,7 +38,7 @@ class FindBar(QFrame):
         before.clicked.connect(lambda: self.stepped.emit(-1))
         after = IconButton(theme, "chevron-right", say("Place after"), self, "Enter")
         after.clicked.connect(lambda: self.stepped.emit(1))
-        close = IconButton(theme, "close", say("Close the search in this chat"), self, "Esc")
+        close = IconButton(theme, "close", say("Close the search"), self, "Esc")
         close.clicked.connect(self.closed)
         row = QHBoxLayout(self)
         row.setContentsMargins(20, 6, 10, 6)

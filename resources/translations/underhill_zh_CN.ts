@@ -73,6 +73,53 @@
             </translation>
         </message>
         <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>Attachments</source>
+            <translation>附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>Find</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>Find in this text</source>
+            <translation>在此文本中查找</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>Copy</source>
+            <translation>复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>Copy the text</source>
+            <translation>复制文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>Text of {name}</source>
+            <translation>{name} 的文本</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>the first {count:,} characters are shown; Copy takes all</source>
+            <translation>显示前 {count:,} 个字符；复制会包含全部</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>{count:,} places</source>
+            <translation>
+                <numerusform>{count:,} 处</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>Not in this text.</source>
+            <translation>此文本中没有。</translation>
+        </message>
+        <message>
             <location filename="../../app/attachments/reading.py"></location>
             <source>{file} is too large ({size:,.0f} MB).</source>
             <translation>{file} 太大（{size:,.0f} MB）。</translation>
@@ -2440,6 +2487,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/actions.py"></location>
+            <source>Read what is attached</source>
+            <translation>阅读附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/actions.py"></location>
             <source>Copy message</source>
             <translation>复制消息</translation>
         </message>
@@ -2487,11 +2539,6 @@
             <location filename="../../app/transcript/actions.py"></location>
             <source>Edit this answer</source>
             <translation>编辑此回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/details.py"></location>
-            <source>Copy</source>
-            <translation>复制</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
@@ -3122,11 +3169,6 @@
         </message>
         <message>
             <location filename="../../app/widgets/composer.py"></location>
-            <source>Attachments</source>
-            <translation>附件</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
             <source>Remove</source>
             <translation>移除</translation>
         </message>
@@ -3192,8 +3234,8 @@
         </message>
         <message>
             <location filename="../../app/widgets/find_bar.py"></location>
-            <source>Close the search in this chat</source>
-            <translation>关闭对话内查找</translation>
+            <source>Close the search</source>
+            <translation>关闭查找</translation>
         </message>
         <message>
             <location filename="../../app/widgets/find_bar.py"></location>
@@ -6149,6 +6191,11 @@
             <location filename="../../engine/hub/trash.py"></location>
             <source>Bring it back under another name.</source>
             <translation>请用其他名称恢复它。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/kernels/ahead.py"></location>
+            <source>no memory for what is read ahead</source>
+            <translation>没有内存可用于预读</translation>
         </message>
         <message>
             <location filename="../../engine/kernels/choice.py"></location>

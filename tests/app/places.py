@@ -126,6 +126,12 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
     yield "import", importing
     importing.reject()
     importing.deleteLater()
+    reader = underhill.reading.open(window.composer.attachments, 0)
+    reader.search()
+    qtbot.waitUntil(lambda: "tokens" in reader.facts.text() or "词元" in reader.facts.text())
+    yield "what is attached", reader
+    reader.bar.hide()
+    reader.reject()
     hangs = no_answer(4711)
     hangs.open()
     yield "a second start", hangs
