@@ -62,6 +62,7 @@ class NativeArrivals:
         self._of, self._at = self._shelf.library, self._shelf.address
         self._expected, self._planes = (array("i", [0] * AT_ONCE) for _ in range(2))
         self._sizes = array("q", [0] * AT_ONCE)
+        self._demanded = array("i", [0, 0])
         self._shelf.read_with(loader.reads)
         cache.plan(_planner(cache, loader))
 
@@ -135,13 +136,20 @@ class NativeArrivals:
 
     # ---- a token's experts of a layer at once --------------------------------------------------------------------
 
-    def demand_all(self, first: int, ids: int, needed: int, k: int) -> int:
-        """See uh_shelf_demand: returns how many were asked for or taken over. To be called under the cache's lock."""
-        found: int = self._of.uh_shelf_demand(self._at, first, ids, needed, k)
+    def demand_all(
+        self, first: int, ids: int, needed: int, k: int, ranks: array[int], awaited: array[int]
+    ) -> tuple[int, int, int]:
+        """See uh_shelf_demand: writes ranks that are there and pinned, and what the others wait for; returns how many
+        were asked for or taken over, are there, and have to come. To be called under the cache's lock."""
+        at, counts = self._at, self._demanded
+        found: int = self._of.uh_shelf_demand(
+            at, first, ids, needed, k, ranks.buffer_info()[0], awaited.buffer_info()[0], counts.buffer_info()[0]
+        )
         self._shelf.check()
         if found < 0:
             self._raise(found)
-        return found
+        ready, missing = counts
+        return found, ready, missing
 
     @property
     def ends(self) -> tuple[int, int, int]:
@@ -170,17 +178,20 @@ class NativeArrivals:
         with self._cache.lock:
             ready = self._shelf.place(first, ids, awaited.buffer_info()[0], k, at, ran, n, at)
             self._shelf.check()
+        problem = self._count(n)
+        if problem is not None:
+            chosen = (ctypes.c_int64 * k).from_address(ids)
+            self._cache.unpin([first + chosen[rank] for rank in ranks[:ready]])
+            raise problem
+        return ready, bool(self._shelf.came.lacking)
+
+    def _count(self, n: int) -> UnderhillError | None:
+        """What n reads amount to that have just been put in place; why one that is awaited did not come."""
         came, telemetry = self._shelf.came, self._telemetry
         telemetry.read(came.nbytes, came.ns * 1e-9, came.reads)
         telemetry.repaired += came.repaired
         self._counts.arrivals += came.reads
-        if came.failed:
-            problem = self._failure(self._shelf.told(n))
-            if problem is not None:
-                chosen = (ctypes.c_int64 * k).from_address(ids)
-                self._cache.unpin([first + chosen[rank] for rank in ranks[:ready]])
-                raise problem
-        return ready, bool(came.lacking)
+        return self._failure(self._shelf.told(n)) if came.failed else None
 
     def _failure(self, ended: Sequence[Arrived]) -> UnderhillError | None:
         """Why one that is awaited did not come, if that is so; the others are counted."""
@@ -219,13 +230,24 @@ class NativeArrivals:
 
     def settle(self) -> None:
         """See UnderWay."""
-        if self.under_way:
-            with self.turn:
-                n = AT_ONCE
-                while n == AT_ONCE:
-                    n = self._shelf.ended(False)
-                    if n:
-                        self._end(n, ())
+        with self.turn:
+            n = AT_ONCE
+            while n == AT_ONCE:
+                n = self._collected()
+
+    def _collected(self) -> int:
+        """How many had ended, and are in their places; at most AT_ONCE."""
+        if self._loader.listener is not None:  # he is told before it is forgotten whose they were
+            n = self._shelf.ended(False)
+            if n:
+                self._end(n, ())
+            return n
+        with self._cache.lock:
+            n = self._shelf.collect()
+            self._shelf.check()
+        if n:
+            self._count(n)
+        return n
 
     def abandon(self, keys: Iterable[ExpertKey]) -> None:
         """See UnderWay."""

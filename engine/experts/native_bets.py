@@ -9,7 +9,6 @@ from engine.experts.foresight import Foresight
 from engine.experts.native_arrivals import NativeArrivals
 from engine.experts.native_cache import NativeCache
 from engine.experts.predictors.predictor import Floats
-from engine.experts.ranks import Ranks
 from engine.experts.residents import ResidentExperts
 from engine.kernels.ahead import COUNTS, MOST, Ahead
 
@@ -24,12 +23,11 @@ class NativeBets:
         cache: NativeCache,
         arrivals: NativeArrivals,
         layers: Sequence[ResidentExperts],
-        ranks: Ranks,
         k: int,
         depth: int,
     ) -> None:
-        """layers: by row. ranks: how precisely an expert of a rank is wanted. See `takes` for what is possible."""
-        self._cache, self._arrivals, self._layers, self._ranks = cache, arrivals, layers, ranks
+        """layers: by row. See `takes` for what is possible."""
+        self._cache, self._arrivals, self._layers = cache, arrivals, layers
         self._k, self._depth = k, depth
         self._ahead = Ahead(cache.shelf, [layer.address for layer in layers], cache.width, k, depth)
         self._counts = self._ahead.counts
@@ -61,14 +59,9 @@ class NativeBets:
 
     def look(self, row: int, scores: Floats, width: int) -> int:
         """See Bets."""
-        experts, cache = self._layers[row], self._cache
-        native = experts.native
-        planes = (0, native.low, native.high)
-        asked = [planes[demand] for demand in self._ranks.demands(experts.layer, width)]
+        cache, at = self._cache, self._layers[row].address_of(scores)
         with cache.lock:
-            found = self._ahead.look(
-                row, experts.address_of(scores), asked, 2 * max(self._k, width), cache.capacity // ROOM
-            )
+            found = self._ahead.look(row, at, width, 2 * max(self._k, width), cache.capacity // ROOM)
             cache.shelf.check()
         return found
 

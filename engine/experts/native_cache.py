@@ -61,7 +61,8 @@ class NativeCache(Policed):
 
     Python's lock guards the table itself; `lock` keeps it as it is across several calls. specs: by layer and expert.
     keys, specs, tiers: by number; a layer has `width` of them, of which the last may be nobody's (no spec). follows:
-    who leaves is found by the policy's numbers, which the table then keeps as they ought to be.
+    who leaves is found by the policy's numbers, which the table then keeps as they ought to be. notes: the address of
+    those that native code can keep up to date itself; 0: the policy has to be told of visits.
     """
 
     def __init__(
@@ -87,6 +88,7 @@ class NativeCache(Policed):
         asked.shelf = weakref.ref(self.shelf)
         leaving = policy.leaving() if isinstance(policy, Scored) else None
         self.follows = leaving is not None
+        self.notes = 0 if leaving is None else leaving.hobbit
         if leaving is not None:
             self.shelf.follow(Leaving(*leaving))
         self._of, self._at, self._totals = self.shelf.library, self.shelf.address, self.shelf.totals

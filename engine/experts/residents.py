@@ -23,7 +23,16 @@ from engine.experts.precision import Demand, Thresholds, at_high
 from engine.experts.predictors.predictor import Floats
 from engine.experts.telemetry import Telemetry
 from engine.kernels.activation import Activation
-from engine.kernels.native import EXPERT, MISSING, SKIPPED, NativeKernel, ResidentLayer, Serving, expert_layout
+from engine.kernels.native import (
+    EXPERT,
+    MISSING,
+    SKIPPED,
+    NativeKernel,
+    RankShares,
+    ResidentLayer,
+    Serving,
+    expert_layout,
+)
 from engine.store.layout import ExpertSpec
 
 MOST = 64  # experts per token that native code takes
@@ -67,6 +76,8 @@ class ResidentExperts:
             telemetry.notes(layer).ctypes.data,
             n=n,
         )
+        self._ranks = RankShares()
+        self.native.ranks = ctypes.addressof(self._ranks)
         self.native.tiers[:] = (0, *spec.tiers, 0, 0)[:4]
         self.address = ctypes.addressof(self.native)
         self._parts = {
@@ -84,6 +95,10 @@ class ResidentExperts:
                 raise ValueError(f"scores are {scores.dtype} {scores.shape}; expected float32 [{len(self.keys)}]")
             self._scores, self._scores_at = scores, scores.ctypes.data
         return self._scores_at
+
+    def ask(self, thresholds: Thresholds) -> None:
+        """Of tokens from now on: what was seen of ranks says nothing any more."""
+        self.native.t1, self.native.t2, self._ranks.n = thresholds.t1, thresholds.t2, 0
 
     def put(self, expert: int, held: Mapping[int, Buffer], tier: int) -> None:
         """An expert runs at `tier` from now on; 0: it is not there. See Parts.addresses."""
@@ -131,12 +146,16 @@ class Residents:
         }
         if isinstance(cache, ExpertCache):
             cache.changed = self._changed
+        self._tells = not isinstance(cache, NativeCache) or not cache.notes
+        if isinstance(cache, NativeCache):
+            for index, layer in self._layers.items():
+                layer.native.policy, layer.native.row = cache.notes, cache.first(index) // cache.width
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
         with self._cache.lock:
             for layer in self._layers.values():
-                layer.native.t1, layer.native.t2 = thresholds.t1, thresholds.t2
+                layer.ask(thresholds)
             self._exact = thresholds.exact
 
     def set_tiers(self, tiers: Mapping[int, Sequence[tuple[int, int, int]]]) -> None:
@@ -195,7 +214,7 @@ class Residents:
         ran = self._kernel.moe_resident(
             experts.address, ids, step.k, x, weights, y, self.needed.buffer_info()[0]
         )  # fmt: skip
-        if ran >= 0 or ran == MISSING:
+        if self._tells and (ran >= 0 or ran == MISSING):
             self._tell_policy(experts, step)
         return ran
 

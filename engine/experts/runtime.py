@@ -114,6 +114,7 @@ class ExpertRuntime:
             self._single = self._shortest(self._residents, cache)
         self.prefetch: Prefetch | None = None
         self._ranks = Ranks(source.layers)
+        self._learns = False  # whether reading ahead asks them: native code has its own
         self.set_thresholds(thresholds)
         self.set_tier(tier)
 
@@ -186,7 +187,7 @@ class ExpertRuntime:
                 step.y.copy_(self._moe(layer, step.x, step.ids, step.weights))
             if self._thresholds.exact:
                 return
-            if self.prefetch is not None and (self.prefetch.awake or not self._ranks.knows(layer)):
+            if self._learns and self.prefetch and (self.prefetch.awake or not self._ranks.knows(layer)):
                 self._ranks.learn(layer, step.gates.tolist())
             if self.repair and not self.as_if_missing:
                 self._repairs.go_on()
@@ -198,6 +199,7 @@ class ExpertRuntime:
         self.prefetch = None
         if predictor is not None:
             bets = self._bets(k, depth, width or k)
+            self._learns = isinstance(bets, KeptBets)
             self.prefetch = Prefetch(self._source.layers, predictor, bets, self._rate, depth, width or k)
         for part in (self._several, self._single):
             if part is not None:
@@ -208,7 +210,7 @@ class ExpertRuntime:
         if self._residents is not None and isinstance(level, NativeCache) and isinstance(arrivals, NativeArrivals):
             looked_up = self._residents.all_of(layers)
             if looked_up is not None and NativeBets.takes(level, k, width):
-                return NativeBets(level, arrivals, looked_up, self._ranks, k, depth)
+                return NativeBets(level, arrivals, looked_up, k, depth)
         keys = [[ExpertKey(layer, expert) for expert in range(len(self._specs[layer]))] for layer in layers]
         return KeptBets(keys, arrivals, self.cache, self._foresee, k, depth)
 

@@ -47,13 +47,12 @@ class NativeSingle(Single):
                     return True
                 if ran == UNDECIDED:
                     return False
-                needed = residents.needed[:k].tolist()
-                asked = reads.demand_all(first, ids, residents.needed.buffer_info()[0], k)
-                ready = residents.about_to_run([rank for rank, planes in enumerate(needed) if not planes])
-                missing = self._await(needed)
+                asked, ready, missing = reads.demand_all(
+                    first, ids, residents.needed.buffer_info()[0], k, residents.ranks, self._awaited
+                )
             self._counts.hits += ready
             self._telemetry.misses += missing
-            self._note_coarse(experts, chosen, needed)
+            self._note_coarse(experts, chosen)
             if ahead is not None:
                 ahead.routed(experts.layer, chosen, step.given)
             lacking = asked < missing
@@ -70,7 +69,7 @@ class NativeSingle(Single):
                 ran, ready = ready, 0
                 cache.unpin([first + chosen[rank] for rank in residents.ranks[:ran]])
                 missing = 0
-                self._rest(experts, step, chosen, needed)
+                self._rest(experts, step, chosen)
                 residents.combine(step)
             else:
                 residents.serve(experts, step, ready, None)
@@ -81,14 +80,6 @@ class NativeSingle(Single):
                 cache.unpin([first + chosen[rank] for rank in residents.ranks[:ready]])
             if missing:
                 reads.abandon([experts.keys[chosen[rank]] for rank in self._left(k)])
-
-    def _await(self, needed: Sequence[int]) -> int:
-        """Write down who has to come; returns how many."""
-        missing = 0
-        for rank, planes in enumerate(needed):
-            self._awaited[rank] = max(planes, 0)
-            missing += planes > 0
-        return missing
 
     def _left(self, k: int) -> list[int]:
         """Ranks that have not come."""
@@ -101,16 +92,16 @@ class NativeSingle(Single):
             self.observer.computed(experts.layer, ran, begun, computed)
         self._reads.ended(computed, waited)
 
-    def _note_coarse(self, experts: ResidentExperts, chosen: Sequence[int], needed: Sequence[int]) -> None:
-        full = experts.tiers.index(experts.full) + 1
-        for expert, planes in zip(chosen, needed):
+    def _note_coarse(self, experts: ResidentExperts, chosen: Sequence[int]) -> None:
+        full = experts.native.high
+        for expert, planes in zip(chosen, self._residents.needed):
             if 0 < planes < full:
                 self._repairs.ran_coarse(experts.keys[expert], experts.full)
 
-    def _rest(self, experts: ResidentExperts, step: Step, chosen: Sequence[int], needed: Sequence[int]) -> None:
+    def _rest(self, experts: ResidentExperts, step: Step, chosen: Sequence[int]) -> None:
         """One by one, those for which there was no room, or that were on their way to less than is needed."""
         ranks = {experts.keys[chosen[rank]]: rank for rank in self._left(step.k)}
-        tiers = {key: experts.tiers[needed[rank] - 1] for key, rank in ranks.items()}
+        tiers = {key: experts.tiers[self._residents.needed[rank] - 1] for key, rank in ranks.items()}
         demands = Demands(self._reads, tiers, len(tiers))
         try:
             self._run_as_they_come(experts, step, demands, ranks)

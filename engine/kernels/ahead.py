@@ -27,7 +27,7 @@ def _native() -> ctypes.PyDLL:
     library.uh_ahead_close.argtypes, library.uh_ahead_close.restype = (pointer,), None
     library.uh_ahead_look_at.argtypes, library.uh_ahead_look_at.restype = (pointer,), pointer
     library.uh_ahead_routed.argtypes, library.uh_ahead_routed.restype = (pointer, i32, pointer, i32), None
-    library.uh_ahead_look.argtypes = (pointer, i32, pointer, pointer, i32, i32, i64)
+    library.uh_ahead_look.argtypes = (pointer, i32, pointer, i32, i32, i64)
     library.uh_ahead_look.restype = i64
     library.uh_ahead_give_up.argtypes, library.uh_ahead_give_up.restype = (pointer,), None
     return library
@@ -62,10 +62,9 @@ class Ahead:
         ids = array("q", chosen)
         self._routed(self._at, row, ids.buffer_info()[0], len(ids))
 
-    def look(self, row: int, scores: int, asked: Sequence[int], most: int, room: int) -> int:
+    def look(self, row: int, scores: int, width: int, most: int, room: int) -> int:
         """See uh_ahead_look. scores: their address."""
-        planes = array("i", asked)
-        found: int = self._look(self._at, row, scores, planes.buffer_info()[0], len(planes), most, room)
+        found: int = self._look(self._at, row, scores, width, most, room)
         return found
 
     def give_up(self) -> None:

@@ -58,6 +58,9 @@ class _Layout(ctypes.Structure):
     )
 
 
+MOST_RANKS = 64  # UH_RANKS
+
+
 class ResidentLayer(ctypes.Structure):
     """A layer's experts by number, as uh_residents in underhill_kernels.h says; its maker keeps alive what it needs."""
 
@@ -74,7 +77,16 @@ class ResidentLayer(ctypes.Structure):
         ("high", ctypes.c_int32),
         ("low", ctypes.c_int32),
         ("tiers", ctypes.c_int32 * 4),
+        ("row", ctypes.c_int32),
+        ("policy", ctypes.c_void_p),
+        ("ranks", ctypes.c_void_p),
     )
+
+
+class RankShares(ctypes.Structure):
+    """uh_ranks."""
+
+    _fields_ = (("n", ctypes.c_int32), ("unused", ctypes.c_int32), ("share", ctypes.c_double * (2 * MOST_RANKS)))
 
 
 @lru_cache(maxsize=64)

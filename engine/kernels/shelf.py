@@ -44,6 +44,7 @@ class Leaving(ctypes.Structure):
         ("protect", ctypes.c_void_p),
         ("state", ctypes.c_void_p),
         ("next", ctypes.c_void_p),
+        ("hobbit", ctypes.c_void_p),
     )
 
 
@@ -131,9 +132,11 @@ def _native() -> ctypes.PyDLL:
         ("reserve", (i32, i32), plain), ("place", (i32, plain), None), ("abandon", (i32,), None),
         ("forget", (i32,), None), ("make_free", (i64,), None), ("settle", (plain,), None),
         ("planned", (i32, i32, pointer, pointer, i32, pointer, i32), plain), ("fetch", (i32, i32, i32), plain),
-        ("expect", (i32, pointer, pointer, i64, pointer), plain), ("demand", (i32, pointer, pointer, i32), i32),
+        ("expect", (i32, pointer, pointer, i64, pointer), plain),
+        ("demand", (i32, pointer, pointer, i32, pointer, pointer, pointer), i32),
         ("take_over", (i32,), plain), ("coming", (i32,), i32), ("size", (i32,), i64), ("left", (i32,), i64),
         ("request", (i32,), i64), ("cancel", (i32,), plain), ("under_way", (pointer, i32), i32),
+        ("collect", (pointer, i32, pointer, pointer), i32),
         ("arrive", (pointer, i32, pointer, i32, pointer), None),
         ("came", (i32, pointer, pointer, i32, pointer, i32, pointer, i32, pointer, pointer, pointer), i32),
     ):  # fmt: skip
@@ -301,6 +304,11 @@ class Shelf:
         """How those that came in last have ended, one by one."""
         return [Arrived(a.expert, a.status, a.planes, a.error, a.part, a.urgency, a.awaited, a.parts, a.nbytes, a.ns)
                 for a in self._arrived[:n]]  # fmt: skip
+
+    def collect(self) -> int:
+        """See uh_shelf_collect: of the reads that have ended nobody awaits one. What they amount to is in `came`."""
+        n: int = self.library.uh_shelf_collect(self.address, self._ends, AT_ONCE, self._arrived, self._came_at)
+        return n
 
     @property
     def ends(self) -> int:

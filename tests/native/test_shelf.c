@@ -1,5 +1,5 @@
 /* A table of experts: memory within its ceiling and nobody's twice, who leaves, and reads from a disk that plays one. */
-#include "shelf.h"
+#include "ahead.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -184,7 +184,7 @@ static void refused(void) {
 static void leaving(void) {
     group("a policy's numbers");
     begin(NULL);
-    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next};
+    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, NULL};
     uh_shelf_policy(at.shelf, &numbers);
     for (int32_t e = 0; e < 6; e++) { /* six of seven pages: no room for a seventh */
         at.protect[e] = e == 1;
@@ -216,7 +216,10 @@ static void reading(void) {
     const int32_t hoped[] = {7, 0}, planes[] = {1, 2};
     check(uh_shelf_expect(at.shelf, 2, hoped, planes, 1, nbytes) == UH_NO_ROOM, "expected");
     check(nbytes[0] == 4 * PAGE && !nbytes[1], "no more than there is room for");
-    check(uh_shelf_demand(at.shelf, 0, ids, needed, 4) == 3, "three are on their way");
+    int32_t *ranks = exactly(4 * sizeof *ranks, 0), *waits = exactly(4 * sizeof *waits, 0), counts[2];
+    check(uh_shelf_demand(at.shelf, 0, ids, needed, 4, ranks, waits, counts) == 3, "three are on their way");
+    check(!counts[0] && counts[1] == 3, "nobody is there, three have to come");
+    check(waits[0] == 2 && waits[1] == 1 && !waits[2] && waits[3] == 2, "as what each waits for");
     check(uh_shelf_coming(at.shelf, 7) == 1 && uh_shelf_coming(at.shelf, 4) == 2 && !uh_shelf_coming(at.shelf, 2), "which");
     const int32_t awaited[] = {4, 7, 9};
     int left = 3;
@@ -234,10 +237,101 @@ static void reading(void) {
     }
     consistent(CAPACITY);
     uh_shelf_unpin(at.shelf, awaited, 3);
+    check(!uh_shelf_fetch(at.shelf, 2, 1, UH_PREFETCH), "one for nobody");
+    uh_came came = {0};
+    for (int collected = 0; !collected;) {
+        uh_read_end ends[8];
+        uh_arrived arrived[8];
+        collected = uh_shelf_collect(at.shelf, ends, 8, arrived, &came);
+    }
+    check(came.reads == 1 && came.nbytes > 0 && uh_shelf_planes(at.shelf, 2, 0) == 1, "and it is there");
+    check(!uh_shelf_pins(at.shelf, 2), "for nobody");
     uh_reads_stop(reads);
     check(uh_shelf_fetch(at.shelf, 0, 1, UH_DEMAND) == UH_STOPPED && !uh_shelf_pins(at.shelf, 0), "stopped");
     uh_reads_close(reads);
     finish();
+}
+
+/* Waits for a layer's missing experts, and lets go of all that it uses. */
+static void served(uh_reads *reads, int32_t first, const int64_t *ids, int32_t *waits, int32_t ready, int32_t missing) {
+    int32_t ranks[2] = {0, 1}, used[2];
+    uh_read_end ends[8];
+    uh_arrived arrived[8];
+    uh_came came;
+    while (missing > 0) {
+        const int32_t n = uh_reads_take(reads, ends, 8, 1), before = missing;
+        missing -= uh_shelf_came(at.shelf, first, ids, waits, 2, NULL, 0, ends, n, arrived, ranks, &came);
+        ready += before - missing;
+        if (came.lacking) break; /* on its way to less than was needed */
+    }
+    int32_t n = 0;
+    for (int32_t i = 0; i < 2; i++)
+        if (!waits[i]) used[n++] = first + (int32_t)ids[i];
+    check(n >= ready, "%d are ready", (int)ready);
+    for (int32_t i = 0; i < n; i++)
+        if (uh_shelf_pins(at.shelf, used[i])) uh_shelf_unpin(at.shelf, used + i, 1);
+}
+
+static void ahead(void) {
+    enum { ROWS = 3, OWN = EXPERTS / ROWS };
+    group("experts that are read ahead");
+    reseed(33);
+    uh_reads *reads = uh_reads_open(2, from_nowhere);
+    begin(reads);
+    uh_expert *shown = exactly(EXPERTS * sizeof *shown, 0);
+    uh_ranks *ranks = exactly(ROWS * sizeof *ranks, 0);
+    double *scores = exactly(EXPERTS * 8, 0), *last = exactly(EXPERTS * 8, 0), *ticks = exactly(EXPERTS * 8, 0);
+    double *near = exactly((ROWS + 1) * ROWS * 8, 0);
+    uh_hobbit hobbit = {scores, last, ticks, at.order, at.bars, near, at.state, at.next, 0.4, 0.1, 0.5, 0, 0, ROWS,
+                        ROWS, OWN, EXPERTS};
+    const uh_leaving numbers = {at.bars, at.order, at.protect, at.state, at.next, &hobbit};
+    uh_residents layers[ROWS];
+    const uh_residents *rows[ROWS];
+    for (int32_t row = 0; row < ROWS; row++) {
+        layers[row] = (uh_residents){.experts = shown + row * OWN, .n = OWN, .high = 2, .low = 1, .t1 = 0.5, .t2 = 0.8};
+        layers[row].ranks = ranks + row;
+        rows[row] = layers + row;
+    }
+    for (int32_t e = 0; e < EXPERTS; e++) {
+        at.bars[e] = INFINITY;
+        uh_shelf_show(at.shelf, e, shown + e, 2);
+    }
+    uh_shelf_policy(at.shelf, &numbers);
+    uh_ahead *bets = uh_ahead_open(at.shelf, rows, ROWS, OWN, 2, 2);
+    check(bets != NULL, "opened");
+    for (int step = 0; step < 1500; step++) {
+        uh_ahead_give_up(bets);
+        uh_ahead_routed(bets, -1, NULL, 0);
+        for (int32_t row = -1; row < ROWS; row++) {
+            float said[OWN], weights[2] = {(float)between(1, 9), (float)between(1, 9)};
+            if (row >= 0) {
+                const int64_t one = between(0, OWN - 1), ids[2] = {one, (one + between(1, OWN - 1)) % OWN};
+                const int32_t used[2] = {(int32_t)ids[0], (int32_t)ids[1]};
+                int32_t needed[2], ready[2], waits[2], counts[2];
+                check(uh_lacking(layers + row, ids, 2, weights, needed) >= 0, "decided");
+                uh_hobbit_note(&hobbit, row, used, NULL, NULL, 2, 1);
+                uh_ranks_learn(ranks + row, weights, 2, 0.5, 0.8);
+                check(uh_shelf_demand(at.shelf, row * OWN, ids, needed, 2, ready, waits, counts) == counts[1], "asked for");
+                uh_ahead_routed(bets, row, ids, 2);
+                served(reads, row * OWN, ids, waits, counts[0], counts[1]);
+            }
+            for (int32_t to = row + 1; to < ROWS && to <= row + 2; to++) {
+                for (int32_t i = 0; i < OWN; i++) said[i] = (float)uniform();
+                check(uh_ahead_look(bets, to, said, between(1, 2), 3, between(0, 20) * PAGE) >= -1, "a look");
+                if (between(0, 1)) break;
+            }
+        }
+        consistent(CAPACITY);
+    }
+    uh_ahead_give_up(bets);
+    const uh_ahead_counts *counts = uh_ahead_look_at(bets);
+    check(counts->started > 100 && counts->used > 10 && counts->useful > 0, "some were used");
+    check(counts->wasted > 0 && counts->early <= counts->useful, "and some were not");
+    uh_ahead_close(bets);
+    uh_reads_stop(reads);
+    uh_reads_close(reads);
+    finish();
+    release_all();
 }
 
 void test_shelf(void) {
@@ -245,4 +339,5 @@ void test_shelf(void) {
     refused();
     leaving();
     reading();
+    ahead();
 }

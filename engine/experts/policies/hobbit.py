@@ -7,9 +7,9 @@ from array import array
 import numpy as np
 
 from engine.experts.policies.policy import Shape, Visit
-from engine.experts.policies.scored import Array, Scored, values
+from engine.experts.policies.scored import Array, Leaving, Scored, values
 from engine.experts.policies.weights import Weights
-from engine.kernels.order import order_where_native
+from engine.kernels.hobbit import numbers_where_native
 
 TIE = 1e-9  # of a use, per visit
 
@@ -36,22 +36,41 @@ class Hobbit(Scored):
         self._each = tuple(map(values, (self._score, self._last, self._tick)))
         self._visits = 0.0
         self._near = self._nearness()
-        self._ordered = order_where_native(self._score, self._tick, self._barred, self._near, self._order)
+        self._native = numbers_where_native(
+            self._score, self._last, self._tick, self._barred, self._near, self._order, self._state
+        )
+        if self._native is not None:
+            self._next = self._native.found
+            self._native.weigh(weights.lru, weights.lfu, weights.lhu)
+
+    def leaving(self) -> Leaving | None:
+        """See Scored."""
+        found = super().leaving()
+        return found if found is None or self._native is None else found._replace(hobbit=self._native.address)
+
+    def routed(self, visit: Visit) -> None:
+        """See Policy.routed."""
+        if self._native is None:
+            super().routed(visit)
+        else:
+            self._native.note(self._rows[visit.layer], visit.experts, visit.high, visit.counts, visit.tokens)
 
     def reweigh(self, weights: Weights) -> None:
         """Other weights from now on. Uses count from here; when each expert was used last is still known."""
         self._digest()
         self._weights = weights
         self._score[:] = weights.lru * self._last
-        for near, now in zip(self._near, self._nearness()):  # in place: native code knows the addresses
-            near[:] = now
+        self._near[:] = self._nearness()  # in place: native code knows the addresses
+        if self._native is not None:
+            self._native.weigh(weights.lru, weights.lfu, weights.lhu)
         self._weighed = False
 
-    def _nearness(self) -> list[Array]:
+    def _nearness(self) -> Array:
+        """[rows + 1, rows], by the row that runs."""
         rows = len(self._shape.layers)
         ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
         near = self._weights.fld * (1.0 - ahead / rows)
-        return [np.roll(near, row) for row in range(rows + 1)]
+        return np.stack([np.roll(near, row) for row in range(rows + 1)])
 
     def _note(self, base: int, visit: Visit) -> None:
         score, last, tick = self._each
@@ -73,14 +92,17 @@ class Hobbit(Scored):
             by_row = order.reshape(self.table)
             by_row += (self._near[self._row] * self._token)[:, None]
 
-    def _rank(self) -> list[int]:
-        if self._ordered is None:
-            return super()._rank()
-        return self._ordered(self._row, self._token)  # the same numbers, to the last bit
+    def _rank(self) -> None:
+        if self._native is None:
+            super()._rank()
+        else:
+            self._native.rank()  # the same numbers, to the last bit
 
     def _found(self) -> array[int] | None:
-        return None if self._ordered is None else self._ordered.found
+        return None if self._native is None else self._native.found
 
     def _forget(self) -> None:
         self._score[:] = 0.0
         self._last[:] = 0.0
+        if self._native is not None:
+            self._native.begin()

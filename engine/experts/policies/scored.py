@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -29,7 +29,8 @@ class Leaving(NamedTuple):
     """Where a policy keeps who leaves, for native code that lets them go itself; none of it ever moves.
 
     bars, order, protect, next: addresses of what `Scored` says of them, protect being bytes. state: two int32, whether
-    the order is up to date, and how many are in next.
+    the order is up to date, and how many are in next. hobbit: of the numbers by which native code brings it up to date
+    itself (uh_hobbit); 0: the policy has to be asked.
     """
 
     bars: int
@@ -37,6 +38,7 @@ class Leaving(NamedTuple):
     protect: int
     state: int
     next: int
+    hobbit: int = 0
 
 
 class Scored(ABC):
@@ -56,7 +58,7 @@ class Scored(ABC):
         self._orders = values(self._order)
         self._state = array("i", [0, 0])  # weighed, and how many of those who leave first are known natively
         self._first_out = least_where_native(self._order)
-        self._next: list[int] = []  # who leave first, as long as nothing happens but that they do
+        self._next: Sequence[int] = ()  # who leave first, as long as nothing happens but that they do
         self._protect = np.zeros(len(self._keys), np.uint8)
         self._protects = self._protect.data
         self._protected: set[int] = set()
@@ -135,7 +137,7 @@ class Scored(ABC):
         """See Policy.victim."""
         self._bring_up()
         orders, keys = self._orders, self._keys
-        for at in self._next:
+        for at in self._next[: self._state[1]]:
             if orders[at] < np.inf and evictable(key := keys[at]):
                 return key
         return self._least(evictable, 0, len(self._keys))
@@ -173,14 +175,18 @@ class Scored(ABC):
         if self._weighed:
             return
         self._digest()
-        self._next = self._rank()
-        self._state[0], self._state[1] = 1, len(self._next)
+        self._rank()
+        self._state[0] = 1
 
-    def _rank(self) -> list[int]:
-        """Scores and bars; the first to leave."""
+    def _rank(self) -> None:
+        """Scores and bars; the first to leave, in _next, and in _state how many."""
         self._weigh(self._order)
         self._order += self._barred
-        return [int(self._order.argmin())] if self._first_out is None else self._first_out()
+        if self._first_out is None:
+            self._next = [int(self._order.argmin())]
+            self._state[1] = 1
+        else:
+            self._next, self._state[1] = self._first_out.found, self._first_out()
 
     def _found(self) -> array[int] | None:
         """Where native code writes `_next`."""

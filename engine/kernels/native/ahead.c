@@ -169,11 +169,13 @@ static void bet_on(uh_ahead *ahead, int32_t row, int32_t expert, int64_t nbytes)
     ahead->counts->started++;
 }
 
-int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, const int32_t *asked, int32_t width, int32_t most,
-                      int64_t room) {
-    int32_t expected[MOST], lacks[MOST], missing[MOST], planes[MOST], n = 0;
+int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, int32_t width, int32_t most, int64_t room) {
+    int32_t asked[MOST], expected[MOST], lacks[MOST], missing[MOST], planes[MOST], n = 0;
     int64_t nbytes[MOST];
-    const int32_t found = uh_foresee(ahead->layers[row], scores, asked, width, most, expected, lacks);
+    const uh_residents *layer = ahead->layers[row];
+    if (layer->t1 < 1.0) uh_ranks_ask(layer->ranks, width, layer->high, layer->low, asked);
+    for (int32_t i = 0; i < width && layer->t1 >= 1.0; i++) asked[i] = layer->high;
+    const int32_t found = uh_foresee(layer, scores, asked, width, most, expected, lacks);
     if (ahead->row >= 0) {
         const int32_t at = (row - ahead->row - 1) * ahead->rows + row, kept = found < ahead->k ? found : ahead->k;
         memcpy(ahead->expected + (size_t)at * (size_t)ahead->k, expected, (size_t)kept * sizeof *expected);

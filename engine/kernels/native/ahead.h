@@ -25,11 +25,11 @@ UH_API const uh_ahead_counts *uh_ahead_look_at(const uh_ahead *ahead);
 /* The router of a row has spoken: what was bet on it is settled. row: -1 before the first, k: 0 there. */
 UH_API void uh_ahead_routed(uh_ahead *ahead, int32_t row, const int64_t *ids, int32_t k);
 /* Looks at a row behind the one routed last: the `most` experts of the greatest scores are expected, of the first `width` of
- * which those that lack something of asked [width] planes are read, in this order, while what is under way is no more than
- * `room` bytes. Other reads for that row are given up; the choice of the row routed last, and what is expected and there in the
+ * which those that are not there as precisely as their rank is mostly wanted are read, in this order, while what is under way
+ * is no more than `room` bytes. Other reads for that row are given up; the choice of the row routed last, and what is expected and there in the
  * rows looked at since, leave last. Returns bytes under way; -1: nothing lacks there. width, most: at most 64. */
-UH_API int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, const int32_t *asked, int32_t width,
-                             int32_t most, int64_t room);
+UH_API int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, int32_t width, int32_t most,
+                             int64_t room);
 /* Gives up whatever was bet on. */
 UH_API void uh_ahead_give_up(uh_ahead *ahead);
 

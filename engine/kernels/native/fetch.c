@@ -87,8 +87,15 @@ int uh_shelf_take_over(uh_shelf *shelf, int32_t expert) {
     return 1;
 }
 
-int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k) {
+int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k,
+                        int32_t *ranks, int32_t *awaited, int32_t *counts) {
     int32_t asked = 0, at = 0, found = UH_ASKED;
+    counts[0] = counts[1] = 0;
+    for (int32_t i = 0; i < k; i++) {
+        if (!needed[i]) ranks[counts[0]++] = i;
+        awaited[i] = needed[i] > 0 ? needed[i] : 0;
+        counts[1] += needed[i] > 0;
+    }
     /* First those that leave nobody without: whoever is there stays, whoever is under way is taken over. */
     for (int32_t i = 0; i < k; i++)
         if (!needed[i]) shelf->items[first + ids[i]].pins++;

@@ -2,7 +2,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "underhill_kernels.h"
+#include "hobbit.h"
 
 enum { MOST = 64 }; /* experts per token */
 
@@ -81,6 +81,8 @@ int uh_moe_resident(uh_context *context, const uh_residents *layer, const int64_
     const int missing = uh_lacking(layer, ids, k, weights, needed);
     if (missing < 0) return missing;
     const int32_t hits = counted(layer, ids, k, weights, needed);
+    if (layer->policy) uh_hobbit_visit(layer->policy, layer, ids, k, weights, needed);
+    if (layer->ranks && layer->t1 < 1.0) uh_ranks_learn(layer->ranks, weights, k, layer->t1, layer->t2);
     if (missing) return UH_NOT_RESIDENT;
     for (int32_t i = 0; i < k; i++) {
         if (needed[i] == UH_SKIPPED) continue;

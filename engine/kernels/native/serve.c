@@ -55,3 +55,9 @@ int32_t uh_shelf_came(uh_shelf *shelf, int32_t first, const int64_t *ids, int32_
     }
     return ready;
 }
+
+int32_t uh_shelf_collect(uh_shelf *shelf, uh_read_end *ends, int32_t most, uh_arrived *arrived, uh_came *came) {
+    const int32_t n = shelf->n_under_way ? uh_reads_take(shelf->reads, ends, most, 0) : 0;
+    if (n) uh_shelf_came(shelf, 0, NULL, NULL, 0, NULL, 0, ends, n, arrived, NULL, came);
+    return n;
+}

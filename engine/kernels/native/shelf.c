@@ -132,6 +132,7 @@ static void tidy(uh_shelf *shelf, uh_item *e) {
 
 static int32_t victim(uh_shelf *shelf, int32_t incoming) {
     const uh_leaving *l = &shelf->leaving;
+    if (l->hobbit && !l->state[0]) uh_hobbit_rank(l->hobbit);
     if (l->bars && l->state[0])
         for (int32_t i = 0; i < l->state[1]; i++)
             if (l->order[l->next[i]] < INFINITY && !shelf->items[l->next[i]].pins) return l->next[i];

@@ -6,6 +6,7 @@
 #ifndef UH_SHELF_H
 #define UH_SHELF_H
 
+#include "hobbit.h"
 #include "reads.h"
 #include "room.h"
 #include "underhill_kernels.h"
@@ -31,6 +32,7 @@ typedef struct {
     uint8_t *protect;       /* who leaves last */
     int32_t *state;         /* whether `order` is up to date, and how many are in `next` */
     const int32_t *next;    /* who leave first, as long as that is so */
+    uh_hobbit *hobbit;      /* whose numbers these are, to be brought up to date natively; NULL: `victim` does that */
 } uh_leaving;
 
 typedef int32_t (*uh_shelf_victim)(int32_t incoming);             /* whose turn it is to leave; UH_NONE: nobody's */
@@ -116,9 +118,12 @@ UH_API int uh_shelf_fetch(uh_shelf *shelf, int32_t expert, int32_t planes, int32
 UH_API int uh_shelf_expect(uh_shelf *shelf, int32_t n, const int32_t *experts, const int32_t *planes, int64_t room,
                            int64_t *nbytes);
 /* A token's experts first + ids[rank], with the `needed` of uh_moe_resident: whoever is there is pinned, and what is needed is
- * demanded, in the order of the ranks. Returns how many were asked for or are under way before there was no room, or why it
- * went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then nobody is pinned and all that was asked for is on its way. */
-UH_API int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k);
+ * demanded, in the order of the ranks. ranks [k]: of those that are pinned; awaited [k]: planes that each rank waits for, 0:
+ * none; counts [2]: how many of the one and of the other. Returns how many were asked for or are under way before there was no
+ * room, or why it went wrong below 0 (UH_OUT_OF_MEMORY, UH_STOPPED): then nobody is pinned and all that was asked for is on its
+ * way. */
+UH_API int32_t uh_shelf_demand(uh_shelf *shelf, int32_t first, const int64_t *ids, const int32_t *needed, int32_t k,
+                               int32_t *ranks, int32_t *awaited, int32_t *counts);
 /* Somebody waits for what is under way; 0: it is not. */
 UH_API int uh_shelf_take_over(uh_shelf *shelf, int32_t expert);
 /* Planes that it is on its way to; 0: it is not. */
@@ -145,5 +150,8 @@ UH_API int32_t uh_serve(uh_context *context, const uh_residents *layer, const uh
 UH_API int32_t uh_shelf_came(uh_shelf *shelf, int32_t first, const int64_t *ids, int32_t *awaited, int32_t k,
                              const int32_t *ran, int32_t n_ran, const uh_read_end *ends, int32_t n, uh_arrived *arrived,
                              int32_t *ranks, uh_came *came);
+
+/* The same for reads that have ended by now and nobody awaits, at most `most`, whose `ends` are written down; returns how many. */
+UH_API int32_t uh_shelf_collect(uh_shelf *shelf, uh_read_end *ends, int32_t most, uh_arrived *arrived, uh_came *came);
 
 #endif

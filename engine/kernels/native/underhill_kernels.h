@@ -143,6 +143,15 @@ typedef struct uh_op uh_op;
 typedef struct uh_step uh_step;
 UH_API int uh_play(uh_context *context, const uh_op *ops, int32_t n, const uh_step *step);
 
+/* Of the first n ranks of a token's experts in a layer, how often they were wanted high, and at all, lately: a share each. */
+enum { UH_RANKS = 64 };
+typedef struct {
+    int32_t n, unused;
+    double share[UH_RANKS][2];
+} uh_ranks;
+
+typedef struct uh_hobbit uh_hobbit;
+
 /* A layer's experts by number, those in memory with their addresses. Counters are the caller's, and are added to. */
 typedef struct {
     const uh_layout *layout;
@@ -155,6 +164,9 @@ typedef struct {
     int32_t n;
     int32_t high, low; /* planes that an expert needs, not to have to be fetched */
     int32_t tiers[4];  /* by planes; 0 planes: 0 */
+    int32_t row;       /* of the policy */
+    uh_hobbit *policy; /* told of every token's choice; NULL: whoever calls tells it */
+    uh_ranks *ranks;   /* learnt from every token but under the exact dial; NULL: nobody asks */
 } uh_residents;
 
 /* NOT_RESIDENT: something has to be fetched. NOT_DECIDED: a call that these functions do not take. */
@@ -192,6 +204,11 @@ UH_API int32_t uh_order(const double *scores, const double *ticks, const double 
  * it should have; 0: none. Returns how many are expected. */
 UH_API int32_t uh_foresee(const uh_residents *layer, const float *scores, const int32_t *asked, int32_t width, int32_t most,
                           int32_t *expected, int32_t *lacks);
+
+/* A token gave its k experts these weights: what thresholds t1 and t2 ask of each rank. More than UH_RANKS are left alone. */
+UH_API void uh_ranks_learn(uh_ranks *ranks, const float *weights, int32_t k, double t1, double t2);
+/* planes [most]: what the first ranks will most likely be wanted at, `high` or `low` planes or 0; the first high. */
+UH_API void uh_ranks_ask(const uh_ranks *ranks, int32_t most, int32_t high, int32_t low, int32_t *planes);
 
 /* Reads n bytes once with all threads, but for less than 256 of each of 64 parts, as fast as it goes: the roof the kernels
  * are measured against. */

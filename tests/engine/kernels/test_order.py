@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 import pytest
 
@@ -10,42 +12,53 @@ from engine.experts.policies import Shape, Visit
 from engine.experts.policies.hobbit import Hobbit
 from engine.experts.policies.weights import Weights
 from engine.kernels.choice import available
-from engine.kernels.order import FIRST_OUT, Least, Order
+from engine.kernels.hobbit import Numbers
+from engine.kernels.order import FIRST_OUT, Least
 
 pytestmark = pytest.mark.skipif(not available().native, reason="not built")
 
 
+def numbers(rows: int, experts: int, rng: np.random.Generator) -> tuple[Numbers, list[np.ndarray], array[int]]:
+    """scores, last, ticks, bars, near and order of so many experts, and how far they are in order."""
+    n, state = rows * experts, array("i", [0, 0])
+    scores, last, ticks, order = (rng.normal(size=n) * 1e3 for _ in range(4))
+    given = [scores, last, ticks, rng.choice([0.0, 1e15, np.inf], n), rng.random((rows + 1, rows)), order]
+    return Numbers(*given, state), given, state  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(("rows", "experts"), [(1, 1), (3, 7), (24, 128)])
 def test_the_sum_is_taken_in_the_order_that_is_promised(rows: int, experts: int) -> None:
-    rng = np.random.default_rng(3)
-    scores, ticks, order = (rng.normal(size=rows * experts) * 1e3 for _ in range(3))
-    bars = rng.choice([0.0, 1e15, np.inf], rows * experts)
-    near = [rng.random(rows) for _ in range(rows + 1)]
-    ordered = Order(scores, ticks, bars, near, order)
-    for row in range(rows + 1):
-        first = ordered(row, 17)
-        by_row = (scores + ticks).reshape(rows, experts) + (near[row] * 17)[:, None]
+    ours, (scores, _, ticks, bars, near, order), state = numbers(rows, experts, np.random.default_rng(3))
+    token = 0
+    for row in (*range(rows), *range(rows)):
+        token += not row
+        ours.note(row, [], None, None, 1)
+        assert not state[0]
+        ours.rank()
+        by_row = (scores + ticks).reshape(rows, experts) + (near[row] * token)[:, None]
         assert np.array_equal(order, by_row.reshape(-1) + bars)
         leaving = [at for at in order.argsort(kind="stable").tolist() if order[at] < np.inf]
-        assert first == Least(order)() == leaving[:FIRST_OUT]
+        least = Least(order)
+        found = least.found[: least()].tolist()
+        assert found == ours.found[: state[1]].tolist() == leaving[:FIRST_OUT]
 
 
 def test_arrays_that_it_must_not_follow_are_refused() -> None:
-    good, near = np.zeros(6), [np.zeros(2)]
+    good, near, state = np.zeros(6), np.zeros((3, 2)), array("i", [0, 0])
     for bad in (np.zeros(5), np.zeros(6, np.float32), np.zeros(12)[::2]):
         with pytest.raises(ValueError, match="not contiguous float64"):
-            Order(good, good, bad, near, good.copy())
+            Numbers(good, good, good, bad, near, good.copy(), state)
         with pytest.raises(ValueError, match="not contiguous float64"):
             Least(bad.reshape(1, -1) if bad.flags.c_contiguous and bad.dtype == np.float64 else bad)
     with pytest.raises(ValueError, match="in 4 rows"):
-        Order(good, good, good, [np.zeros(4)], good.copy())
+        Numbers(good, good, good, good, np.zeros((5, 4)), good.copy(), state)
 
 
 @pytest.mark.parametrize("fld", [0.0, 0.2])
 def test_the_same_experts_leave_with_and_without(fld: float, monkeypatch: pytest.MonkeyPatch) -> None:
     shape, weights = Shape((0, 2, 5), 16), Weights(0.4, 0.0, 0.6 - fld, fld)
     ours = Hobbit(shape, weights)
-    monkeypatch.setattr("engine.experts.policies.hobbit.order_where_native", lambda *_: None)
+    monkeypatch.setattr("engine.experts.policies.hobbit.numbers_where_native", lambda *_: None)
     monkeypatch.setattr("engine.experts.policies.scored.least_where_native", lambda _: None)
     plain = Hobbit(shape, weights)
     dice = np.random.default_rng(4)
@@ -54,7 +67,9 @@ def test_the_same_experts_leave_with_and_without(fld: float, monkeypatch: pytest
     for step in range(300):
         layer = shape.layers[step % 3]
         chosen = dice.permutation(16)[:4].tolist()
-        visit = Visit(layer, chosen, [bool(high) for high in dice.integers(0, 2, 4)])
+        high = [bool(one) for one in dice.integers(0, 2, 4)]
+        counts = dice.integers(1, 5, 4).tolist() if step % 7 == 0 else None
+        visit = Visit(layer, chosen, None if step % 5 == 0 else high, counts, 9 if counts else 1)
         for policy in (ours, plain):
             policy.routed(visit)
             policy.protect([ExpertKey(shape.layers[(step + 1) % 3], step % 16)])
@@ -76,4 +91,7 @@ def test_the_same_experts_leave_with_and_without(fld: float, monkeypatch: pytest
         if step % 100 == 99:
             for policy in (ours, plain):
                 policy.begin_sequence()
+        if step == 150:
+            for policy in (ours, plain):
+                policy.reweigh(Weights(0.1, 0.2, 0.7 - fld, fld))
     assert left > 100

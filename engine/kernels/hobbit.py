@@ -1,0 +1,105 @@
+"""What HOBBIT's priority is made of, kept up to date by native code: visits as they come, and the order of leaving."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from array import array
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.kernels.build import SOURCES, library_name
+from engine.kernels.native import NativeMissing, load_library
+from engine.kernels.order import FIRST_OUT
+
+Array = NDArray[np.float64]
+
+
+class _Numbers(ctypes.Structure):
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("scores", "last", "ticks", "order", "bars", "near", "state", "next")),
+        *((name, ctypes.c_double) for name in ("lru", "lfu", "lhu", "visits")),
+        ("token", ctypes.c_int64),
+        *((name, ctypes.c_int32) for name in ("row", "rows", "experts", "most")),
+    )
+
+
+class Numbers:
+    """uh_hobbit in hobbit.h. found: who leave first, as many as state says behind `rank`.
+
+    scores, last, ticks, bars, order: contiguous float64 [rows * experts]; near: such [rows + 1, rows]; state: two
+    int32. None may be moved as long as this lives. Raises NativeMissing, and ValueError for other arrays.
+    """
+
+    def __init__(
+        self, scores: Array, last: Array, ticks: Array, bars: Array, near: Array, order: Array, state: array[int]
+    ) -> None:
+        rows = near.shape[-1]
+        flat = (order.size,)
+        for given, shape in (*((a, flat) for a in (scores, last, ticks, bars, order)), (near, (rows + 1, rows))):
+            if given.dtype != np.float64 or given.shape != shape or not given.flags.c_contiguous:
+                raise ValueError(f"{given.dtype} {given.shape} is not contiguous float64 {list(shape)}")
+        if order.size % rows:
+            raise ValueError(f"{order.size} experts in {rows} rows")
+        self.found = array("i", [0] * FIRST_OUT)
+        self._kept = scores, last, ticks, bars, near, order, state  # native code is given their addresses
+        self._numbers = _Numbers(
+            *(one.ctypes.data for one in (scores, last, ticks, order, bars, near)),
+            state.buffer_info()[0],
+            self.found.buffer_info()[0],
+            row=rows,
+            rows=rows,
+            experts=order.size // rows,
+            most=FIRST_OUT,
+        )
+        self.address = ctypes.addressof(self._numbers)
+        self._native = _native()
+
+    def weigh(self, lru: float, lfu: float, lhu: float) -> None:
+        """What recency and use count from now on."""
+        self._numbers.lru, self._numbers.lfu, self._numbers.lhu = lru, lfu, lhu
+
+    def begin(self) -> None:
+        """A sequence begins."""
+        self._numbers.token, self._numbers.row = 0, self._numbers.rows
+
+    def note(
+        self, row: int, experts: Sequence[int], high: Sequence[bool] | None, counts: Sequence[int] | None, tokens: int
+    ) -> None:
+        """See uh_hobbit_note."""
+        used = array("i", experts)
+        fine = None if high is None else bytes(high)
+        times = None if counts is None else array("i", counts)
+        self._native.uh_hobbit_note(
+            self.address, row, used.buffer_info()[0], fine, None if times is None else times.buffer_info()[0],
+            len(used), tokens,
+        )  # fmt: skip
+
+    def rank(self) -> None:
+        """See uh_hobbit_rank."""
+        self._native.uh_hobbit_rank(self.address)
+
+
+@lru_cache(maxsize=1)
+def _native() -> ctypes.PyDLL:
+    """Called without letting go of Python's lock: to have it back may take longer than a call. Raises NativeMissing."""
+    load_library()
+    library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
+    pointer, i32 = ctypes.c_void_p, ctypes.c_int32
+    library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, pointer, i32, i32)
+    library.uh_hobbit_note.restype = None
+    library.uh_hobbit_rank.argtypes, library.uh_hobbit_rank.restype = (pointer,), None
+    return library
+
+
+def numbers_where_native(
+    scores: Array, last: Array, ticks: Array, bars: Array, near: Array, order: Array, state: array[int]
+) -> Numbers | None:
+    """Numbers; None where there is no native library."""
+    try:
+        return Numbers(scores, last, ticks, bars, near, order, state)
+    except NativeMissing:
+        return None

@@ -1,0 +1,29 @@
+/* What HOBBIT's priority is made of, kept up to date natively: the twin of engine/experts/policies/hobbit.py, which says what
+ * the numbers mean. Experts are numbered row by row. */
+#ifndef UH_HOBBIT_H
+#define UH_HOBBIT_H
+
+#include "underhill_kernels.h"
+
+/* All the caller's, who writes weights and near, and row and token when a sequence begins. */
+struct uh_hobbit {
+    double *scores, *last, *ticks, *order;
+    const double *bars, *near; /* near: [rows + 1, rows] */
+    int32_t *state, *next;     /* as in uh_leaving; next: [most] */
+    double lru, lfu, lhu, visits;
+    int64_t token; /* in this sequence */
+    int32_t row;   /* that runs now; `rows` before the first */
+    int32_t rows, experts, most;
+};
+
+/* A row's turn: it uses these n experts. high: which of them at high precision, NULL: all; counts: by how many of the
+ * `tokens`, NULL: by one. */
+UH_API void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, const uint8_t *high,
+                           const int32_t *counts, int32_t n, int32_t tokens);
+/* The same for one token's choice of k experts, at most 64, with the `needed` of uh_moe_resident: what is skipped is not used. */
+void uh_hobbit_visit(uh_hobbit *hobbit, const uh_residents *layer, const int64_t *ids, int32_t k, const float *weights,
+                     const int32_t *needed);
+/* The order in which they leave now. */
+UH_API void uh_hobbit_rank(uh_hobbit *hobbit);
+
+#endif
