@@ -100,7 +100,7 @@ class SettingsDesk(QObject):
     @Slot()
     def _tell(self) -> None:
         if self._dialog is not None:
-            self._dialog.show_card(self._models.card)
+            self._dialog.show_card(self._models.card, {card.name: card.title for card in self._models.cards})
 
     @Slot(object)
     def _took(self, telemetry: api.Telemetry) -> None:

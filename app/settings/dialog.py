@@ -30,6 +30,7 @@ from app.panels.memory import MemoryBar
 from app.preferences import Preferences
 from app.settings.appearance import Appearance
 from app.settings.editor import SettingEditor
+from app.settings.elsewhere import in_words
 from app.settings.pages import Page
 from app.settings.scores import Scores, moved
 from app.settings.shared import SharedPage
@@ -68,6 +69,7 @@ class SettingsDialog(QDialog):
         self._preferences = preferences
         self._theme = theme
         self._card: api.ModelCard | None = None
+        self._titles: Mapping[str, str] = {}
         self.editors: dict[str, SettingEditor] = {}
         self.search = QLineEdit(self)
         self.search.setPlaceholderText(say("Search settings"))
@@ -196,16 +198,18 @@ class SettingsDialog(QDialog):
                     assert isinstance(scroll, QScrollArea)
                     scroll.ensureWidgetVisible(editor)
 
-    def show_card(self, card: api.ModelCard | None) -> None:
-        """The model that is open, or none: what is known of its dials, and the choice to set it apart."""
+    def show_card(self, card: api.ModelCard | None, titles: Mapping[str, str]) -> None:
+        """The model that is open, or none: what is known of its dials, and the choice to set it apart.
+
+        titles: of all models, by their names.
+        """
         self._card = card
+        self._titles = {**titles, **({card.name: card.title} if card is not None else {})}
         lossy = () if card is None else ("balanced", "fast")
         lines = (told(api.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
         self.editors["dial"].explain("\n".join(lines))
-        if card is not None and self.scope.findData(card.name) < 0:
-            while self.scope.count() > 1:
-                self.scope.removeItem(1)
-            self.scope.addItem(say("Only for {model}", model=card.title), card.name)
+        self._list_models()
+        self._show_elsewhere()
         self._picture()
 
     def forbid(self, choices: Mapping[str, Mapping[str, str]]) -> None:
@@ -240,6 +244,7 @@ class SettingsDialog(QDialog):
         for setting in (s for s in api.settings.ALL.values() if s.group == group):
             editor = SettingEditor(setting, self._value(setting.name), page)
             editor.changed.connect(self._edited)
+            editor.elsewhere.chosen.connect(self._go_to)
             self.editors[setting.name] = editor
             page.add_editor(editor)
             if setting.name == "t2":
@@ -262,6 +267,11 @@ class SettingsDialog(QDialog):
         """Whose settings are shown; '' for all models'."""
         return str(self.scope.currentData() or "") if hasattr(self, "scope") else ""
 
+    @property
+    def _is_open(self) -> bool:
+        """Are these the settings of the model that is open, its own or those of all?"""
+        return self._model in ("", self._card.name if self._card is not None else "")
+
     def _base(self, name: str) -> Any:
         """What a setting is where nobody chose here: the default, or for one model what all have."""
         setting = api.settings.ALL[name]
@@ -279,7 +289,45 @@ class SettingsDialog(QDialog):
             editor.set_base(api.settings.ALL[name].default if name in _SAMPLING else self._base(name))
             editor.set_value(self._value(name))
         self._show_needs()
+        self._show_elsewhere()
         self._picture()
+
+    def _list_models(self) -> None:
+        """Those that can be set apart: the one that is open, and those that are set apart by now."""
+        names = dict.fromkeys([*([self._card.name] if self._card is not None else []), *self._preferences.models])
+        wanted = [("", say("For all models"))]
+        wanted += [(name, say("Only for {model}", model=self._titles.get(name, name))) for name in names]
+        if wanted == [(self.scope.itemData(i), self.scope.itemText(i)) for i in range(self.scope.count())]:
+            return
+        now = self._model
+        self.scope.blockSignals(True)
+        self.scope.clear()
+        for name, words in wanted:
+            self.scope.addItem(words, name)
+        self.scope.setCurrentIndex(max(0, self.scope.findData(now)))
+        self.scope.blockSignals(False)
+        self.scope.setToolTip(plain_tip(self.scope.currentText()))
+        if self._model != now:
+            self._scope_chosen()
+
+    def _show_elsewhere(self) -> None:
+        """Beside each setting what it is for models that are set apart, or, where one of those is shown, for all."""
+        for name, editor in self.editors.items():
+            own = [(m, values[name]) for m, values in self._preferences.models.items() if name in values]
+            if not self._model:
+                words = [(m, f"{self._titles.get(m, m)}: {in_words(editor.setting, value)}") for m, value in own]
+                editor.elsewhere.show_values(say("Models with a value of their own:"), words)
+            elif name not in _SAMPLING:
+                all_models = say("For all models: {value}", value=in_words(editor.setting, self._base(name)))
+                editor.elsewhere.show_values("", [("", all_models)] if self._model in dict(own) else [])
+
+    @Slot(str)
+    def _go_to(self, model: str) -> None:
+        """To the settings of a model, or to those of all, at the setting that was looked at."""
+        editor = next((e for e in self.editors.values() if e.elsewhere is self.sender()), None)
+        self.scope.setCurrentIndex(self.scope.findData(model))
+        if editor is not None:
+            editor.control.setFocus()
 
     def _show_needs(self) -> None:
         """Grey out what has nothing to do for want of another setting's value."""
@@ -291,8 +339,9 @@ class SettingsDialog(QDialog):
     def _picture(self) -> None:
         t1, t2 = self._value("t1"), self._value("t2")
         dial = str(self._value("dial"))
-        self.scores.show_model(self._card, dial, t1, t2)
-        pushed = moved(self._card, dial, t1, t2)
+        card = self._card if self._is_open else None
+        self.scores.show_model(card, dial, t1, t2)
+        pushed = moved(card, dial, t1, t2)
         for cut in ("t1", "t2"):
             self.editors[cut].explain(pushed.get(cut, ""))
 
@@ -319,8 +368,9 @@ class SettingsDialog(QDialog):
                     self.editors[cut].set_value(None)
                     self.engine_changed.emit(cut, None, self._model)
         self._show_needs()
+        self._show_elsewhere()
         self._picture()
-        if not api.settings.ALL[name].live:
+        if not api.settings.ALL[name].live and self._is_open:
             self.need_reload(True)
 
     @Slot(float, float)
@@ -367,6 +417,7 @@ class SettingsDialog(QDialog):
         held = {**self._preferences.engine, **self._preferences.models.get(self._card.name if self._card else "", {})}
         self.all_reset.emit()
         self.scope.setCurrentIndex(0)
+        self._list_models()
         self._fill()
         self.look.reset()
         if any(not api.settings.ALL[name].live for name in held):

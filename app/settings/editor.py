@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEd
 
 from app.engine_words import told
 from app.language.words import later, say
+from app.settings.elsewhere import Elsewhere
 from app.settings.shares import Shares
 from app.theme import sizes
 from engine import api
@@ -42,14 +43,16 @@ class SettingEditor(QWidget):
         self._note = QLabel(self)
         self._note.setObjectName("restart")
         self._note.setWordWrap(True)
+        self._reset = QPushButton(say("Reset"), self)  # before the control, as Tab reaches them in the order of making
+        self._reset.setObjectName("quiet")
+        self._reset.setAccessibleName(say("Reset {setting}", setting=told(setting.label)))
+        self._reset.clicked.connect(self.reset)
         self.control: QWidget = self._make()
         self.control.setAccessibleName(told(setting.label))
         self.control.setAccessibleDescription(told(setting.help))
         self._label.setBuddy(self.control)
-        self._reset = QPushButton(say("Reset"), self)
-        self._reset.setObjectName("quiet")
-        self._reset.setAccessibleName(say("Reset {setting}", setting=told(setting.label)))
-        self._reset.clicked.connect(self.reset)
+        last = self.control.sliders[-1] if isinstance(self.control, Shares) else self.control
+        self.elsewhere = Elsewhere(told(setting.label), last, self)
         below = setting.kind in ("shares", "text")  # which need the whole width
         top = QHBoxLayout()
         top.addWidget(self._label, 1)
@@ -64,6 +67,7 @@ class SettingEditor(QWidget):
         if below:
             column.addWidget(self.control)
         column.addWidget(self._more)
+        column.addWidget(self.elsewhere)
         column.addWidget(self._note)
         self.set_value(value)
 

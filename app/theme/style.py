@@ -105,6 +105,10 @@ QPlainTextEdit#field:focus {{ border-color: {p.accent}; }}
 QFrame#chip {{ background: {p.hover}; border: 1px solid {p.border}; border-radius: 9px; }}
 QPushButton#chip {{ background: transparent; border: 1px solid transparent; padding: 3px 6px; text-align: left; }}
 QPushButton#chip:focus {{ border-color: {p.accent}; border-radius: 7px; }}
+QPushButton#place {{ background: transparent; border: 1px solid transparent; border-radius: 6px; padding: 2px 5px;
+  color: {p.accent}; text-align: left; }}
+QPushButton#place:hover {{ background: {p.hover}; }}
+QPushButton#place:focus {{ border-color: {p.accent}; }}
 QToolButton#cross {{ padding: 3px; }}
 QListWidget#rows {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 8px; outline: 0; }}
 QListWidget#rows:focus {{ border-color: {p.accent}; }}

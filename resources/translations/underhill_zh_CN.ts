@@ -2093,11 +2093,6 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
-            <source>Only for {model}</source>
-            <translation>仅适用于 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/dialog.py"></location>
             <source>threshold t1 t2 scores distribution picture</source>
             <comment>words of the search</comment>
             <translation>阈值 t1 t2 分数 分布 图 threshold</translation>
@@ -2107,6 +2102,21 @@
             <source>memory cache ceiling free room bar</source>
             <comment>words of the search</comment>
             <translation>内存 缓存 上限 空闲 memory</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>Only for {model}</source>
+            <translation>仅适用于 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>Models with a value of their own:</source>
+            <translation>有自己的值的模型：</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>For all models: {value}</source>
+            <translation>所有模型：{value}</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2152,6 +2162,23 @@
             <location filename="../../app/settings/editor.py"></location>
             <source>Automatic</source>
             <translation>自动</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/elsewhere.py"></location>
+            <source>Show those settings</source>
+            <translation>显示那些设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/elsewhere.py"></location>
+            <source>on</source>
+            <comment>a setting</comment>
+            <translation>开</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/elsewhere.py"></location>
+            <source>off</source>
+            <comment>a setting</comment>
+            <translation>关</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>

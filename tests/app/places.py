@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from PySide6.QtCore import QRect
-from PySide6.QtWidgets import QDialog, QMenu, QWidget
+from PySide6.QtWidgets import QDialog, QMenu, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
@@ -103,6 +103,7 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
 def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]:
     """Every dialog, after `pages`."""
     window = underhill.window
+    window._preferences.set(_CUT.name, "dial", "exact")
     settings = window.desk.open_settings()
     for advanced in (False, True):
         settings.advanced.setChecked(advanced)
@@ -111,6 +112,12 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
             if page is settings.shared:
                 qtbot.waitUntil(lambda: settings.shared.token.state != say("Asking the keyring…"))
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
+    settings.show_page(2)
+    settings.scope.setCurrentIndex(settings.scope.findData(_CUT.name))
+    for scroll in settings.findChildren(QScrollArea):  # which Tab has been through
+        scroll.verticalScrollBar().setValue(0)
+    settle(qtbot, settings)
+    yield "settings of one model", settings
     settings.reject()
     for name, sheet in (("shortcuts", window.show_shortcuts()), ("about", window.show_about()),
                         ("privacy", window.network_desk.show_privacy())):  # fmt: skip

@@ -1,0 +1,79 @@
+"""Beside a setting stands what it is elsewhere: for a model that is set apart, and for all of them."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QComboBox
+from pytestqt.qtbot import QtBot
+
+from app.settings.dialog import SettingsDialog
+from app.settings.elsewhere import in_words
+from engine import api
+from tests.app.acts import Launch
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import LARGE
+
+
+def said(dialog: SettingsDialog, name: str) -> list[str]:
+    elsewhere = dialog.editors[name].elsewhere
+    return [] if elsewhere.isHidden() else [button.text() for button in elsewhere.buttons]
+
+
+def choose(dialog: SettingsDialog, name: str, value: str) -> None:
+    box = dialog.editors[name].control
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData(value))
+
+
+def test_what_a_model_has_of_its_own_is_said_and_led_to(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    window = underhill.window
+    window._preferences.set(LARGE.name, "dial", "exact")
+    window._preferences.set("gone", "dial", "fast")  # a model that is no longer in the library
+    dialog = window.desk.open_settings()
+    dialog.show_page(2)
+    assert said(dialog, "dial") == ["OLMoE 1B-7B Instruct: Exact", "gone: Fast"]
+    assert said(dialog, "threads") == []
+    first = dialog.editors["dial"].elsewhere.buttons[0]
+    assert first.accessibleName() == "Precision dial: OLMoE 1B-7B Instruct: Exact"
+    first.setFocus()
+    qtbot.keyClick(first, Qt.Key.Key_Space)
+    assert dialog.scope.currentText() == "Only for OLMoE 1B-7B Instruct"
+    assert said(dialog, "dial") == ["For all models: Balanced"]
+    choose(dialog, "dial", "fast")
+    assert window._preferences.models[LARGE.name] == {"dial": "fast"}
+    assert not [c for c in engine_of(underhill).received if isinstance(c, api.UpdateSettings)]  # it is not open
+    dialog.editors["dial"].elsewhere.buttons[0].click()
+    assert dialog.scope.currentText() == "For all models"
+    assert said(dialog, "dial") == ["OLMoE 1B-7B Instruct: Fast", "gone: Fast"]
+    dialog.reset_everything()
+    assert said(dialog, "dial") == []
+    assert dialog.scope.count() == 2  # all models, and the one that is open
+    dialog.reject()
+
+
+def test_what_needs_a_reload_is_offered_for_the_open_model_only(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    underhill.window._preferences.set(LARGE.name, "context_length", 2048)
+    dialog = underhill.window.desk.open_settings()
+    dialog.scope.setCurrentIndex(dialog.scope.findData(LARGE.name))
+    choose(dialog, "mode", "cpu")
+    assert dialog._reload.isHidden()
+    dialog.scope.setCurrentIndex(0)
+    choose(dialog, "mode", "cpu")
+    assert not dialog._reload.isHidden()
+    dialog.reject()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("dial", "exact", "Exact"), ("threads", None, "Automatic"), ("threads", 6, "6"), ("memory_gb", 2.5, "2.5"),
+        ("policy_weights", None, "Fitted"), ("remember_routing", True, "on"), ("remember_routing", False, "off"),
+        ("policy_weights", (0.5, 0.25, 0.25, 0.0),
+         "Recency 50 %, Frequency 25 %, Full precision 25 %, Distance 0 %"),
+    ],
+)  # fmt: skip
+def test_values_in_words(name: str, value: object, words: str) -> None:
+    assert in_words(api.settings.ALL[name], value) == words
