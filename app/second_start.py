@@ -43,7 +43,7 @@ def no_answer(process: int) -> QMessageBox:
     box.setInformativeText(
         say("It may be busy: wait a moment and try again.") + "\n\n" + ended + "\n\n" + say("Your chats are kept.")
     )
-    again = QPushButton(say("Try again"))
+    again = QPushButton(say("Try again"), box)
     again.setObjectName("primary")  # before it is in the box, which makes it look as what it is called then
     box.addButton(again, QMessageBox.ButtonRole.AcceptRole)
     box.addButton(say("Close"), QMessageBox.ButtonRole.RejectRole)

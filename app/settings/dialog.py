@@ -315,7 +315,10 @@ class SettingsDialog(QDialog):
         for name, editor in self.editors.items():
             own = [(m, values[name]) for m, values in self._preferences.models.items() if name in values]
             if not self._model:
-                words = [(m, f"{self._titles.get(m, m)}: {in_words(editor.setting, value)}") for m, value in own]
+                words = [
+                    (m, say("{name}: {value}", name=self._titles.get(m, m), value=in_words(editor.setting, value)))
+                    for m, value in own
+                ]
                 editor.elsewhere.show_values(say("Models with a value of their own:"), words)
             elif name not in _SAMPLING:
                 all_models = say("For all models: {value}", value=in_words(editor.setting, self._base(name)))

@@ -2110,6 +2110,11 @@
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
+            <source>{name}: {value}</source>
+            <translation>{name}：{value}</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
             <source>Models with a value of their own:</source>
             <translation>有自己的值的模型：</translation>
         </message>
@@ -2601,11 +2606,6 @@
             <location filename="../../app/transcript/details.py"></location>
             <source>{file} could not be saved: {error}. Choose another folder.</source>
             <translation>无法保存 {file}：{error}。请选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/details.py"></location>
-            <source>{name}: {value}</source>
-            <translation>{name}：{value}</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
