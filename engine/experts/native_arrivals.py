@@ -64,6 +64,8 @@ class NativeArrivals:
         self._sizes = array("q", [0] * AT_ONCE)
         self._demanded = array("i", [0, 0])
         self._shelf.read_with(loader.reads)
+        # Where ends of reads come from, where they are written to, and how many there is room for; for `came`.
+        self.ends = loader.reads.address, self._shelf.ends, AT_ONCE
         cache.plan(_planner(cache, loader))
 
     # ---- one by one ----------------------------------------------------------------------------------------------
@@ -137,51 +139,39 @@ class NativeArrivals:
     # ---- a token's experts of a layer at once --------------------------------------------------------------------
 
     def demand_all(
-        self, first: int, ids: int, needed: int, k: int, ranks: array[int], awaited: array[int]
-    ) -> tuple[int, int, int]:
+        self, first: int, ids: int, needed: int, k: int, ranks: int, awaited: int
+    ) -> tuple[int, int, int]:  # fmt: skip
         """See uh_shelf_demand: writes ranks that are there and pinned, and what the others wait for; returns how many
         were asked for or taken over, are there, and have to come. To be called under the cache's lock."""
-        at, counts = self._at, self._demanded
-        found: int = self._of.uh_shelf_demand(
-            at, first, ids, needed, k, ranks.buffer_info()[0], awaited.buffer_info()[0], counts.buffer_info()[0]
-        )
+        counts = self._demanded
+        found: int = self._of.uh_shelf_demand(self._at, first, ids, needed, k, ranks, awaited, counts.buffer_info()[0])
         self._shelf.check()
         if found < 0:
             self._raise(found)
         ready, missing = counts
         return found, ready, missing
 
-    @property
-    def ends(self) -> tuple[int, int, int]:
-        """Where ends of reads come from, where they are written to, and how many there is room for; for `came`."""
-        return self._loader.reads.address, self._shelf.ends, AT_ONCE
-
     def ended(self, start: float, end: float) -> None:
         """Somebody waited for the first of the `ends` from start to end."""
-        if end <= start:
-            return
         self._telemetry.waited += end - start
         if self.observer is not None:
             self.observer.waited(self._layer_of_first(), start, end)
 
-    def came(
-        self, first: int, ids: int, awaited: array[int], k: int, ranks: array[int], ran: int, n: int
-    ) -> tuple[int, bool]:
+    def came(self, first: int, ids: int, awaited: int, k: int, ranks: int, ran: int, n: int) -> tuple[int, bool]:
         """Put n `ends` in their places: see uh_shelf_came. Of the `ranks` the first `ran` have run, and are unpinned.
 
         Returns how many have come, pinned, their ranks written to `ranks`, and whether others have to be asked for
-        again. Raises as `take` does; nobody is pinned then.
+        again. Raises as `take` does; nobody is pinned then. ids, awaited, ranks: addresses.
         """
         if self._loader.listener is not None:
             self._loader.tell(self._requests())
-        at = ranks.buffer_info()[0]
         with self._cache.lock:
-            ready = self._shelf.place(first, ids, awaited.buffer_info()[0], k, at, ran, n, at)
+            ready = self._shelf.place(first, ids, awaited, k, ranks, ran, n, ranks)
             self._shelf.check()
         problem = self._count(n)
         if problem is not None:
-            chosen = (ctypes.c_int64 * k).from_address(ids)
-            self._cache.unpin([first + chosen[rank] for rank in ranks[:ready]])
+            chosen, come = (ctypes.c_int64 * k).from_address(ids), (ctypes.c_int32 * k).from_address(ranks)
+            self._cache.unpin([first + chosen[rank] for rank in come[:ready]])
             raise problem
         return ready, bool(self._shelf.came.lacking)
 

@@ -119,6 +119,7 @@ class Residents:
     Follows one cache. `run` may be used but under its lock, `run_some` on what is leased, which keeps addresses valid.
     needed: after MISSING, what each of the token's experts lacks; see NativeKernel.moe_resident.
     ranks: who is to run next (`serve`).
+    times: of the last `serve`, when it began, had computed, and had waited, in nanoseconds by time.perf_counter.
     """
 
     def __init__(
@@ -134,8 +135,9 @@ class Residents:
         self._telemetry = telemetry  # owns the counters
         self.needed = array("i", [0] * MOST)
         self.ranks = array("i", [0] * MOST)
-        self._serving, self._times = Serving(), (ctypes.c_int64 * 3)()
+        self._serving, self.times = Serving(), (ctypes.c_int64 * 3)()
         self._serving.needed = self.needed.buffer_info()[0]
+        self._addresses = ctypes.addressof(self._serving), self.ranks.buffer_info()[0], ctypes.addressof(self.times)
         self._asked, self._expected, self._lacks = (array("i", [0] * MOST) for _ in range(3))
         self._out = torch.empty(0)
         self._exact = True
@@ -241,26 +243,20 @@ class Residents:
             self.ranks[at] = rank
         return len(ranks)
 
-    def serve(self, experts: ResidentExperts, step: Step, n: int, ends: tuple[int, int, int] | None) -> int:
+    def take_up(self, step: Step) -> None:
+        """What is computed by `serve` from now on."""
+        serving = self._serving
+        serving.x, serving.ids, serving.weights, serving.y = step.addresses
+        serving.k, serving.out = step.k, self._given(step)
+
+    def serve(self, experts: ResidentExperts, n: int, ends: tuple[int, int, int] | None) -> int:
         """Compute the first n `ranks`, all of them leased, then wait for reads to end: see uh_serve; returns how many.
 
         ends: of the readers, of the memory for ends, and for how many; None: all has come, `combine` is done, too.
         """
-        x, ids, weights, y = step.addresses
-        serving = self._serving
-        serving.ids, serving.weights, serving.x, serving.y, serving.k = ids, weights, x, y, step.k
-        serving.out = self._given(step)
+        serving, ranks, times = self._addresses
         reads, to, most = ends or (None, 0, 0)
-        return self._kernel.serve(
-            experts.address, ctypes.addressof(serving), self.ranks.buffer_info()[0], n, reads, to, most,
-            ctypes.addressof(self._times),
-        )  # fmt: skip
-
-    @property
-    def times(self) -> tuple[float, float, float]:
-        """Of the last `serve`: when it began, had computed, and had waited, by time.perf_counter."""
-        begun, computed, waited = self._times
-        return begun * 1e-9, computed * 1e-9, waited * 1e-9
+        return self._kernel.serve(experts.address, serving, ranks, n, reads, to, most, times)
 
     def _given(self, step: Step) -> int:
         """Where what the experts of a step give is written to."""

@@ -33,11 +33,13 @@ class NativeSingle(Single):
         super().__init__(residents, counts, arrivals, telemetry, repairs)
         self._cache, self._reads = cache, arrivals
         self._awaited = array("i", [0] * MOST)  # planes that a rank waits for; 0: none
+        self._addresses = tuple(own.buffer_info()[0] for own in (residents.needed, residents.ranks, self._awaited))
 
     def _served(self, experts: ResidentExperts, step: Step, chosen: Sequence[int], ahead: Prefetch | None) -> bool:
         """See Single."""
         cache, reads, residents = self._cache, self._reads, self._residents
         first, k, ids = cache.first(experts.layer), step.k, step.addresses[1]
+        needed, ranks, awaited = self._addresses
         ready = missing = 0  # ready: the first of residents.ranks, pinned
         try:
             with cache.lock:
@@ -47,22 +49,21 @@ class NativeSingle(Single):
                     return True
                 if ran == UNDECIDED:
                     return False
-                asked, ready, missing = reads.demand_all(
-                    first, ids, residents.needed.buffer_info()[0], k, residents.ranks, self._awaited
-                )
+                asked, ready, missing = reads.demand_all(first, ids, needed, k, ranks, awaited)
             self._counts.hits += ready
             self._telemetry.misses += missing
             self._note_coarse(experts, chosen)
             if ahead is not None:
                 ahead.routed(experts.layer, chosen, step.given)
             lacking = asked < missing
+            residents.take_up(step)
             while missing and not lacking:
-                ended = residents.serve(experts, step, ready, reads.ends)
+                ended = residents.serve(experts, ready, reads.ends)
                 self._tell(experts, ready)
                 if not ended:
                     raise held()
                 ran, ready = ready, 0
-                ready, lacking = reads.came(first, ids, self._awaited, k, residents.ranks, ran, ended)
+                ready, lacking = reads.came(first, ids, awaited, k, ranks, ran, ended)
                 missing -= ready
             if missing:
                 self._run(experts, step, residents.ranks[:ready].tolist())
@@ -72,7 +73,7 @@ class NativeSingle(Single):
                 self._rest(experts, step, chosen)
                 residents.combine(step)
             else:
-                residents.serve(experts, step, ready, None)
+                residents.serve(experts, ready, None)
                 self._tell(experts, ready)
             return True
         finally:
@@ -89,8 +90,9 @@ class NativeSingle(Single):
         """What the last `serve` did, and how long it waited."""
         begun, computed, waited = self._residents.times
         if self.observer is not None and ran:
-            self.observer.computed(experts.layer, ran, begun, computed)
-        self._reads.ended(computed, waited)
+            self.observer.computed(experts.layer, ran, begun * 1e-9, computed * 1e-9)
+        if waited > computed:
+            self._reads.ended(computed * 1e-9, waited * 1e-9)
 
     def _note_coarse(self, experts: ResidentExperts, chosen: Sequence[int]) -> None:
         full = experts.native.high
