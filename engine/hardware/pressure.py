@@ -16,6 +16,7 @@ GROUP_LOW, GROUP_HIGH = 16_000_000, 32_000_000
 STALLED = 10.0  # percent of the last ten seconds in which somebody waited for memory (Linux, PSI)
 CALM = 20.0  # seconds without shortage before the cache grows again
 STEPS, PAUSE = 8, 2.0  # it grows back by a part of what was planned, and so many seconds later by another
+LEAST_STEPS = 64  # smaller parts than such are not worth growing by
 PERIOD = 1.0  # seconds between two looks
 
 
@@ -58,7 +59,8 @@ def decide(
     ceiling: on the resident memory of this process, which a plan may have misjudged.
 
     Too little free: down at once, by all that is missing. Grows again only where a step of it would leave memory well
-    above the marks, and that for CALM seconds, step by step: what lies between changes nothing.
+    above the marks, and that for CALM seconds, step by step: what lies between changes nothing. Where there is room for
+    less than a step, by half of that room.
     """
     missing = _missing(seen, ceiling)
     if missing > 0:
@@ -70,8 +72,11 @@ def decide(
         return before
     if before.limit >= planned:
         return Pressure()
-    step = planned // STEPS
-    if spare(seen, ceiling) < step:
+    lacking, room = planned - before.limit, spare(seen, ceiling)
+    step = min(planned // STEPS, lacking)
+    if room < step:
+        step = room // 2
+    if step < min(planned // LEAST_STEPS, lacking):
         return replace(before, since=now)
     if now - before.since < CALM:
         return before

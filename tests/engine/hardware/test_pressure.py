@@ -69,6 +69,21 @@ def test_it_grows_back_slowly_once_there_has_been_enough_for_a_while() -> None:
     assert all(0 < step <= PLANNED // 8 for step in grown)
 
 
+@pytest.mark.parametrize(
+    ("beside", "back"),
+    [(0, GB // 2), (GB // 4, GB // 8 + GROUP_HIGH), (GB // 2, 0)],  # all of it; half of what there is room for; nothing
+)
+def test_what_is_less_than_a_step_comes_back_too(beside: int, back: int) -> None:
+    """A process that was above its ceiling for a moment, and then takes this `beside` what was planned for it."""
+    ceiling, held = 10 * GB, PLANNED - GB // 2
+    state = Pressure(held, 0.0)
+    for second in range(400):
+        reading = Reading(64 * GB, 40 * GB, own=held + 2 * GB - 3 * GROUP_HIGH + beside)
+        state = decide(state, reading, held, PLANNED, SMALLEST, float(second), ceiling)
+        held = PLANNED if state.limit is None else min(PLANNED, state.limit)
+    assert held == PLANNED - GB // 2 + back
+
+
 def test_it_never_goes_to_and_fro_where_another_program_stays() -> None:
     """What was given back makes memory free: growing into it again would only make it short again."""
     held = simulate([0] * 600)
