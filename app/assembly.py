@@ -86,6 +86,7 @@ class Underhill:
     def close(self) -> None:
         """Stop the engine, write what is unwritten, end the threads."""
         self.attention.end()
+        self.conversation.closing = True
         self.link.close()
         self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
         self.keeper.close()

@@ -52,6 +52,7 @@ class Conversation(QObject):
         self.messages: list[StoredMessage] = []
         self.model = ""  # title of the model that answers
         self.opening = False  # it is not open yet, and answers wait for it
+        self.closing = False  # the window goes, and the engine with it
         self.thinking = True  # where the model's template can switch it
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
@@ -372,7 +373,10 @@ class Conversation(QObject):
             finish = stats.finish if stats is not None else "cancelled"
             if not answer.message.model:  # it was asked for while the model was being opened
                 answer.message = dataclasses.replace(answer.message, model=self.model)
-            self._end(answer, answer.finished(finish, stats))
+            if self.closing and isinstance(event, api.Cancelled) and not answer.stopped:
+                self._cut_off(answer, stats)
+            else:
+                self._end(answer, answer.finished(finish, stats))
         elif isinstance(event, api.Failed):
             if answer.tokens or answer.goes_on:
                 self._end(answer, answer.finished("failed", None))
@@ -380,6 +384,11 @@ class Conversation(QObject):
                 self._drop(answer)
                 self._keeper.do(lambda store: store.remove(answer.message.id))
             self.failed.emit(event)
+
+    def _cut_off(self, answer: Answer, stats: api.Stats | None) -> None:
+        """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""
+        message = dataclasses.replace(answer.finished("", stats), state="cut")
+        self._keeper.do(lambda store: store.update(message), failed=self.problem.emit)
 
     def _end(self, answer: Answer, message: StoredMessage) -> None:
         del self._answers[message.id]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
+from itertools import count
 
 from app.chats import drafts, rows
 from app.chats.records import Chat, Place, Queued, StoredMessage, new_id
@@ -41,14 +43,21 @@ def branch(store: ChatStore, chat_id: int, message_id: int) -> Chat | None:
     old = store.chat(chat_id)
     if old is None:
         return None
-    chat = dataclasses.replace(old, id=new_id(), updated_at=time.time(), draft="", leaf_id=None, pinned=False,
-                               place=None, queue=())  # fmt: skip
+    title = _free_title(old.title, {chat.title for chat in store.chats()})
+    chat = dataclasses.replace(old, id=new_id(), title=title, updated_at=time.time(), draft="", leaf_id=None,
+                               pinned=False, place=None, queue=())  # fmt: skip
     copies: list[StoredMessage] = []
     for message in store.path(chat_id, message_id):
         parent = copies[-1].id if copies else None
         copies.append(dataclasses.replace(message, id=new_id(), chat_id=chat.id, parent_id=parent))
     write(store, chat, tuple(copies))
     return chat
+
+
+def _free_title(title: str, taken: set[str]) -> str:
+    """The first of 'Title (2)', 'Title (3)' and so on that no chat has, so that both can be told apart."""
+    root = re.sub(r" \(\d+\)$", "", title)
+    return next(name for n in count(2) if (name := f"{root} ({n})") not in taken) if title else ""
 
 
 def write(store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...]) -> None:

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.chats.store import ChatStore
+from app.transcript import notes
 from engine import api
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of
@@ -91,9 +92,15 @@ def test_closing_the_window_while_it_streams_keeps_the_answer(qtbot: QtBot, laun
     underhill.conversation.send("go on")
     qtbot.waitUntil(lambda: len(contents(underhill)[-1]) > 60)
     shown = contents(underhill)[-1]
+    underhill.conversation.send("and then")
     (role, content, state) = on_disk(underhill, tmp_path)[0][1]
-    assert (role, state) == ("assistant", "whole")
+    assert (role, state) == ("assistant", "cut")
     assert content.startswith(shown)
+    again = launch()
+    qtbot.waitUntil(lambda: again.window.composer.text() == "and then")  # what waited
+    kept = again.conversation.messages[-1]
+    assert notes.after(kept) == ["This answer was cut off when Underhill closed."]
+    assert kept.unfinished
 
 
 def test_an_answer_streams_to_disk(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
@@ -221,7 +228,6 @@ def test_a_damaged_database_is_told(qtbot: QtBot, launch: Launch, tmp_path: Path
 
 
 def test_left_out_turns_and_a_full_context_are_shown(qtbot: QtBot, launch: Launch) -> None:
-    from app.transcript import notes
 
     underhill = launch(dropped=3, finish="context")
     ask(qtbot, underhill, "long story")

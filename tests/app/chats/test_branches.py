@@ -20,6 +20,10 @@ def test_a_branch_is_a_copy_up_to_a_message(store: ChatStore) -> None:
     assert [m.content for m in store.path(chat)] == ["Q1", "another"]  # the old one is as it was
     again = branches.branch(store, chat, other.id)
     assert again is not None
+    assert (made.title, again.title) == ("one (2)", "one (3)")
+    further = branches.branch(store, again.id, store.path(again.id)[-1].id)
+    assert further is not None
+    assert further.title == "one (4)"
     assert store.path(again.id)[1].attachments == (Attachment("a.txt", "text"),)
     assert second
 
