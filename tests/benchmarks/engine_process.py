@@ -54,22 +54,35 @@ class Switch:
 
 
 class Switched(child.Mouth):
-    """Says all or little, and notes when tokens come."""
+    """Says all or little, and notes when tokens come.
+
+    Whoever listens again hears text when it would be due had he listened all along, not at once.
+    """
 
     switch: Switch
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._times: list[tuple[float, int]] = []
+        self._unheard = False
+        self._due = 0.0  # when the next piece of text would leave
         super().__init__(stream)
 
     def say(self, event: api.Event) -> None:
         """As a Mouth; while it is switched off, of what ends a command."""
+        now = time.perf_counter()
         if isinstance(event, api.TextDelta):
-            self._times.append((time.perf_counter(), len(event.token_ids)))
+            self._times.append((now, len(event.token_ids)))
         if isinstance(event, api.Done) and isinstance(event.result, api.Stats):
             self.switch.keep(self._times)
             self._times = []
-        if self.switch.on or isinstance(event, api.TERMINAL):
+        if isinstance(event, api.TERMINAL):
+            super().say(event)
+        elif not self.switch.on:
+            self._unheard = True
+            if now >= self._due:
+                self._due = now + child.EARLY * self.pause
+        elif not (self._unheard and isinstance(event, api.TextDelta) and now < self._due):
+            self._unheard = self._unheard and not isinstance(event, api.TextDelta)
             super().say(event)
 
 

@@ -5,7 +5,8 @@
 The built-in model with a third of its experts in memory, the same question and seed each time, on the Exact dial, so
 that every answer has the same words: it is asked hot, with the first seed that makes it go on to the end, where it
 else ends after some hundred tokens. One engine, in its own process as always; while it answers, what it says is
-switched on and off every TURN seconds. Off, nothing leaves it, as if a command line had it, and the window sleeps.
+switched on and off every TURN seconds. Off, nothing leaves it, as if a command line had it, and the window sleeps; on
+again, text comes when it would be due had it come all along.
 When it has been switched off, the window first does what it has left to do; that time counts for neither. Two answers
 make a pair, the second of which begins with the other turn, so that both turns have the same tokens. The window paints
 offscreen unless QT_QPA_PLATFORM says otherwise. As often as it has come to paint in the answers before (app/pace.py),
@@ -55,7 +56,7 @@ from tests.benchmarks.engine_process import COMPUTING, PROGRAM, Switch
 
 PAIRS = 12
 WARM = 3  # answers before them, in which the cache fills and the window finds its pace
-TURN, LEFT = 0.4, 0.03  # seconds of a turn; in which the window has nothing left to do
+TURN, LEFT = 0.7, 0.03  # seconds of a turn; in which the window has nothing left to do
 BAR = 0.02  # of the speed, and of the cores
 TOKENS = 900
 QUESTION = "Tell me a story about a brave dog."
