@@ -93,13 +93,17 @@ class Banner(QFrame):
         self._grid.addWidget(close, 0, 3, Qt.AlignmentFlag.AlignTop)
         self._grid.addWidget(self._details, 2, 0, 1, 4)
         self._put_deeds(False)
-        sizes.follow(self, Banner._fit)
+        sizes.follow(self, Banner._grown)
         self._tint()
         theme.changed.connect(self._tint)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def _grown(self) -> None:
+        if self.isVisible():  # before that it has no width to fit
+            self._fit()
 
     def _fit(self) -> None:
         text = _TEXT * self.fontMetrics().averageCharWidth()
