@@ -66,7 +66,7 @@ class Checkout:
 
 @pytest.fixture
 def checkout(tmp_path: Path, root: Path) -> Checkout:
-    """Python 3.11 with pip, a C compiler, a user without root, no display, no GPU."""
+    """Python 3.11 with pip, a C compiler, a user without root, no display, no GPU, and a disk with room."""
     made = Checkout(tmp_path / "a checkout", tmp_path / "bin", tmp_path / "fakes")
     for folder in (made.root, made.bin, made.fakes, made.root / "engine" / "kernels" / "native"):
         folder.mkdir(parents=True)
@@ -83,6 +83,7 @@ def checkout(tmp_path: Path, root: Path) -> Checkout:
     made.fake("cc", fakes.NOTHING)
     made.fake("id", fakes.user(1000))
     made.fake("ldd", fakes.LDD)
+    made.fake("df", fakes.disk(100_000))
     (made.fakes / "uv").write_text(fakes.UV.replace("@FAKES@", str(made.fakes)))
     (made.fakes / "uv").chmod(0o755)
     return made

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 # Commands of any Linux system that the scripts may use. Whatever is not here they must do without.
 BASICS = (
-    "awk bash cat chmod cp cut date df dirname env flock grep head ln ls mkdir mv rm sed sha256sum sleep sort tail "
+    "awk bash cat chmod cp cut date dirname env flock grep head ln ls mkdir mv rm sed sha256sum sleep sort tail "
     "timeout touch tr wc"
 ).split()
 
@@ -70,9 +70,13 @@ LDD = """#!/bin/bash
 cat "@FAKES@/missing-libraries" 2>/dev/null
 """
 
-DF = """#!/bin/bash
-printf 'Filesystem 1048576-blocks Used Available Capacity Mounted\\n/dev/x 1000 900 100 90%% /\\n'
+
+def disk(free: int) -> str:
+    """A df that has so many MB to spare."""
+    return f"""#!/bin/bash
+printf 'Filesystem 1048576-blocks Used Available Capacity Mounted\\n/dev/x 200000 900 {free} 90%% /\\n'
 """
+
 
 NVIDIA_SMI = """#!/bin/bash
 echo "GPU 0: a graphics card"

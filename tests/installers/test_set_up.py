@@ -161,7 +161,7 @@ def test_of_two_at_once_one_waits_and_finds_it_done(checkout: Checkout) -> None:
 
 
 def test_a_disk_too_full_is_told_before_anything_is_fetched(checkout: Checkout) -> None:
-    checkout.fake("df", fakes.DF)
+    checkout.fake("df", fakes.disk(100))
     done = checkout.run("run.sh", "cli")
     assert done.returncode == 1
     assert "the disk is too full: the set-up needs 3000 MB" in done.stderr
