@@ -160,7 +160,7 @@ static void failures(void) {
     uh_reads *reads = uh_reads_open(2, from_memory);
     hold();
     allow(1000);
-    ask(reads, UH_DEMAND, REFUSED_PAGE - 3, room, 0);
+    ask(reads, UH_DEMAND, CUT_PAGE - EXPERT, room, 0); /* the page that is refused is its last */
     uh_read_end last = taken(reads);
     check(last.status == UH_READ_REFUSED && last.error == REFUSAL, "status %d, error %d", last.status, last.error);
     ask(reads, UH_DEMAND, CUT_PAGE, room, 0);
