@@ -32,7 +32,7 @@ class Chart(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.setAccessibleName(name)
-        sizes.follow(self, lambda chart: chart.setFixedHeight(round(lines * chart.fontMetrics().lineSpacing())))
+        sizes.lines(self, lines)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
 

@@ -31,7 +31,7 @@ class ScorePicture(QWidget):
         self._cuts = [1.0, 1.0]
         self._held: int | None = None
         self.setMouseTracking(True)
-        sizes.follow(self, lambda picture: picture.setFixedHeight(6 * picture.fontMetrics().lineSpacing()))
+        sizes.lines(self, 6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(say("Distribution of unimportance scores, with T1 and T2"))
         theme.changed.connect(self.update)

@@ -114,7 +114,7 @@ class Folders(QWidget):
         self.list = QListWidget(self)
         self.list.setObjectName("rows")
         self.list.setAccessibleName(say("Model folders"))
-        sizes.follow(self.list, lambda rows: rows.setFixedHeight(5 * rows.fontMetrics().lineSpacing()))
+        sizes.lines(self.list, 5)
         self.list.currentItemChanged.connect(self._chosen)
         label.setBuddy(self.list)
         self._note = QLabel(self)

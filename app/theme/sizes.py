@@ -28,6 +28,11 @@ def letter(widget: QWidget, scale: float, weight: QFont.Weight = QFont.Weight.No
     follow(widget, lambda written: written.setFont(fonts.text(scale, weight)))
 
 
+def lines(widget: QWidget, count: float) -> None:
+    """Give it the height of so many lines of its text."""
+    follow(widget, lambda written: written.setFixedHeight(round(count * written.fontMetrics().lineSpacing())))
+
+
 def square(widget: QWidget, side: int) -> None:
     """Give it this side, in pixels beside text of the base size."""
     follow(widget, lambda button: button.setFixedSize(fonts.pixels(side), fonts.pixels(side)))

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import weakref
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 
-from engine.kernels.build import SOURCES, library_name
-from engine.kernels.native import load_library
+from engine.kernels.native import keeping_the_lock
 from engine.kernels.shelf import Shelf
 
 COUNTS = ("started", "used", "joined", "cancelled", "useful", "early", "wasted")  # of uh_ahead_counts
@@ -20,8 +18,7 @@ MOST = 64  # experts that are expected in one look
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
     """Called without letting go of Python's lock, which so guards the shelf, too. Raises NativeMissing."""
-    load_library()
-    library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
+    library = keeping_the_lock()
     pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
     library.uh_ahead_open.argtypes, library.uh_ahead_open.restype = (pointer, pointer, i32, i32, i32, i32), pointer
     library.uh_ahead_close.argtypes, library.uh_ahead_close.restype = (pointer,), None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from array import array
 from collections.abc import Sequence
 from functools import lru_cache
@@ -11,8 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.kernels.build import SOURCES, library_name
-from engine.kernels.native import NativeMissing, load_library
+from engine.kernels.native import NativeMissing, keeping_the_lock
 from engine.kernels.order import FIRST_OUT
 
 Array = NDArray[np.float64]
@@ -86,8 +84,7 @@ class Numbers:
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
     """Called without letting go of Python's lock: to have it back may take longer than a call. Raises NativeMissing."""
-    load_library()
-    library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
+    library = keeping_the_lock()
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, pointer, i32, i32)
     library.uh_hobbit_note.restype = None

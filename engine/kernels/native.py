@@ -167,10 +167,18 @@ def load_library(path: Path | None = None) -> ctypes.CDLL:
     return library
 
 
+def keeping_the_lock(path: Path | None = None) -> ctypes.PyDLL:
+    """The library once more, without signatures, called without letting go of Python's lock: to have it back may take
+    longer than a call. Raises NativeMissing. path: see load_library.
+    """
+    load_library(path)
+    return ctypes.PyDLL(str(path or SOURCES / library_name(os.name == "nt")))
+
+
 @lru_cache(maxsize=4)
-def _keeping_the_lock(path: Path) -> ctypes.PyDLL:
-    """uh_linear, uh_lacking and uh_foresee of the library, called without letting go of Python's lock."""
-    library = ctypes.PyDLL(str(path))
+def _quick(path: Path) -> ctypes.PyDLL:
+    """uh_linear, uh_lacking and uh_foresee, which end at once."""
+    library = keeping_the_lock(path)
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_linear.argtypes = (pointer, ctypes.POINTER(View), pointer, i32, pointer)
     library.uh_lacking.argtypes = (pointer, pointer, i32, pointer, pointer)
@@ -213,7 +221,7 @@ class NativeKernel:
         if self._opened is None:
             raise UnderhillError(Kind.OUT_OF_MEMORY, "The compute threads could not be started.", "Use fewer threads.")
         self._lock = threading.Lock()
-        self._quick = _keeping_the_lock(path or SOURCES / library_name(os.name == "nt"))
+        self._quick = _quick(path or SOURCES / library_name(os.name == "nt"))
 
     @property
     def _context(self) -> int:

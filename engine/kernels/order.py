@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from array import array
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.kernels.build import SOURCES, library_name
-from engine.kernels.native import NativeMissing, load_library
+from engine.kernels.native import NativeMissing, keeping_the_lock
 
 Array = NDArray[np.float64]
 FIRST_OUT = 24  # who leave next are found in one go for so many: more than the reads that a layer begins
@@ -41,8 +39,7 @@ class Least:
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
     """Called without letting go of Python's lock: to have it back may take longer than a call. Raises NativeMissing."""
-    load_library()
-    library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
+    library = keeping_the_lock()
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
     library.uh_first_out.argtypes = (pointer, i32, i32, pointer)
     return library

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.build import SOURCES, library_name
-from engine.kernels.native import load_library
+from engine.kernels.native import keeping_the_lock
 
 PART = Struct("=QqQ")  # uh_read_part: address, bytes, checksum
 RUN = Struct("=qqq")  # uh_read_run: descriptor or HANDLE, offset, whether it goes past the system's cache
@@ -82,8 +82,7 @@ Instead: Callable[..., Any] = ctypes.CFUNCTYPE(
 @lru_cache(maxsize=4)
 def _functions(path: Path) -> tuple[ctypes.PyDLL, ctypes.CDLL]:
     """What ends at once, called without letting go of Python's lock, and what may take long. Raises NativeMissing."""
-    load_library(path)
-    quick, patient = ctypes.PyDLL(str(path)), ctypes.CDLL(str(path))
+    quick, patient = keeping_the_lock(path), ctypes.CDLL(str(path))
     pointer, i32, i64 = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64
     quick.uh_reads_open.argtypes, quick.uh_reads_open.restype = (ctypes.c_int, pointer), pointer
     quick.uh_reads_submit.argtypes = (pointer, i32, pointer, i32, pointer, i32, pointer, i32)

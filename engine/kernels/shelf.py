@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import weakref
 from array import array
 from collections.abc import Callable, Sequence
@@ -14,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.kernels.build import SOURCES, library_name
-from engine.kernels.native import load_library
+from engine.kernels.native import keeping_the_lock
 from engine.kernels.reads import CHUNK, RUN, Reads
 from engine.store.layout import ExpertSpec
 
@@ -117,8 +115,7 @@ def _record(spec: ExpertSpec) -> _Record:
 @lru_cache(maxsize=1)
 def _native() -> ctypes.PyDLL:
     """Called without letting go of Python's lock, which so guards the table, too. Raises NativeMissing."""
-    load_library()
-    library = ctypes.PyDLL(str(SOURCES / library_name(os.name == "nt")))
+    library = keeping_the_lock()
     pointer, i32, i64, plain = ctypes.c_void_p, ctypes.c_int32, ctypes.c_int64, ctypes.c_int
     library.uh_shelf_open.argtypes = (i32, i64, _Allocate, _Release, _Victim, _Told, _Told)
     library.uh_shelf_open.restype = pointer

@@ -37,6 +37,7 @@ from app.inbox import Inbox
 from app.paths import Paths
 from app.theme import fonts
 from app.theme.theme import Theme
+from app.transcript.view import TranscriptView
 from app.widgets import sidebar
 from app.window import MainWindow
 from tests.app.fake_engine import FakeEngine, scripted
@@ -155,6 +156,17 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
     made = Theme(qapp, "light")
     yield made
     made.deleteLater()
+
+
+@pytest.fixture
+def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
+    """The page alone, without a window around it."""
+    made = TranscriptView(theme)
+    qtbot.addWidget(made)
+    made.resize(900, 700)
+    made.show()
+    yield made
+    made.end()
 
 
 @pytest.fixture

@@ -33,16 +33,6 @@ def normal_size(qapp: QApplication) -> Iterator[None]:
     qapp.setFont(fonts.text())
 
 
-@pytest.fixture
-def view(qtbot: QtBot, theme: Theme) -> Iterator[TranscriptView]:
-    made = TranscriptView(theme)
-    qtbot.addWidget(made)
-    made.resize(900, 700)
-    made.show()
-    yield made
-    made.end()
-
-
 def measured(root: QWidget) -> list[str]:
     """Every widget below it: where it is in the tree, its font, and all that is made to the size of text."""
     found = []
