@@ -4,7 +4,8 @@
 
 Every row is the row above and one thing more, switched by the engine's own settings. Rows run one after the other,
 each in a control group with the limit, in turns with the first row, which stays open: `ratio` is against that one, and
-`peer` is its speed in those turns. `first`: tokens per second of the first tokens, when nothing is in memory yet.
+`peer` is its speed in those turns. `first`: tokens per second of the first tokens, when nothing is in memory yet; in the
+row of the warm start, what a session before it left behind has been read by then, in `read_before` seconds.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ STEPS = (
     Step("reading ahead", {"prefetch": "off"}, {}),
     Step("policy", {"policy": "lru"}, {}),
     Step("mixed precision", {"dial": "exact"}, {"dial": "balanced"}),
+    Step("warm start", {"remember_routing": False}, {}),
 )
 
 
@@ -88,7 +90,11 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         cold = base.turn(warm)
         for name, values in others:
             say(name)
+            if warm_start := values.get("remember_routing", True):
+                with opened(args, model, "row", values) as (before, _):
+                    before.turn(rest[: len(warm)])
             with opened(args, model, "row", values) as (ours, group):
+                read_before = ours.warm() if warm_start else None
                 first = ours.turn(warm)
                 base.clear()
                 mine, theirs = [], []
@@ -97,7 +103,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
                     roofs.measure()
                     theirs.append(base.turn(segment))
                     mine.append(ours.turn(segment))
-                table.append(_row(name, values, first, mine, theirs, roofs, group))
+                table.append({"read_before": read_before, **_row(name, values, first, mine, theirs, roofs, group)})
     base_row = {"name": base_name, "settings": base_values, "first": _speed(cold, FIRST), "ours": table[0]["peer"]}
     return {
         "ours": table[-1]["ours"],

@@ -74,6 +74,11 @@ class OursAlone:
             low, high = self._child.ask(do="calibrate", tokens=list(tokens), dial=dial)
         return low, high
 
+    def warm(self) -> float:
+        """Have what earlier sessions left behind read, as is done before anybody asks; seconds."""
+        with self._child.awake():
+            return float(self._child.ask(do="warm"))
+
     def update(self, changes: Mapping[str, Any]) -> None:
         """Change live settings."""
         with self._child.awake():
