@@ -2,10 +2,12 @@
 
     python -m tests.benchmarks.ablation --shape olmoe|qwen3|mixtral --limit 0.5|0.25 --stream uniform|zipf|text [--json]
 
-Every row is the row above and one thing more, switched by the engine's own settings. Rows run one after the other,
-each in a control group with the limit, in turns with the first row, which stays open: `ratio` is against that one, and
-`peer` is its speed in those turns. `first`: tokens per second of the first tokens, when nothing is in memory yet; in the
-row of the warm start, what a session before it left behind has been read by then, in `read_before` seconds.
+Every row is the row above and one thing more, switched by the engine's own settings; only that the first row waits for
+all that it lacks before it computes is the benchmark's doing. Rows run one after the other, each in a control group
+with the limit, in turns with the first row, which stays open: `ratio` is against that one, and `peer` is its speed in
+those turns. T1 and T2 are found for the model before all rows. `first`: tokens per second of the first tokens, when
+nothing is in memory yet; in the row of the warm start, what a session before it left behind has been read by then, in
+`read_before` seconds.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ class Step:
     with_: dict[str, Any]
 
 
+OVERLAP = "overlap"  # no setting: see OursAlone
 STEPS = (
+    Step("what is there is computed meanwhile", {OVERLAP: False}, {}),
     Step("several reads at once", {"readers": 1}, {}),
     Step("reading ahead", {"prefetch": "off"}, {}),
     Step("policy", {"policy": "lru"}, {}),
@@ -57,9 +61,13 @@ def rows() -> list[tuple[str, dict[str, Any]]]:
         for n, step in enumerate(STEPS):
             values |= step.with_ if n < count else step.without
         name = "one read after another, on demand" if count == 0 else f"+ {STEPS[count - 1].name}"
-        settings.validated(values, settings.ENGINE)  # before anything is written or opened
+        settings.validated(_settings(values), settings.ENGINE)  # before anything is written or opened
         found.append((name, values))
     return found
+
+
+def _settings(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name != OVERLAP}
 
 
 @contextmanager
@@ -70,9 +78,16 @@ def opened(
     limit = limit_of(args, model)
     with limited(name, limit) as group:
         drop_caches()
-        with OursAlone(model.store, model.shape, {**chosen(args, limit), **values}, group) as ours:
-            calibrated(args, ours, model.shape, values["dial"])
+        set_here, overlap = {**chosen(args, limit), **_settings(values)}, values.get(OVERLAP, True)
+        with OursAlone(model.store, model.shape, set_here, group, overlap=overlap) as ours:
             yield ours, group
+
+
+def thresholds(args: argparse.Namespace, model: Model, dial: str) -> dict[str, float]:
+    """T1 and T2 of the dial for this model, as settings; none where they are given by hand."""
+    with opened(args, model, "thresholds", {"dial": dial, "remember_routing": False}) as (ours, _):
+        cut = calibrated(args, ours, model.shape, dial)
+    return {} if cut is None else {"t1": cut[0], "t2": cut[1]}
 
 
 def measure(args: argparse.Namespace) -> dict[str, Any]:
@@ -82,6 +97,8 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     warm, rest = tokens[: args.warm], tokens[args.warm :]
     segments = [rest[at : at + args.segment] for at in range(0, len(rest), args.segment)]
     (base_name, base_values), *others = rows()
+    dials = {values["dial"] for _, values in others}
+    cuts = {dial: {} if dial == "exact" else thresholds(args, model, dial) for dial in dials}
     quiet, table = Quiet(args.patience), []
     with orderly(), ExitStack() as stack:
         roofs = Roofs(model.store, args.tier, args.threads)
@@ -90,6 +107,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         cold = base.turn(warm)
         for name, values in others:
             say(name)
+            values |= cuts[values["dial"]]
             if warm_start := values.get("remember_routing", True):
                 with opened(args, model, "row", values) as (before, _):
                     before.turn(rest[: len(warm)])

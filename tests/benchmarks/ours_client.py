@@ -50,16 +50,24 @@ class Turn:
 
 
 class OursAlone:
-    """One model. chosen: engine settings. shape: None where bytes used are not asked for."""
+    """One model. chosen: engine settings. shape: None where bytes used are not asked for. overlap: whether a layer's
+    experts that are there are computed while the others are read."""
 
     def __init__(
-        self, model: Path | str, shape: Shape | None, chosen: Mapping[str, Any], group: Group | None = None
+        self,
+        model: Path | str,
+        shape: Shape | None,
+        chosen: Mapping[str, Any],
+        group: Group | None = None,
+        *,
+        overlap: bool = True,
     ) -> None:
         arguments = {
             "model": str(model),
             "chosen": dict(chosen),
             "dense_weights": 0 if shape is None else shape.dense_weights(),
             "routers": 0 if shape is None else shape.layers * shape.experts * shape.hidden,
+            "overlap": overlap,
         }
         command = [sys.executable, "-m", SERVER, json.dumps(arguments)]
         if group is not None:

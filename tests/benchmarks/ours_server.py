@@ -14,6 +14,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from engine import settings
+from engine.experts.native_arrivals import NativeArrivals
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.generation import thoughts
 from engine.generation.sampling import Sampler, Sampling
@@ -26,12 +27,18 @@ from engine.session import Session
 from tests.benchmarks.ours import BITS
 from tests.benchmarks.streams import read_bytes
 
+POLL = 5e-5  # seconds
+
 
 class Model:
     """One session and one sequence. dense_bytes: of all that a token reads beside its experts."""
 
-    def __init__(self, model: str, chosen: dict[str, Any], dense_weights: int, routers: int) -> None:
+    def __init__(
+        self, model: str, chosen: dict[str, Any], dense_weights: int, routers: int, overlap: bool = True
+    ) -> None:
         self._session = Session.open(model, settings.validated(chosen, settings.ENGINE))
+        if not overlap:
+            _wait_for_all(self._session)
         store, plan = self._session.store, self._session.plan
         self._machine = self._session.machine.reading(plan.direct)
         spec = store.spec(store.layers[0])
@@ -162,6 +169,21 @@ class Model:
     def close(self) -> None:
         """Release everything."""
         self._session.close()
+
+
+def _wait_for_all(session: Session) -> None:
+    """From now on a token's experts are computed only once all that a layer lacks has been read."""
+    arrivals, loader = session.runtime.arrivals, session.runtime._loader
+    assert isinstance(arrivals, NativeArrivals)
+    demand_all = arrivals.demand_all
+
+    def demanded(*arguments: int) -> tuple[int, int, int]:
+        found = demand_all(*arguments)
+        while not loader.idle:
+            time.sleep(POLL)
+        return found
+
+    arrivals.demand_all = demanded  # type: ignore[method-assign]
 
 
 def main() -> None:
