@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 import time
 from itertools import count
 
 from app.chats import drafts, rows
 from app.chats.records import Chat, Place, Queued, StoredMessage, new_id
 from app.chats.store import ChatStore
+from app.chats.titles import numbered
 
 Opened = tuple[Chat, list[StoredMessage]]
 
@@ -56,7 +56,7 @@ def branch(store: ChatStore, chat_id: int, message_id: int) -> Chat | None:
 
 def _free_title(title: str, taken: set[str]) -> str:
     """The first of 'Title (2)', 'Title (3)' and so on that no chat has, so that both can be told apart."""
-    root = re.sub(r" \(\d+\)$", "", title)
+    root, _ = numbered(title)
     return next(name for n in count(2) if (name := f"{root} ({n})") not in taken) if title else ""
 
 

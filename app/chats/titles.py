@@ -7,6 +7,7 @@ import re
 from app.language.words import say
 
 _LONGEST = 48
+_NUMBER = re.compile(r" \(\d+\)$")  # of a chat that began as a copy of another
 _BLOCK = re.compile(r"^\s*(?:(?:#{1,6}(?=\s|$)|>|[-+*](?=\s))\s*)+")  # heading, quotation, list
 _INLINE = re.compile(r"`+|~{3,}|(?<!\w)[*_~]+(?=\S)|(?<=\S)[*_~]+(?!\w)")  # code, and what stands around stressed words
 
@@ -19,6 +20,12 @@ def title_from(text: str) -> str:
         if plain:
             return _cut(plain)
     return say("New chat")
+
+
+def numbered(title: str) -> tuple[str, str]:
+    """A title without its number, and the number: 'Sourdough', ' (2)'. ('Sourdough', '') where it has none."""
+    found = _NUMBER.search(title)
+    return (title[: found.start()], found.group()) if found else (title, "")
 
 
 def _cut(text: str) -> str:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.language.words import plural, say, sentences
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
 from app.library.shelf import Shelf
+from app.widgets.search_field import SearchField
 from engine import api
 
 _TYPING = 450  # milliseconds of rest after which the words are looked for
@@ -30,10 +31,8 @@ class Discover(Section):
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
         super().__init__(say("Models to get"), parent)
         self._shelf = shelf
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(say("Search the hub, for instance “qwen3”"))
+        self.search = SearchField(say("Search the hub, for instance “qwen3”"), self)
         self.search.setAccessibleName(say("Search the hub for models"))
-        self.search.setClearButtonEnabled(True)
         self.fitting = QCheckBox(say("Only what fits"), self)
         bar = QHBoxLayout()
         bar.setSpacing(14)

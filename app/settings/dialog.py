@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QListWidget,
     QMessageBox,
     QPushButton,
@@ -37,6 +36,7 @@ from app.settings.shared import SharedPage
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.plain import plain_tip
+from app.widgets.search_field import SearchField
 from engine import api
 
 _PAGES = {
@@ -71,10 +71,7 @@ class SettingsDialog(QDialog):
         self._card: api.ModelCard | None = None
         self._titles: Mapping[str, str] = {}
         self.editors: dict[str, SettingEditor] = {}
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(say("Search settings"))
-        self.search.setAccessibleName(say("Search settings"))
-        self.search.setClearButtonEnabled(True)
+        self.search = SearchField(say("Search settings"), self)
         self.search.textChanged.connect(self._filter)
         self._list = QListWidget(self)
         self._list.setObjectName("pages")

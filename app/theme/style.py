@@ -114,7 +114,6 @@ QListWidget#rows {{ background: {p.surface}; border: 1px solid {p.border}; borde
 QListWidget#rows:focus {{ border-color: {p.accent}; }}
 QListWidget#rows::item {{ padding: 7px 10px; }}
 QListWidget#rows::item:selected {{ background: {p.pressed}; color: {p.text}; }}
-QLineEdit#search {{ padding-left: 2px; }}
 QPlainTextEdit#draft {{ background: transparent; border: 0; selection-background-color: {p.selection};
   selection-color: {p.text}; }}
 QFrame#header {{ background: {p.window}; border: 0; border-bottom: 1px solid {p.border}; }}

@@ -38,12 +38,12 @@ class Layout:
             item.guess(column)
         self._stack(0)
 
-    def anew(self) -> None:
+    def anew(self, column: float) -> None:
         """Other colours, or text of another size: documents are made again, and every height is a guess again."""
         self.kept.clear()
         for item in self.items:
             item.forget()
-        self.reflow(self.column)
+        self.reflow(column)
 
     def insert(self, item: MessageItem) -> None:
         """A message at the end."""

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
-    QGuiApplication,
     QKeyEvent,
-    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -23,12 +21,13 @@ from app.chats.records import Place, StoredMessage
 from app.language.words import say
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
-from app.render.split import without_thought
-from app.theme import fonts, sizes
+from app.theme import fonts
 from app.theme.theme import Theme
+from app.transcript import keys
 from app.transcript.actions import MessageActions
-from app.transcript.blocks import BlockView, Workshop
-from app.transcript.column import width_in
+from app.transcript.blocks import Workshop
+from app.transcript.column import left_in, width_in
+from app.transcript.copying import Copier
 from app.transcript.item import FOOT, MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mark import CurrentMark
@@ -38,8 +37,8 @@ from app.transcript.paint import paint_message
 from app.transcript.picture import PagePicture
 from app.transcript.selection import Selection
 from app.transcript.sight import Sights, kept_in_sight
+from app.transcript.to_end import ToEnd
 from app.transcript.unfolded import Unfolded
-from app.widgets.icon_button import IconButton
 
 
 class TranscriptView(QAbstractScrollArea):
@@ -77,10 +76,7 @@ class TranscriptView(QAbstractScrollArea):
         self._unfolded = Unfolded(self)
         self._follow = True  # stay at the end as it grows
         self._moving = False  # the scroll bar is being set by us
-        self._current = -1
-        self._copied: BlockView | None = None
-        self._copied_timer = QTimer(self, singleShot=True, interval=1500)
-        self._copied_timer.timeout.connect(self._copied_over)
+        self.current = -1  # the message that is looked at: its buttons show, and keys are about it
         self._mark = CurrentMark(self)
         self._actions = MessageActions(theme, self.viewport())
         self._actions.copy.connect(self.copy_message)
@@ -93,11 +89,9 @@ class TranscriptView(QAbstractScrollArea):
         self._actions.branch.connect(self.branch)
         self._actions.erase.connect(self.erase)
         self._actions.files.connect(self.attached)
-        self._latest = IconButton(theme, "chevron-down", say("Go to the end"), self, "End")
-        self._latest.setObjectName("latest")
-        sizes.square(self._latest, 32)
-        self._latest.clicked.connect(self.go_to_end)
-        self._latest.hide()
+        self._copier = Copier(self, self._actions)
+        self.to_end = ToEnd(theme, self)
+        self.to_end.clicked.connect(self.go_to_end)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._sights = Sights(self, theme)
 
@@ -112,7 +106,7 @@ class TranscriptView(QAbstractScrollArea):
         """Show another conversation, at its end."""
         self.selection.clear()
         self._actions.hide()
-        self._current = len(messages) - 1
+        self.current = len(messages) - 1
         self._follow = True
         surely = len(messages) * fonts.pixels(FOOT) > self.viewport().height()  # more than a screen
         self.layout_.reset([MessageItem(m) for m in messages], width_in(self, surely))
@@ -126,7 +120,7 @@ class TranscriptView(QAbstractScrollArea):
         """One more message at the end; the view goes there."""
         self._follow = True
         self.layout_.insert(MessageItem(message))
-        self._current = len(self.items) - 1
+        self.current = len(self.items) - 1
         self.arrange()
 
     def extend(self, message_id: int, text: str, status: str) -> None:
@@ -169,7 +163,7 @@ class TranscriptView(QAbstractScrollArea):
         if index >= 0:
             self.selection.clear()
             self.layout_.remove(index)
-            self._current = min(self._current, len(self.items) - 1)
+            self.current = min(self.current, len(self.items) - 1)
             self.arrange()
 
     def index(self, message_id: int) -> int:
@@ -199,7 +193,7 @@ class TranscriptView(QAbstractScrollArea):
         if index < 0:
             return
         self._follow = False
-        self._current = index
+        self.current = index
         bar = self.verticalScrollBar()
         for _ in range(2):  # what is above has its true height only once it is in sight
             bar.setValue(round(self.layout_.top(index)) + place.pixels)
@@ -238,17 +232,14 @@ class TranscriptView(QAbstractScrollArea):
         bar.setSingleStep(40)
         bar.setValue(round(y))
         self._moving = False
-        away = not self._follow and bar.value() < bar.maximum() - 200
-        if away and self._latest.isHidden():
-            self._latest.raise_()
-        self._latest.setVisible(away)
+        self.to_end.show_for(not self._follow and bar.value() < bar.maximum() - 200)
         self._place_actions()
         self._unfolded.place()
 
     def origin(self, index: int) -> QPointF:
         """Top left of a message's column, in the viewport."""
-        left = (self.viewport().width() - self.layout_.column) / 2
-        return QPointF(round(left), self.layout_.top(index) - self.verticalScrollBar().value())
+        left = left_in(self, self.layout_.column)
+        return QPointF(left, self.layout_.top(index) - self.verticalScrollBar().value())
 
     def make(self, index: int, first: int, last: int) -> None:
         """See to it that these blocks of a message have documents."""
@@ -278,18 +269,18 @@ class TranscriptView(QAbstractScrollArea):
         return self.origin(index).y() + (last.top + last.height if last is not None else 0.0)
 
     def _place_actions(self) -> None:
-        if 0 <= self._current < len(self.items):
-            at = self.origin(self._current)
-            self._mark.stand(at.x(), at.y(), self.items[self._current].foot)
+        if 0 <= self.current < len(self.items):
+            at = self.origin(self.current)
+            self._mark.stand(at.x(), at.y(), self.items[self.current].foot)
         else:
             self._mark.stand(0, 0, 0)
-        if not 0 <= self._current < len(self.items) or self.items[self._current].streaming:
+        if not 0 <= self.current < len(self.items) or self.items[self.current].streaming:
             self._actions.hide()
             return
-        item = self.items[self._current]
-        last = self._current == len(self.items) - 1
+        item = self.items[self.current]
+        last = self.current == len(self.items) - 1
         self._actions.show_for(item.message, last, item.has_thought, item.folded)
-        at = self.origin(self._current)
+        at = self.origin(self.current)
         x = at.x() + self.layout_.column - self._actions.width() + 4
         self._actions.move(round(x), round(at.y() + item.foot + 1))
 
@@ -309,7 +300,7 @@ class TranscriptView(QAbstractScrollArea):
                 self.layout_.reflow(width_in(self))
         else:
             self.arrange()
-        self._place_latest()
+        self.to_end.place()
 
     # ---- painting ---------------------------------------------------------------------------------------------
 
@@ -330,14 +321,14 @@ class TranscriptView(QAbstractScrollArea):
             painter.translate(at)
             paint_message(
                 painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
-                self.selection, self._copied, self.beside(index),
+                self.selection, self._copier.copied, self.beside(index),
             )  # fmt: skip
             painter.restore()
             index += 1
 
     def beside(self, index: int) -> float:
         """How much of the line at the foot of a message its buttons take."""
-        return self._actions.width() + 8.0 if index == self._current and self._actions.isVisible() else 0.0
+        return self._actions.width() + 8.0 if index == self.current and self._actions.isVisible() else 0.0
 
     @Slot(object)
     def _coloured(self, _document: QTextDocument) -> None:
@@ -350,12 +341,9 @@ class TranscriptView(QAbstractScrollArea):
 
     def make_anew(self) -> None:
         """Colours, or the size of text, are others: nothing that was made holds."""
-        self._unfolded.measure(self.layout_.column)
-        self.layout_.anew()
-        self._place_latest()
-
-    def _place_latest(self) -> None:
-        self._latest.move((self.width() - self._latest.width()) // 2, self.height() - self._latest.height() - 12)
+        self._unfolded.measure(width_in(self))
+        self.layout_.anew(width_in(self))
+        self.to_end.place()
 
     # ---- mouse and keyboard -----------------------------------------------------------------------------------
 
@@ -371,8 +359,8 @@ class TranscriptView(QAbstractScrollArea):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         hovered = self._mouse.move(event)
-        if hovered >= 0 and hovered != self._current:
-            self._current = hovered
+        if hovered >= 0 and hovered != self.current:
+            self.current = hovered
             self._place_actions()
             self.renew()
 
@@ -381,10 +369,7 @@ class TranscriptView(QAbstractScrollArea):
         if hit is None:
             return
         if hit.copies is not None:
-            QGuiApplication.clipboard().setText(hit.copies.block.text)
-            self._copied = hit.copies
-            self._copied_timer.start()
-            self.renew()
+            self._copier.block(hit.copies)
         elif hit.files:
             self.attached.emit(self.items[hit.place.message].message.id)
         elif hit.folds:
@@ -395,32 +380,18 @@ class TranscriptView(QAbstractScrollArea):
             self.link.emit(hit.link)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        bar = self.verticalScrollBar()
-        jumps = {
-            Qt.Key.Key_Home: -bar.maximum(), Qt.Key.Key_End: bar.maximum(), Qt.Key.Key_PageUp: -bar.pageStep() + 40,
-            Qt.Key.Key_PageDown: bar.pageStep() - 40, Qt.Key.Key_Up: -40, Qt.Key.Key_Down: 40,
-        }  # fmt: skip
-        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-        alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
-        elif event.matches(QKeySequence.StandardKey.SelectAll):
-            self._mouse.select_all()
-        elif control and event.key() in (Qt.Key.Key_T, Qt.Key.Key_I) and 0 <= self._current < len(self.items):
-            done = self.toggle_thought if event.key() == Qt.Key.Key_T else self.toggle_details
-            done(self.items[self._current].message.id)
-        elif alt and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
-            self.choose(self._current + (1 if event.key() == Qt.Key.Key_Down else -1))
-        elif event.key() in jumps:
-            bar.setValue(bar.value() + jumps[Qt.Key(event.key())])
-        else:
+        if not keys.press(self, event):
             super().keyPressEvent(event)
+
+    def select_all(self) -> None:
+        """Everything from the first message to the last."""
+        self._mouse.select_all()
 
     def choose(self, index: int) -> None:
         """Make a message the current one: its buttons show, and screen readers are told its text."""
         if not 0 <= index < len(self.items):
             return
-        self._current = index
+        self.current = index
         self._follow = index == len(self.items) - 1
         if not self._follow:
             self.verticalScrollBar().setValue(round(self.layout_.top(index)))
@@ -455,9 +426,9 @@ class TranscriptView(QAbstractScrollArea):
         self.arrange()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        if 0 <= self._current < len(self.items):
+        if 0 <= self.current < len(self.items):
             hit = self.hit(QPointF(event.pos()))
-            menu_of(self, self.items[self._current], hit.link if hit is not None else "").popup(event.globalPos())
+            menu_of(self, self.items[self.current], hit.link if hit is not None else "").popup(event.globalPos())
 
     # ---- copying ----------------------------------------------------------------------------------------------
 
@@ -472,29 +443,12 @@ class TranscriptView(QAbstractScrollArea):
         self._copy(True)
 
     def _copy(self, as_written: bool) -> None:
-        text = self.selection.text(self.items, self.make, as_written)
-        self.layout_.kept.trim()
-        if text:
-            QGuiApplication.clipboard().setText(text)
-        else:
-            self._copy_current()
+        if not self._copier.selected(as_written) and 0 <= self.current < len(self.items):
+            self.copy_message(self.items[self.current].message.id)
 
     @Slot(object)
     def copy_message(self, message_id: int) -> None:
         """A message as it was written, Markdown and all."""
         index = self.index(message_id)
         if index >= 0:
-            QGuiApplication.clipboard().setText(without_thought(self.items[index].message.content))
-            self._actions.show_copied(True)
-            self._copied_timer.start()
-
-    @Slot()
-    def _copied_over(self) -> None:
-        self._copied = None
-        self._actions.show_copied(False)
-        self.renew()
-
-    @Slot()
-    def _copy_current(self) -> None:
-        if 0 <= self._current < len(self.items):
-            self.copy_message(self.items[self._current].message.id)
+            self._copier.message(self.items[index].message.content)

@@ -26,6 +26,7 @@ from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 from app.widgets.chat_rows import Row, Section
+from app.widgets.elided import elided_title
 from app.widgets.plain import plain_tip
 
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -184,8 +185,7 @@ class ChatDelegate(QStyledItemDelegate):
     def _line(self, painter: QPainter, room: QRect, text: str, colour: str, font: QFont | None = None) -> None:
         painter.setPen(QColor(colour))
         painter.setFont(font or fonts.text())
-        shown = QFontMetrics(painter.font()).elidedText(text, Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, _LEFT, shown)
+        painter.drawText(room, _LEFT, elided_title(text, QFontMetrics(painter.font()), room.width()))
 
     def _folder(self, painter: QPainter, rect: QRect, row: Section) -> None:
         muted = self._theme.palette.muted

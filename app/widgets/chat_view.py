@@ -23,6 +23,7 @@ from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
 from app.widgets.chat_rows import Section
+from app.widgets.elided import elided_title
 
 MIME = "application/x-underhill-chats"  # ids, with spaces between them
 _WIDEST = 220  # pixels of what is dragged
@@ -139,7 +140,7 @@ class ChatView(QListView):
     def _picture(self, words: str) -> QPixmap:
         font, p = fonts.text(), self._theme.palette
         metrics = QFontMetrics(font)
-        words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, _WIDEST)
+        words = elided_title(words, metrics, _WIDEST)
         scale = self.devicePixelRatioF()
         wide, high = metrics.horizontalAdvance(words) + 24, metrics.height() + 12
         made = QPixmap(round(wide * scale), round(high * scale))

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QStylePainter, QWidget
 
+from app.chats.titles import numbered
+
 _LEAST = 8  # average letters of a button
+
+
+def elided_title(title: str, metrics: QFontMetrics, width: int) -> str:
+    """A chat's title in so many pixels: 'A long ti… (2)' keeps the number that tells it from the one it came from."""
+    words, number = numbered(title)
+    room = width - metrics.horizontalAdvance(number)
+    if not number or metrics.horizontalAdvance(title) <= width or room <= 0:
+        return metrics.elidedText(title, Qt.TextElideMode.ElideRight, width)
+    return metrics.elidedText(words, Qt.TextElideMode.ElideRight, room) + number
 
 
 class ElidedButton(QPushButton):

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QLineEdit,
     QMenu,
     QPushButton,
     QVBoxLayout,
@@ -30,6 +29,7 @@ from app.widgets.chat_rows import Section, findings, listing
 from app.widgets.chat_view import ChatView
 from app.widgets.icon_button import IconButton
 from app.widgets.plain import plain_entry
+from app.widgets.search_field import SearchField
 
 _SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
@@ -79,19 +79,12 @@ class Sidebar(QFrame):
         begin.setSpacing(4)
         begin.addWidget(self.button, 1)
         begin.addWidget(self.more)
-        self.search = QLineEdit(self)
-        self.search.setObjectName("search")
-        self.search.setPlaceholderText(say("Search all messages"))
-        self.search.setAccessibleName(say("Search all messages"))
+        self.search = SearchField(say("Search all messages"), self)
         self.search.setToolTip(say("Search all messages") + "  (Ctrl+K)")
-        self.search.setClearButtonEnabled(True)
         self._typed = QTimer(self, singleShot=True, interval=_SEARCH_AFTER)
         self._typed.timeout.connect(self._search)
         self.search.textChanged.connect(self._typed.start)
         self.search.returnPressed.connect(self._to_list)
-        self._glass = self.search.addAction(
-            icon("search", theme.palette.muted), QLineEdit.ActionPosition.LeadingPosition
-        )
         self.model = ChatListModel(self)
         self.list = ChatView(theme, self.model, self)
         self.list.customContextMenuRequested.connect(self._menu)
@@ -274,4 +267,3 @@ class Sidebar(QFrame):
     @Slot()
     def _tint(self) -> None:
         self.button.setIcon(icon("new-chat", self._theme.palette.accent))
-        self._glass.setIcon(icon("search", self._theme.palette.muted))

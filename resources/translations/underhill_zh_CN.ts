@@ -2812,14 +2812,14 @@
             <translation>已复制</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/view.py"></location>
-            <source>Conversation</source>
-            <translation>对话</translation>
+            <location filename="../../app/transcript/to_end.py"></location>
+            <source>Go to the end</source>
+            <translation>转到末尾</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
-            <source>Go to the end</source>
-            <translation>转到末尾</translation>
+            <source>Conversation</source>
+            <translation>对话</translation>
         </message>
         <message>
             <location filename="../../app/transcript/view.py"></location>
@@ -3483,6 +3483,11 @@
             <location filename="../../app/widgets/privacy.py"></location>
             <source>What Underhill sends, and to whom</source>
             <translation>Underhill 发送什么、发给谁</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>Clear the search</source>
+            <translation>清除搜索内容</translation>
         </message>
         <message>
             <location filename="../../app/widgets/sidebar.py"></location>

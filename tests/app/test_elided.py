@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
+from collections.abc import Iterator
+
+import pytest
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QFontMetrics, QImage
+from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chats.records import Chat
+from app.theme import fonts
 from app.theme.theme import Theme
-from app.widgets.elided import ElidedButton, ElidedLabel
+from app.widgets.chat_list import ChatListModel
+from app.widgets.chat_view import ChatView
+from app.widgets.elided import ElidedButton, ElidedLabel, elided_title
 
 LONG = "A model of a very long name that nobody could ever read at one glance"
 
@@ -35,3 +44,57 @@ def test_they_give_way_to_what_stands_beside_them(qtbot: QtBot, theme: Theme) ->
     holder.resize(1400, 60)
     qtbot.waitUntil(lambda: name.width() == name.sizeHint().width())
     assert state.width() > state.fontMetrics().horizontalAdvance(state.text())
+
+
+HEBREW = "\u05d0\u05d9\u05da \u05dc\u05d0\u05e4\u05d5\u05ea \u05dc\u05d7\u05dd \u05de\u05d7\u05de\u05e6\u05ea"
+
+
+@pytest.fixture
+def normal_size(qapp: QApplication) -> Iterator[None]:
+    yield
+    fonts.set_percent(100)
+    qapp.setFont(fonts.text())
+
+
+@pytest.mark.parametrize("title", [LONG, "\u600e\u6837\u7528\u5929\u7136\u9175\u6bcd\u70e4\u9762\u5305", HEBREW])
+def test_the_number_of_a_chat_stays_where_its_title_is_cut(qapp: QApplication, title: str) -> None:
+    metrics = QFontMetrics(fonts.text())
+    number = metrics.horizontalAdvance(" (12)")
+    wide = metrics.horizontalAdvance(f"{title} (12)") + 4
+    assert elided_title(f"{title} (12)", metrics, wide) == f"{title} (12)"
+    for width in range(number + 30, wide - 6, 7):
+        shown = elided_title(f"{title} (12)", metrics, width)
+        assert shown.endswith("\u2026 (12)")
+        assert metrics.horizontalAdvance(shown) <= width
+        assert not elided_title(title, metrics, width).endswith(")")
+        assert "(12)" not in elided_title(f"{title} (12) again", metrics, width)
+
+
+@pytest.mark.parametrize("direction", [Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft])
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize("percent", [100, 150])
+@pytest.mark.usefixtures("normal_size")
+def test_a_chat_and_its_copies_look_different_in_a_narrow_list(
+    qtbot: QtBot, theme: Theme, direction: Qt.LayoutDirection, mode: str, percent: int
+) -> None:
+    theme.set_mode(mode)
+    theme.set_percent(percent)
+    model = ChatListModel()
+    chats = ChatView(theme, model)
+    qtbot.addWidget(chats)
+    chats.setLayoutDirection(direction)
+    chats.resize(190, 600)
+    model.fill([Chat(n, title + number, updated_at=1.0, folder_id=folder) for n, (title, number, folder) in enumerate(
+        (title, number, folder) for title in (LONG, HEBREW) for folder in (None, 1) for number in ("", " (2)", " (3)")
+    )])  # fmt: skip
+    chats.show()
+
+    def picture(row: int) -> QImage:
+        return chats.grab(chats.visualRect(model.index(row))).toImage()
+
+    assert picture(0).size() != QSize(0, 0)
+    assert picture(0) == picture(0)
+    for first in range(0, 12, 3):
+        whole, second, third = (picture(row) for row in range(first, first + 3))
+        assert second not in (whole, third)
+        assert whole != third

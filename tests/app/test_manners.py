@@ -132,7 +132,7 @@ def test_keys_that_a_widget_answers_by_itself(qtbot: QtBot, launch: Launch) -> N
     qtbot.waitUntil(lambda: not underhill.conversation.working and len(page.items) == 2)
     assert page.items[0].message.content == "one\ntwo"
     press(page, "Alt+Up")
-    assert page._current == 0
+    assert page.current == 0
     press(page, "Alt+Down")
     folded = page.items[1].folded
     press(page, "Ctrl+T")

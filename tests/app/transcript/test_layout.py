@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QTextDocument
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
 from app.render.split import Block
+from app.theme import fonts
+from app.theme.theme import Theme
 from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView
 from app.transcript.column import width_in
@@ -189,3 +192,29 @@ def test_the_line_under_an_answer_ends_before_its_buttons(view: TranscriptView) 
     line = foot_rect(item, view.layout_.column, view.beside(0)).translated(view.origin(0))
     assert line.width() > 100
     assert line.right() < buttons.x()
+
+
+@pytest.mark.parametrize("percent", [100, 150])
+@pytest.mark.parametrize("width", [340, 640, 800, 850, 1200])
+def test_the_button_to_the_end_covers_nothing_of_the_text(
+    qapp: QApplication, theme: Theme, view: TranscriptView, width: int, percent: int
+) -> None:
+    theme.set_percent(percent)
+    try:
+        view.resize(width, 420)
+        view.set_messages(conversation(30))
+        assert not view.to_end.isVisible()
+        view.verticalScrollBar().setValue(60)
+        button = view.to_end.geometry()
+        assert view.to_end.isVisible()
+        assert view.viewport().geometry().contains(button)
+        assert view.origin(0).x() >= 28
+        assert view.origin(0).x() + view.layout_.column < button.left()
+        view.to_end.click()
+        assert view.place() is None
+        assert not view.to_end.isVisible()
+        if width == 1200:  # where there is room, the text is in the middle all the same
+            assert abs(2 * view.origin(0).x() + view.layout_.column - view.viewport().width()) <= 1
+    finally:
+        fonts.set_percent(100)
+        qapp.setFont(fonts.text())

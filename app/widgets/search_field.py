@@ -1,0 +1,91 @@
+"""A field for what is looked for: a magnifying glass before the words, and behind them what takes them away."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QToolButton, QWidget
+
+from app.language.words import say
+from app.theme import fonts, sizes
+from app.theme.icons import icon, pixmap
+
+_GLASS = 16  # pixels beside text of the base size, as those below
+_CROSS = 12
+_GAP = 6  # between a mark and the words
+_EDGE = 9  # pixels before the glass and behind the cross, whatever the size of text, as the style sheet has it
+
+
+class SearchField(QLineEdit):
+    """name: what it says while it is empty, and to screen readers.
+
+    Qt's own marks in a field are 16 pixels wide beside text of any size, so that these are its own.
+    """
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setPlaceholderText(name)
+        self.setAccessibleName(name)
+        self.cross = QToolButton(self)
+        self.cross.setObjectName("cross")
+        self.cross.setAccessibleName(say("Clear the search"))
+        self.cross.setToolTip(say("Clear the search"))
+        self.cross.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Escape and the keys of the field do the same
+        self.cross.setCursor(Qt.CursorShape.ArrowCursor)
+        self.cross.clicked.connect(self.clear)
+        self.textChanged.connect(self._show_cross)
+        sizes.follow(self, SearchField._fit)
+        self._show_cross()
+
+    def glass(self) -> QRect:
+        """Where the magnifying glass is."""
+        side = fonts.pixels(_GLASS)
+        return self._mirrored(QRect(_EDGE, (self.height() - side) // 2, side, side))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        painter, at = QPainter(self), self.glass()
+        painter.drawPixmap(at, pixmap("search", _muted(), at.width(), self.devicePixelRatioF()))
+        painter.end()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ApplicationPaletteChange, QEvent.Type.PaletteChange):
+            self._tint()
+        elif event.type() == QEvent.Type.LayoutDirectionChange:
+            self._fit()
+
+    @Slot()
+    def _show_cross(self) -> None:
+        self.cross.setVisible(bool(self.text()))
+
+    def _fit(self) -> None:
+        cross = fonts.pixels(_CROSS)
+        self.cross.setIconSize(QSize(cross, cross))
+        self.cross.setFixedSize(cross + _GAP, cross + _GAP)
+        before, behind = fonts.pixels(_GLASS) + _GAP, cross + _GAP
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        self.setTextMargins(behind if mirrored else before, 0, before if mirrored else behind, 0)
+        self._tint()
+        self._place()
+
+    def _place(self) -> None:
+        size = self.cross.size()
+        at = QRect(self.width() - _EDGE + 3 - size.width(), (self.height() - size.height()) // 2, 0, 0)
+        at.setSize(size)
+        self.cross.setGeometry(self._mirrored(at))
+
+    def _tint(self) -> None:
+        self.cross.setIcon(icon("close", _muted()))
+        self.update()
+
+    def _mirrored(self, at: QRect) -> QRect:
+        return QStyle.visualRect(self.layoutDirection(), self.rect(), at)
+
+
+def _muted() -> str:
+    return QApplication.palette().placeholderText().color().name()
