@@ -64,6 +64,7 @@ class Underhill:
         )
         self.again = False  # whether to open anew once this one is closed
         self.window.restart_wanted.connect(self._restart)
+        self.window.closing.stayed.connect(self._stayed)
         self.link.telemetry.connect(self.window.live.take)
         self.window.live.looking.connect(self.link.watch)
         self.pacemaker = Pacemaker(self.inbox)
@@ -98,6 +99,9 @@ class Underhill:
     def _restart(self) -> None:
         self.again = True
         self.window.close()
+
+    def _stayed(self) -> None:
+        self.again = False
 
     def _problem(self, problem: Problem) -> None:
         self.window.disk_desk.show_problem(problem)

@@ -176,7 +176,7 @@ class ChatDesk(QObject):
     def _toggle(self, folder: Folder, is_open: bool) -> None:
         closed = set(self._preferences.closed_folders) - {folder.id}
         self._preferences.closed_folders = sorted(closed if is_open else closed | {folder.id})
-        self._window.save_preferences()
+        self._window.remembering.save()
         self.refresh()
 
     # ---- how a chat is answered -------------------------------------------------------------------------------

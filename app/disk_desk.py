@@ -47,7 +47,7 @@ class DiskDesk(QObject):
             return  # what is wrong was said again
         self._window.toast.say(say("Your chats are saved again."))
         self._window.chats.refresh()
-        self._window.save_preferences()  # on the same disk
+        self._window.remembering.save()  # on the same disk
 
     def _open_folder(self) -> None:
         self._window.show_outside(self._window.folder)

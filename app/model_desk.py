@@ -50,7 +50,7 @@ class ModelDesk(QObject):
         """Open a model, which is then also the one that the next start opens."""
         if name != self._preferences.model:
             self._preferences.model = name
-            self._window.save_preferences()
+            self._window.remembering.save()
         self._window.live.forget()
         self._models.load(name, self._preferences.engine_for(name))
 

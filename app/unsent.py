@@ -24,6 +24,12 @@ class Unsent:
         self._keeper, self._tell = keeper, tell
         self._held: dict[_Key, Any] = {}  # not known to be on the disk
         self._told = False
+        self.problem: Problem | None = None  # why the disk refused it last
+
+    @property
+    def held(self) -> dict[_Key, Any]:
+        """What is not known to be on the disk: by chat and field, 'draft' or 'attached'."""
+        return dict(self._held)
 
     @property
     def unsaved(self) -> bool:
@@ -45,10 +51,16 @@ class Unsent:
     def try_again(self) -> None:
         """Somebody asked for it: where it fails, that is said again."""
         self._told = False
-        self._write_held()
+        self.write_again()
+
+    def write_again(self) -> None:
+        """Have all that is held written."""
+        for key, value in list(self._held.items()):
+            self._keep(key, value)
 
     def refused(self, problem: Problem) -> None:
         """The disk did not take it."""
+        self.problem = problem
         if not self._told:
             self._told = True
             kept = say("What you have typed is kept while Underhill is open.") if self._held else ""
@@ -63,11 +75,7 @@ class Unsent:
             del self._held[key]
         if self._told:  # there is room again
             self._told = bool(self._held)
-            self._write_held()
-
-    def _write_held(self) -> None:
-        for key, value in list(self._held.items()):
-            self._keep(key, value)
+            self.write_again()
 
 
 def _write(store: ChatStore, key: _Key, value: Any) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QCloseEvent,
     QDragEnterEvent,
@@ -28,13 +27,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import outside, preferences
+from app import outside
 from app.chat_desk import ChatDesk
 from app.chats import drafts, trash
 from app.chats.keeper import Keeper
-from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, StoredMessage
 from app.chats.store import ChatStore
+from app.closing_desk import ClosingDesk
 from app.conversation import Conversation
 from app.disk_desk import DiskDesk
 from app.engine_desk import EngineDesk
@@ -49,6 +48,7 @@ from app.network_desk import NetworkDesk
 from app.panels.docks import Docks
 from app.preferences import Preferences
 from app.remedies import show_failure
+from app.remembering import Remembering
 from app.rewriting import Rewriting
 from app.shortcuts import SHORTCUTS
 from app.sides import Sides
@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
         self._preferences = remembered
         self._path = path
         self.folder = path.parent
-        self._unsaved = False  # what is remembered: the disk refused it, and that was said
+        self.remembering = Remembering(self, keeper, remembered, path)
         self._build()
         self.rewriting = Rewriting(self, conversation, known)
         self.chats = ChatDesk(self, theme, keeper, conversation, remembered)
@@ -114,6 +114,7 @@ class MainWindow(QMainWindow):
         self.network_desk = NetworkDesk(self, theme, self.network)
         self.engine_desk = EngineDesk(self, known.link, shelf, keeper)
         self.disk_desk = DiskDesk(self, keeper, conversation)
+        self.closing = ClosingDesk(self, keeper, conversation)
         self._connect()
         self.finding = FindDesk(self, conversation)  # after _connect: it selects in what is on the page by then
         self._shortcuts()
@@ -214,10 +215,7 @@ class MainWindow(QMainWindow):
 
     def _restore(self) -> None:
         p = self._preferences
-        if p.geometry:
-            self.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
-        if p.docks:
-            self.live.fresh = not self.restoreState(QByteArray.fromBase64(p.docks.encode()))
+        self.remembering.arrange()
         sizes.follow(self, lambda window: window.sides.fit())
         self.conversation.sampling = dict(p.sampling)
         self.header.thinking.setChecked(p.thinking)
@@ -296,14 +294,14 @@ class MainWindow(QMainWindow):
             self.composer.set_attachments(chat.attached if chat is not None else self.conversation.new_attached)
         self.sidebar.mark(chat.id if chat is not None else 0)
         self.setWindowTitle(f"{chat.title} – Underhill" if chat is not None and chat.title else "Underhill")
-        self._remember(chat)
+        self.remembering.keep_open(chat.id if chat is not None else 0)
 
     @Slot(object)
     def _added(self, message: StoredMessage) -> None:
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.add(message)
         self._scrolled.start()
-        self._remember(self.conversation.chat)
+        self.remembering.keep_open(self.conversation.chat.id if self.conversation.chat is not None else 0)
 
     @Slot(str, object)
     def _keep_draft(self, text: str, attachments: tuple[Attachment, ...]) -> None:
@@ -312,21 +310,13 @@ class MainWindow(QMainWindow):
         self.conversation.keep_attached(attachments)
         if self.conversation.chat is not None:
             self.conversation.keep_draft(text)
-        elif text != self._preferences.draft:
-            self._preferences.draft = text
-            self.save_preferences()
+        else:
+            self.remembering.keep_draft(text)
 
     @Slot()
     def _keep_place(self) -> None:
         self._scrolled.stop()
         self.conversation.keep_place(self.transcript.place())
-
-    def _remember(self, chat: Chat | None) -> None:
-        """Which chat is open, so that it is open again even after a power cut."""
-        now = chat.id if chat is not None else 0
-        if now != self._preferences.chat:
-            self._preferences.chat = now
-            self.save_preferences()
 
     @Slot(str, object)
     def _send(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
@@ -438,30 +428,6 @@ class MainWindow(QMainWindow):
     def _think(self, wanted: bool) -> None:
         self.conversation.thinking = self._preferences.thinking = wanted
 
-    def save_preferences(self) -> None:
-        """Have what is remembered written, off this thread."""
-        self._preferences.geometry = bytes(self.saveGeometry().toBase64().data()).decode()
-        self._preferences.docks = bytes(self.saveState().toBase64().data()).decode()
-        now = copy.deepcopy(self._preferences)
-        path = self._path
-        self._keeper.do(lambda store: preferences.save(now, path), self._saved, self._not_saved)
-
-    def _saved(self, _: None) -> None:
-        self._unsaved = False
-        self.banners.withdraw(say("Your settings cannot be saved."))
-
-    def _not_saved(self, problem: Problem) -> None:
-        if not self._unsaved:  # otherwise it was said already
-            self._unsaved = True
-            self.banners.show_banner(
-                "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."),
-                problem.cause, (say("Try again"), self._save_again),
-            )  # fmt: skip
-
-    def _save_again(self) -> None:
-        self._unsaved = False
-        self.save_preferences()
-
     def focusNextPrevChild(self, forward: bool) -> bool:
         return reading_order.move_focus(self, forward)
 
@@ -491,6 +457,9 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         self.desk.close_settings()
         self.leave()
+        self.remembering.save()
+        if not self.closing.may_close():
+            event.ignore()
+            return
         self.toast.end()
-        self.save_preferences()
         super().closeEvent(event)

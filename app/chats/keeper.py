@@ -36,6 +36,7 @@ class Keeper:
         self._path = path
         self._inbox = inbox
         self._on_problem = on_problem
+        self.in_memory = False  # the file could not be opened: what is written lasts for this run only
         self._unwritten: deque[_Job] = deque(maxlen=_MOST)
         self._jobs: queue.SimpleQueue[_Job | _Retry | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="chats", daemon=True)  # a crash must end the process
@@ -55,6 +56,25 @@ class Keeper:
         """
         self._jobs.put((job, done, failed or self._on_problem, keep))
 
+    def ask(self, job: Callable[[ChatStore], T], seconds: float) -> T | None:
+        """Wait for the result of a job, once all before it is done and its results are told.
+
+        None where it fails, or takes longer than so many seconds. For the end of a run: nothing else goes on meanwhile.
+        """
+        found: list[T] = []
+        passed = threading.Event()
+
+        def run(store: ChatStore) -> None:
+            try:
+                found.append(job(store))
+            finally:
+                passed.set()
+
+        self.do(run, failed=lambda problem: None)
+        passed.wait(seconds)
+        self._inbox.drain()
+        return found[0] if found else None
+
     def retry(self, done: Callable[[], object]) -> None:
         """Open the database, where it could not be opened, with what was written meanwhile; then do what was kept.
 
@@ -69,12 +89,14 @@ class Keeper:
 
     def _run(self) -> None:
         store, problem = open_store(self._path)
+        self.in_memory = store.in_memory
         try:
             if problem is not None:
                 self._inbox.post(self._on_problem, problem)
             while (entry := self._jobs.get()) is not None:
                 if isinstance(entry, _Retry):
                     store, fine = self._tried_again(store)
+                    self.in_memory = store.in_memory
                     if fine:
                         self._inbox.post(entry.done)
                 else:

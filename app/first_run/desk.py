@@ -93,7 +93,7 @@ class FirstRunDesk(QObject):
         seen = self.tour is not None and self._window.pages.currentWidget() is not self.tour
         if seen and not self._preferences.toured:
             self._preferences.toured = True
-            self._window.save_preferences()
+            self._window.remembering.save()
 
     @Slot(object)
     def _get(self, model: api.HubModel) -> None:

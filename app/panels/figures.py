@@ -15,8 +15,9 @@ from app.panels.steady import Steady
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import TIER_NAMES, Palette
-from app.transcript.notes import rate
+from app.transcript.notes import REQUESTS, USES, rate
 from app.widgets.format import percent, size
+from app.widgets.plain import plain_tip
 
 
 def _of_tier(tier: str) -> Callable[[Palette], str]:
@@ -81,13 +82,13 @@ class Figures(QWidget):
         tiles.setColumnStretch(0, 1)
         tiles.setColumnStretch(1, 1)
         column.addLayout(tiles)
-        for title, widgets in (
-            (say("Memory"), (self.memory_text, self.memory)),
-            (say("Experts asked for"), (self._fates, self.fates_legend, self.ahead)),
-            (say("Precision"), (self._mix, self.mix_legend)),
+        for title, meaning, widgets in (
+            (say("Memory"), "", (self.memory_text, self.memory)),
+            (say("Requests for experts"), say(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
+            (say("Precision of expert uses"), say(USES), (self._mix, self.mix_legend)),
         ):
             column.addSpacing(6)
-            column.addWidget(_heading(title, self))
+            column.addWidget(_heading(title, self, meaning))
             for widget in widgets:
                 column.addWidget(widget)
         column.addStretch(1)
@@ -145,8 +146,11 @@ def _percent(share: float) -> str:
     return percent(min(0.99, share) if share < 1 else 1.0)
 
 
-def _heading(text: str, parent: QWidget) -> QLabel:
+def _heading(text: str, parent: QWidget, meaning: str = "") -> QLabel:
+    """meaning: said where one points at it."""
     label = QLabel(text, parent)
+    label.setToolTip(plain_tip(meaning))
+    label.setAccessibleDescription(meaning)
     sizes.letter(label, 1.0, label.font().Weight.DemiBold)
     return label
 

@@ -117,7 +117,7 @@ class SettingsDesk(QObject):
     def _engine(self, name: str, value: object, model: str) -> None:
         before = self._preferences.of(model, name)
         self._preferences.set(model, name, value)
-        self._window.save_preferences()
+        self._window.remembering.save()
         card = self._models.card
         if card is None or model not in ("", card.name):
             return
@@ -136,7 +136,7 @@ class SettingsDesk(QObject):
     def _refused(self, model: str, name: str, before: object, event: api.Failed) -> None:
         """The engine did not take it: a value that cannot hold is not kept, or the model could not be opened again."""
         self._preferences.set(model, name, before)
-        self._window.save_preferences()
+        self._window.remembering.save()
         if self._dialog is not None:
             self._dialog.refuse(name, sentences(event.sentence, event.action))
         else:
@@ -146,29 +146,29 @@ class SettingsDesk(QObject):
     def _sampling(self, name: str, value: object) -> None:
         self._preferences.sampling[name] = value
         self._conversation.sampling = dict(self._preferences.sampling)
-        self._window.save_preferences()
+        self._window.remembering.save()
 
     @Slot(str)
     def _look(self, mode: str) -> None:
         self._preferences.theme = mode
         self._theme.set_mode(mode)
-        self._window.save_preferences()
+        self._window.remembering.save()
 
     @Slot(int)
     def _font(self, percent: int) -> None:
         self._preferences.font_percent = percent
         self._theme.set_percent(percent)
-        self._window.save_preferences()
+        self._window.remembering.save()
 
     @Slot(str)
     def _language(self, code: str) -> None:
         self._preferences.language = code
-        self._window.save_preferences()
+        self._window.remembering.save()
 
     @Slot(bool)
     def _advanced(self, wanted: bool) -> None:
         self._preferences.advanced = wanted
-        self._window.save_preferences()
+        self._window.remembering.save()
 
     @Slot()
     def _reset(self) -> None:
@@ -181,4 +181,4 @@ class SettingsDesk(QObject):
         p.sampling.clear()
         self._conversation.sampling = {}
         self._models.update({n: api.settings.ALL[n].default for n in live})
-        self._window.save_preferences()
+        self._window.remembering.save()

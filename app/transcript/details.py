@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLa
 from app.chats.records import StoredMessage
 from app.language.words import say
 from app.transcript import notes
+from app.widgets.plain import plain_tip
 
 _NARROW = 460  # pixels wide until it is told how much room there is
 _TWO = 84  # characters of width from which on the figures stand in two columns
@@ -42,9 +43,13 @@ class AnswerDetails(QFrame):
         self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(20)
         self._grid.setVerticalSpacing(5)
-        self._figures = [(_label(name, "muted"), _label(value, "")) for name, value in notes.details(message)]
-        for _, value in self._figures:
-            value.setWordWrap(True)
+        figures = notes.details(message)
+        self._figures = [(_label(figure.name, "muted"), _label(figure.value, "")) for figure in figures]
+        for figure, labels in zip(figures, self._figures):
+            labels[1].setWordWrap(True)
+            for label in labels:
+                label.setToolTip(plain_tip(figure.meaning))
+                label.setAccessibleDescription(figure.meaning)
         column.addLayout(self._grid)
         self.trouble = _label("", "restart")
         self.trouble.setWordWrap(True)
@@ -115,7 +120,7 @@ class AnswerDetails(QFrame):
     def _copy(self) -> None:
         lines = [
             notes.why(self.message),
-            *(say("{name}: {value}", name=name, value=value) for name, value in notes.details(self.message)),
+            *(say("{name}: {value}", name=f.name, value=f.value) for f in notes.details(self.message)),
         ]
         QGuiApplication.clipboard().setText("\n".join(line for line in lines if line))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
+from typing import Any, NamedTuple
 
 from app.chats.records import StoredMessage
 from app.engine_words import told
@@ -16,6 +16,25 @@ _ENDS = {
     "cancelled": later("You stopped this answer."),
     "failed": later("The answer broke off because of an error."),
 }
+
+
+REQUESTS = later(
+    "A request is one layer asking for one expert: once for each token of an answer, but only once for a whole stretch "
+    "of the prompt, however many of its tokens use that expert."
+)
+USES = later(
+    "A use is one token that goes through one expert. Many tokens of a prompt share one request, so that there are "
+    "more uses than requests."
+)
+_CSV = {"hits": "expert_requests_from_memory", "misses": "expert_requests_from_disk", "precision": "expert_uses"}
+
+
+class Figure(NamedTuple):
+    """What it is, its value with the unit, and what it means where that is not plain."""
+
+    name: str
+    value: str
+    meaning: str = ""
 
 
 class Plain(str):
@@ -79,8 +98,8 @@ def summary(message: StoredMessage) -> str:
     return "  ·  ".join(parts)
 
 
-def details(message: StoredMessage) -> list[tuple[str, str]]:
-    """All that is known of how an answer was made: what it is, and its value with the unit."""
+def details(message: StoredMessage) -> list[Figure]:
+    """All that is known of how an answer was made."""
     stats = message.stats
     if not stats:
         return []
@@ -88,29 +107,34 @@ def details(message: StoredMessage) -> list[tuple[str, str]]:
     prompt, reused = int(stats.get("prompt_tokens", 0)), int(stats.get("reused_tokens", 0))
     wait = float(stats.get("prompt_seconds", 0.0))
     hits, misses = int(stats.get("hits", 0)), int(stats.get("misses", 0))
-    rows = [(say("Model"), message.model), (say("Tokens"), f"{count:,}"), (say("Time"), duration(seconds))]
+    rows = [
+        Figure(say("Model"), message.model),
+        Figure(say("Tokens"), f"{count:,}"),
+        Figure(say("Time"), duration(seconds)),
+    ]
     if count > 1 and seconds > 0:
-        rows.append((say("Speed"), say("{rate} tok/s", rate=rate((count - 1) / seconds))))
+        rows.append(Figure(say("Speed"), say("{rate} tok/s", rate=rate((count - 1) / seconds))))
     if stats.get("thinking_seconds"):
-        rows.append((say("Thought for"), duration(float(stats["thinking_seconds"]))))
+        rows.append(Figure(say("Thought for"), duration(float(stats["thinking_seconds"]))))
     rows += [
-        (say("Prompt"), say("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
-        (say("Time to the first token"), duration(wait)),
+        Figure(say("Prompt"), say("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
+        Figure(say("Time to the first token"), duration(wait)),
     ]
     if wait > 0 and prompt > reused:
-        rows.append((say("Prompt speed"), say("{rate} tok/s", rate=rate((prompt - reused) / wait))))
+        rows.append(Figure(say("Prompt speed"), say("{rate} tok/s", rate=rate((prompt - reused) / wait))))
     if hits + misses:
         share = f"{100 * hits / (hits + misses):.1f}"
         found = say("{hits:,} of {uses:,} ({percent} %)", hits=hits, uses=hits + misses, percent=share)
-        rows.append((say("Experts found in memory"), found))
-    rows.append((say("Read from disk"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
+        rows.append(Figure(say("Requests for experts met from memory"), found, say(REQUESTS)))
+    rows.append(Figure(say("Read from disk"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
     precision = {k: v for k, v in stats.get("precision", {}).items() if v}
     total = sum(precision.values())
     for key, uses in precision.items():
-        name = say("Experts skipped") if key == "skipped" else say("Experts run at {bits} bits", bits=key)
-        rows.append((name, say("{uses:,} ({percent} %)", uses=uses, percent=f"{100 * uses / total:.1f}")))
-    rows.append((say("Most memory taken"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
-    return [(name, value) for name, value in rows if value]
+        name = say("Expert uses skipped") if key == "skipped" else say("Expert uses at {bits} bits", bits=key)
+        share = f"{100 * uses / total:.1f}"
+        rows.append(Figure(name, say("{uses:,} ({percent} %)", uses=uses, percent=share), say(USES)))
+    rows.append(Figure(say("Most memory taken"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
+    return [figure for figure in rows if figure.value]
 
 
 def why(message: StoredMessage) -> str:
@@ -127,10 +151,14 @@ def as_csv(message: StoredMessage) -> str:
     writer.writerow(("tokens", len(message.token_ids)))
     for name, value in message.stats.items():
         if isinstance(value, dict):
-            writer.writerows((f"{name}_{key}", amount) for key, amount in value.items())
+            writer.writerows((f"{_CSV.get(name, name)}_{_kind(key)}", amount) for key, amount in value.items())
         else:
-            writer.writerow((name, value))
+            writer.writerow((_CSV.get(name, name), value))
     return out.getvalue()
+
+
+def _kind(key: str) -> str:
+    return f"{key}_bits" if key.isdigit() else key
 
 
 def precision_mix(precision: dict[str, Any]) -> str:

@@ -380,6 +380,18 @@
             <source>Until then, chats are not saved.</source>
             <translation>在此之前，对话不会被保存。</translation>
         </message>
+        <message numerus="yes">
+            <location filename="../../app/closing_desk.py"></location>
+            <source>%n chats are kept only while Underhill is open. Stay and export those you need.</source>
+            <translation>
+                <numerusform>%n 个对话只在 Underhill 打开期间保留。请留下并导出你需要的对话。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/closing_desk.py"></location>
+            <source>Attached: {names}</source>
+            <translation>附件：{names}</translation>
+        </message>
         <message>
             <location filename="../../app/disk_desk.py"></location>
             <source>Try again</source>
@@ -1492,13 +1504,13 @@
         </message>
         <message>
             <location filename="../../app/panels/figures.py"></location>
-            <source>Experts asked for</source>
-            <translation>请求的专家</translation>
+            <source>Requests for experts</source>
+            <translation>专家请求</translation>
         </message>
         <message>
             <location filename="../../app/panels/figures.py"></location>
-            <source>Precision</source>
-            <translation>精度</translation>
+            <source>Precision of expert uses</source>
+            <translation>专家使用的精度</translation>
         </message>
         <message>
             <location filename="../../app/panels/figures.py"></location>
@@ -1891,6 +1903,16 @@
             <location filename="../../app/remedies.py"></location>
             <source>Start the engine again</source>
             <translation>重新启动引擎</translation>
+        </message>
+        <message>
+            <location filename="../../app/remembering.py"></location>
+            <source>Your settings cannot be saved.</source>
+            <translation>无法保存你的设置。</translation>
+        </message>
+        <message>
+            <location filename="../../app/remembering.py"></location>
+            <source>They hold until you close Underhill.</source>
+            <translation>这些设置在关闭 Underhill 之前有效。</translation>
         </message>
         <message>
             <location filename="../../app/rewriting.py"></location>
@@ -2664,6 +2686,16 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
+            <source>A request is one layer asking for one expert: once for each token of an answer, but only once for a whole stretch of the prompt, however many of its tokens use that expert.</source>
+            <translation>一次请求是指某一层需要某个专家：生成回答时，每个词元请求一次；读取提示时，一整段只请求一次，无论其中有多少词元使用该专家。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
+            <source>A use is one token that goes through one expert. Many tokens of a prompt share one request, so that there are more uses than requests.</source>
+            <translation>一次使用是指一个词元经过一个专家。提示中的许多词元共用一次请求，因此使用次数多于请求次数。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
             <source>The model reads from here on: what is above did not fit into the context.</source>
             <translation>模型从这里开始读取：以上内容超出了上下文。</translation>
         </message>
@@ -2679,11 +2711,6 @@
             <source>, </source>
             <comment>between the names of a list</comment>
             <translation>、</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/notes.py"></location>
-            <source>Attached: {names}</source>
-            <translation>附件：{names}</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -2757,18 +2784,18 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Experts found in memory</source>
-            <translation>在内存中命中的专家</translation>
+            <source>Requests for experts met from memory</source>
+            <translation>专家请求（内存命中）</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Experts skipped</source>
-            <translation>跳过的专家</translation>
+            <source>Expert uses skipped</source>
+            <translation>专家使用（跳过）</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Experts run at {bits} bits</source>
-            <translation>以 {bits} 位运行的专家</translation>
+            <source>Expert uses at {bits} bits</source>
+            <translation>专家使用（{bits} 位）</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -3425,6 +3452,11 @@
         </message>
         <message>
             <location filename="../../app/widgets/import_dialog.py"></location>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/import_dialog.py"></location>
             <source>From</source>
             <translation>来源</translation>
         </message>
@@ -3592,6 +3624,36 @@
             <translation>没有已删除的对话。</translation>
         </message>
         <message>
+            <location filename="../../app/widgets/unsaved.py"></location>
+            <source>Not everything is saved.</source>
+            <translation>有内容尚未保存。</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/unsaved.py"></location>
+            <source>What is typed and not saved</source>
+            <translation>已输入但未保存的内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/unsaved.py"></location>
+            <source>Copy what is not saved</source>
+            <translation>复制未保存的内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/unsaved.py"></location>
+            <source>What you have typed here would be lost. Copy it, or stay and make room:</source>
+            <translation>退出后，你输入的以下内容将会丢失。请复制它们，或者留下并腾出磁盘空间：</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/unsaved.py"></location>
+            <source>Quit all the same</source>
+            <translation>仍然退出</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/unsaved.py"></location>
+            <source>Stay</source>
+            <translation>留下</translation>
+        </message>
+        <message>
             <location filename="../../app/widgets/welcome.py"></location>
             <source>Hello! Who are you?</source>
             <translation>你好！你是谁？</translation>
@@ -3645,16 +3707,6 @@
             <location filename="../../app/window.py"></location>
             <source>Shorten the message</source>
             <translation>缩短这条消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/window.py"></location>
-            <source>Your settings cannot be saved.</source>
-            <translation>无法保存你的设置。</translation>
-        </message>
-        <message>
-            <location filename="../../app/window.py"></location>
-            <source>They hold until you close Underhill.</source>
-            <translation>这些设置在关闭 Underhill 之前有效。</translation>
         </message>
     </context>
     <context>

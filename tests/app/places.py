@@ -18,6 +18,7 @@ from app.presets.dialog import StyleDialog
 from app.second_start import no_answer
 from app.widgets.import_dialog import ImportDialog
 from app.widgets.trash_dialog import TrashDialog
+from app.widgets.unsaved import UnsavedDialog
 from engine import api
 from tests.app.acts import ask
 from tests.app.conftest import engine_of
@@ -139,6 +140,11 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
     yield "what is attached", reader
     reader.bar.hide()
     reader.reject()
+    lost = UnsavedDialog(("The disk is full, so your chats cannot be saved.",), "A title\n\nA draft", window)
+    lost.open()
+    yield "words that would be lost", lost
+    lost.reject()
+    lost.deleteLater()
     hangs = no_answer(4711)
     hangs.open()
     yield "a second start", hangs

@@ -143,7 +143,7 @@ def test_settings_that_could_not_be_saved_are_tried_again(
 ) -> None:
     underhill = launch()
     monkeypatch.setattr(preferences, "save", full)
-    underhill.window.save_preferences()
+    underhill.window.remembering.save()
     unsaved = banner(qtbot, underhill, "settings cannot be saved")
     unsaved._act()
     banner(qtbot, underhill, "settings cannot be saved")  # the disk is still full

@@ -48,7 +48,7 @@ def test_names_and_numbers_stay_as_they_are() -> None:
     assert notes.before(replace(ANSWER, stats={}, attachments=files)) == ["附件：a.txt、乙.pdf"]
     assert notes.before(replace(ANSWER, stats={"dropped_turns": 1})) == ["上下文已满：模型没有读取最早的 1 轮对话。"]
     assert "1,241 词元" in notes.summary(ANSWER)
-    assert dict(notes.details(ANSWER))["用时"] == "2 分 05 秒"
+    assert {f.name: f.value for f in notes.details(ANSWER)}["用时"] == "2 分 05 秒"
 
 
 def test_a_thought_is_timed() -> None:

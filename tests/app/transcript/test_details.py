@@ -45,13 +45,13 @@ def dialog(qtbot: QtBot, theme: Theme, message: StoredMessage) -> Iterator[Answe
 
 
 def test_every_figure_has_its_unit(message: StoredMessage) -> None:
-    found = dict(notes.details(message))
+    found = {figure.name: figure.value for figure in notes.details(message)}
     assert found["Speed"] == "12.0 tok/s"
     assert found["Prompt speed"] == "250 tok/s"
-    assert found["Experts found in memory"] == "900 of 1,000 (90.0 %)"
-    assert found["Experts run at 8 bits"] == "800 (80.0 %)"
-    assert found["Experts skipped"] == "50 (5.0 %)"
-    assert "Experts run at 2 bits" not in found
+    assert found["Requests for experts met from memory"] == "900 of 1,000 (90.0 %)"
+    assert found["Expert uses at 8 bits"] == "800 (80.0 %)"
+    assert found["Expert uses skipped"] == "50 (5.0 %)"
+    assert "Expert uses at 2 bits" not in found
     assert "Thought for" not in found
 
 
@@ -61,12 +61,23 @@ def test_the_figures_say_why(dialog: AnswerDetails) -> None:
     assert "A, model" in texts
 
 
+def test_requests_and_uses_are_told_apart(dialog: AnswerDetails) -> None:
+    tips = {label.text(): label.toolTip() for label in dialog.findChildren(QLabel)}
+    assert tips["Requests for experts met from memory"] == tips["900 of 1,000 (90.0 %)"] != ""
+    assert tips["Expert uses at 8 bits"] == tips["Expert uses skipped"] != ""
+    assert tips["Expert uses skipped"] != tips["Requests for experts met from memory"]
+    assert tips["Read from disk"] == ""
+
+
 def test_the_table_can_be_read_back(dialog: AnswerDetails, tmp_path: Path) -> None:
     dialog.save(tmp_path / "a.csv")
     rows = dict(csv.reader((tmp_path / "a.csv").read_text(encoding="utf-8").splitlines()))
     assert rows["model"] == "A, model"
     assert rows["tokens"] == "241"
-    assert rows["precision_8"] == "800"
+    assert rows["expert_requests_from_memory"] == "900"
+    assert rows["expert_requests_from_disk"] == "100"
+    assert rows["expert_uses_8_bits"] == "800"
+    assert rows["expert_uses_skipped"] == "50"
     assert rows["why"] == STATS["why"]
 
 

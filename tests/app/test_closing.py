@@ -1,0 +1,227 @@
+"""Closing loses no words unasked: not where the disk is full, and not where the session ends."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app import preferences
+from app.assembly import Underhill
+from app.chats import drafts
+from app.chats.records import Attachment
+from app.chats.store import ChatStore
+from app.widgets.unsaved import UnsavedDialog
+from app.window import MainWindow
+from tests.app.acts import Launch, ask, on_disk
+from tests.app.conftest import close
+
+NOTES = Attachment("notes.txt", "Flour, water, salt.")
+pytestmark = pytest.mark.usefixtures("raised")
+
+
+def full(*_: object) -> None:
+    raise OSError(28, "No space left on device")
+
+
+class Disk:
+    """Takes everything until it is filled, and again once there is room."""
+
+    def __init__(self) -> None:
+        self._filled = pytest.MonkeyPatch()
+
+    def fill(self) -> None:
+        self._filled.setattr(ChatStore, "set_draft", full)
+        self._filled.setattr(drafts, "keep", full)
+        self._filled.setattr(preferences, "save", full)
+
+    def free(self) -> None:
+        self._filled.undo()
+
+
+@pytest.fixture
+def disk(launch: Launch, monkeypatch: pytest.MonkeyPatch) -> Iterator[Disk]:
+    """It has room again before the windows are closed that a test leaves."""
+    monkeypatch.setattr(UnsavedDialog, "raise_", lambda dialog: None)  # which this platform cannot
+    made = Disk()
+    yield made
+    made.free()
+
+
+def asked(underhill: Underhill) -> UnsavedDialog:
+    dialog = underhill.window.closing.dialog
+    assert dialog is not None
+    assert dialog.isVisible()
+    return dialog
+
+
+def press(dialog: UnsavedDialog, words: str) -> None:
+    next(b for b in dialog.findChildren(QPushButton) if b.text() == words).click()
+
+
+def typed(qtbot: QtBot, underhill: Underhill, disk: Disk | None = None) -> None:
+    """A chat with a draft and something attached. disk: it is filled before these."""
+    ask(qtbot, underhill, "How do I bake bread?")
+    if disk is not None:
+        disk.fill()
+    underhill.window.composer.edit.setPlainText("With which flour?")
+    underhill.window.composer.set_attachments((NOTES,))
+
+
+def test_closing_shows_the_words_that_the_disk_does_not_take(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, disk: Disk
+) -> None:
+    underhill = launch()
+    window = underhill.window
+    typed(qtbot, underhill, disk)
+    assert not window.close()
+    assert window.isVisible()
+    dialog = asked(underhill)
+    words = dialog.words.toPlainText()
+    for part in ("How do I bake bread?", "With which flour?", "notes.txt", "Flour, water, salt."):
+        assert part in words
+    assert not window.close()  # a second time: it still asks, and once
+    assert asked(underhill) is dialog
+    press(dialog, "Copy")
+    assert QGuiApplication.clipboard().text() == words
+    assert dialog.isVisible()
+    press(dialog, "Stay")
+    assert window.isVisible()
+    assert window.closing.dialog is None
+    assert (window.composer.text(), window.composer.attachments) == ("With which flour?", (NOTES,))
+    disk.free()
+    assert window.close()
+    assert window.closing.dialog is None
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    (chat,) = store.chats()
+    assert (chat.draft, drafts.attached(store, chat.id)) == ("With which flour?", (NOTES,))
+    store.close()
+
+
+def test_one_may_quit_all_the_same(qtbot: QtBot, launch: Launch, disk: Disk) -> None:
+    underhill = launch()
+    typed(qtbot, underhill, disk)
+    underhill.window.close()
+    press(asked(underhill), "Quit all the same")
+    assert not underhill.window.isVisible()
+    close(underhill)
+
+
+def test_what_is_typed_in_a_new_chat_is_shown_too(qtbot: QtBot, launch: Launch, tmp_path: Path, disk: Disk) -> None:
+    underhill = launch()
+    window = underhill.window
+    ask(qtbot, underhill, "one")
+    disk.fill()
+    window.composer.edit.setPlainText("in the first chat")
+    window.new_chat()
+    window.composer.edit.setPlainText("in a new one")
+    window.close()
+    words = asked(underhill).words.toPlainText()
+    assert "one\n\nin the first chat" in words
+    assert "New chat\n\nin a new one" in words
+    asked(underhill).reject()
+    disk.free()
+    assert window.close()
+    close(underhill)
+    assert preferences.load(tmp_path / "window.json")[0].draft == "in a new one"
+
+
+def test_nothing_is_asked_where_there_is_room_again(qtbot: QtBot, launch: Launch, tmp_path: Path, disk: Disk) -> None:
+    underhill = launch()
+    typed(qtbot, underhill, disk)
+    underhill.window.composer.keep()
+    underhill.keeper.ask(lambda store: None, 30.0)
+    assert underhill.conversation.unsent.unsaved
+    disk.free()
+    assert underhill.window.close()
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    assert [chat.draft for chat in store.chats()] == ["With which flour?"]
+    store.close()
+
+
+def test_a_draft_taken_back_is_no_loss(qtbot: QtBot, launch: Launch, disk: Disk) -> None:
+    underhill = launch()
+    typed(qtbot, underhill, disk)
+    underhill.window.composer.keep()
+    underhill.window.composer.edit.setPlainText("")
+    underhill.window.composer.set_attachments(())
+    assert underhill.window.close()
+    close(underhill)
+
+
+def test_who_stays_is_not_opened_anew_later(qtbot: QtBot, launch: Launch, disk: Disk) -> None:
+    underhill = launch()
+    typed(qtbot, underhill, disk)
+    underhill.window.restart_wanted.emit()
+    assert underhill.again
+    press(asked(underhill), "Stay")
+    assert not underhill.again
+    disk.free()
+
+
+def test_chats_that_live_in_memory_are_named(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "chats.db").mkdir()  # which no database can be opened at
+    underhill = launch()
+    ask(qtbot, underhill, "kept in memory")
+    underhill.window.composer.edit.setPlainText("and a draft")
+    assert not underhill.window.close()
+    dialog = asked(underhill)
+    assert "and a draft" in dialog.words.toPlainText()
+    assert any("1 chat is kept only while" in text for text in texts(dialog))
+    press(dialog, "Stay")
+    (tmp_path / "chats.db").rmdir()
+    assert underhill.window.close()  # it tried once more
+    assert [chat[0][1] for chat in on_disk(underhill, tmp_path)] == ["kept in memory"]
+
+
+def texts(dialog: UnsavedDialog) -> list[str]:
+    return [label.text() for label in dialog.findChildren(QLabel)]
+
+
+def test_the_end_of_the_session_asks_nobody(
+    qtbot: QtBot, launch: Launch, disk: Disk, caplog: pytest.LogCaptureFixture
+) -> None:
+    underhill = launch()
+    typed(qtbot, underhill, disk)
+    with caplog.at_level(logging.WARNING, "app.closing_desk"):
+        underhill.window.closing.save_all()
+    (record,) = caplog.records
+    assert "1 drafts" in record.getMessage()
+    assert "No space left" in record.getMessage()
+    assert "flour" not in record.getMessage()  # what people write is in no log
+    assert underhill.window.close()
+    assert underhill.window.closing.dialog is None
+    close(underhill)
+
+
+def test_what_was_typed_a_moment_ago_is_on_the_disk_when_the_session_ends(
+    qtbot: QtBot, launch: Launch, tmp_path: Path
+) -> None:
+    underhill = launch()
+    typed(qtbot, underhill)
+    underhill.window.closing.save_all()
+    store = ChatStore(tmp_path / "chats.db")
+    (chat,) = store.chats()
+    assert (chat.draft, drafts.attached(store, chat.id)) == ("With which flour?", (NOTES,))
+    store.close()
+
+
+def test_the_window_comes_forward_with_its_question(
+    qtbot: QtBot, launch: Launch, disk: Disk, raised: list[MainWindow]
+) -> None:
+    underhill = launch()
+    typed(qtbot, underhill, disk)
+    underhill.window.showMinimized()
+    underhill.window.close()
+    assert raised == [underhill.window]
+    assert not underhill.window.isMinimized()
+    press(asked(underhill), "Stay")
