@@ -161,6 +161,7 @@ class Rewriting(QObject):
     def _branch(self, message_id: int) -> None:
         self._window.leave()
         self._conversation.branch(message_id)
+        self._window.composer.edit.setFocus()  # a chat that begins there is gone on with
 
     # ---- deleting ---------------------------------------------------------------------------------------------
 

@@ -69,6 +69,7 @@ from app.widgets.header import Header
 from app.widgets.shortcut_sheet import ShortcutSheet
 from app.widgets.sidebar import Sidebar
 from app.widgets.toast import Toast
+from app.widgets.typed import Typed
 from app.widgets.welcome import Welcome
 from engine import api
 
@@ -117,6 +118,7 @@ class MainWindow(QMainWindow):
         self.closing = ClosingDesk(self, keeper, conversation)
         self._connect()
         self.finding = FindDesk(self, conversation)  # after _connect: it selects in what is on the page by then
+        Typed(self, self.composer.edit, self.transcript)
         self._shortcuts()
         self._restore()
 

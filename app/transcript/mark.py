@@ -34,7 +34,8 @@ class CurrentMark(QFrame):
         elif event.type() == QEvent.Type.KeyPress:
             self._keys = True
         elif event.type() == QEvent.Type.FocusOut:
-            self._keys = False
+            assert isinstance(event, QFocusEvent)
+            self._keys &= event.reason() == Qt.FocusReason.PopupFocusReason  # its menu is about it
         else:
             return False
         self._show()

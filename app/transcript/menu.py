@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QMenu
 
 from app.language.words import say
@@ -14,6 +14,14 @@ from app.transcript.item import MessageItem
 
 if TYPE_CHECKING:
     from app.transcript.view import TranscriptView
+
+
+def place_of(view: TranscriptView, index: int, event: QContextMenuEvent) -> QPoint:
+    """Where the menu of a message opens, in the view: at the pointer, or by keys below its first line."""
+    if event.reason() != QContextMenuEvent.Reason.Keyboard:
+        return event.pos()
+    top = view.origin(index).toPoint() + QPoint(0, view.fontMetrics().lineSpacing())
+    return QPoint(top.x(), max(0, min(top.y(), view.viewport().height())))
 
 
 def menu_of(view: TranscriptView, item: MessageItem, link: str) -> QMenu:

@@ -31,7 +31,7 @@ from app.transcript.copying import Copier
 from app.transcript.item import FOOT, MessageItem
 from app.transcript.layout import Layout
 from app.transcript.mark import CurrentMark
-from app.transcript.menu import menu_of
+from app.transcript.menu import menu_of, place_of
 from app.transcript.mouse import Hit, TextMouse, hit_test
 from app.transcript.paint import paint_message
 from app.transcript.picture import PagePicture
@@ -427,8 +427,9 @@ class TranscriptView(QAbstractScrollArea):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if 0 <= self.current < len(self.items):
-            hit = self.hit(QPointF(event.pos()))
-            menu_of(self, self.items[self.current], hit.link if hit is not None else "").popup(event.globalPos())
+            at = place_of(self, self.current, event)
+            hit = self.hit(QPointF(at))
+            menu_of(self, self.items[self.current], hit.link if hit is not None else "").popup(self.mapToGlobal(at))
 
     # ---- copying ----------------------------------------------------------------------------------------------
 

@@ -24,6 +24,7 @@ from app.theme.theme import Theme
 from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
 from app.widgets.chat_rows import Section
 from app.widgets.elided import elided_title
+from app.widgets.typed import writes
 
 MIME = "application/x-underhill-chats"  # ids, with spaces between them
 _WIDEST = 220  # pixels of what is dragged
@@ -75,6 +76,8 @@ class ChatView(QListView):
             self.remove.emit()
         elif event.key() == Qt.Key.Key_F and event.modifiers() == control:
             self.move_wanted.emit()
+        elif writes(event):
+            event.ignore()  # it is for the message
         else:
             super().keyPressEvent(event)
 

@@ -20,6 +20,7 @@ from app.widgets.meter import ContextMeter
 
 _TALLEST = 220  # pixels; more text scrolls
 _DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
+_HELD = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
 
 
 class Composer(QFrame):
@@ -164,7 +165,7 @@ class Composer(QFrame):
             if event.matches(QKeySequence.StandardKey.Undo) and not self.edit.document().isUndoAvailable():
                 self.undo.emit()
                 return True
-            if event.key() == Qt.Key.Key_Up and not self.text():
+            if event.key() == Qt.Key.Key_Up and not event.modifiers() & _HELD and not self.text():
                 if self.queue:
                     self._take_back(len(self.queue) - 1)
                 else:
