@@ -53,6 +53,7 @@ class Underhill:
         )
         composer = self.window.composer
         self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox)
+        self.conversation.opened.connect(self.attachments.forget)
         self.reading = ReadingDesk(self.window, self.theme, self.conversation, self.models)
         self.counting = Counting(composer, self.conversation, self.models, self.link)
         self.counting.told.connect(composer.meter.tell)

@@ -29,6 +29,7 @@ class LibraryDesk(QObject):
         self._window, self._shelf, self._models = window, shelf, known
         self.page: LibraryPage | None = None
         self._choose_again = self.choose_folder  # where what is imported now came from
+        self._refused = ""  # why the last import was; said by a banner
         window.header.library_wanted.connect(self.show)
         window.header.import_wanted.connect(self.choose_folder)
         known.import_failed.connect(self._import_failed)
@@ -99,12 +100,14 @@ class LibraryDesk(QObject):
         dialog = ImportDialog(path, self._window, name, taken)
         self._choose_again = self.choose_folder if Path(path).is_dir() else self.choose_file
         if dialog.exec():
+            self._window.banners.withdraw(self._refused)
             self._models.import_folder(path, dialog.name(), dialog.top())
         dialog.deleteLater()
 
     @Slot(object)
     def _import_failed(self, event: api.Failed) -> None:
         """What it was made from is of no use, unless it is the disk."""
+        self._refused = event.sentence
         if event.kind in (api.Kind.DISK_FULL, api.Kind.OUT_OF_MEMORY, api.Kind.STOPPED):
             show_failure(self._window, event)
         else:

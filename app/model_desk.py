@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -81,6 +82,7 @@ class ModelDesk(QObject):
 
     @Slot(object)
     def _model_loaded(self, card: api.ModelCard) -> None:
+        self._window.banners.withdraw(_has_come(card))
         if card.backend == "compatibility":
             self._window.banners.show_banner(
                 "warning", say("{model} runs through the compatibility backend.", model=card.title),
@@ -101,9 +103,13 @@ class ModelDesk(QObject):
 
     @Slot(object)
     def _imported(self, card: api.ModelCard) -> None:
-        name = card.name
-        self._window.banners.show_banner("info", say("{model} has been imported.", model=card.title), "", "",
-                                 (say("Open it"), lambda: self.open_model(name)))  # fmt: skip
+        self._window.banners.show_banner(
+            "info", _has_come(card), button=(say("Open it"), partial(self._open_to_chat, card.name))
+        )
+
+    def _open_to_chat(self, name: str) -> None:
+        self._window.show_chat()
+        self.open_model(name)
 
     @Slot()
     def open_settings(self) -> SettingsDialog:
@@ -113,3 +119,7 @@ class ModelDesk(QObject):
     def close_settings(self) -> None:
         """The window goes."""
         self._settings.close()
+
+
+def _has_come(card: api.ModelCard) -> str:
+    return say("{model} has been imported.", model=card.title)

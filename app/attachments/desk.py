@@ -26,11 +26,12 @@ class AttachmentDesk(QObject):
         self._composer = composer
         self._banners = banners
         self._inbox = inbox
-        self._told = ""  # by the banner about what was not attached
+        self._told = ""  # by the banner about what was not attached, until the message is sent or left
         composer.attach.clicked.connect(self.choose)
         composer.files.connect(self.take_files)
         composer.long_text.connect(self.take_text)
         composer.attached.removed.connect(self.remove)
+        composer.sent.connect(self.forget)
 
     @Slot()
     def choose(self) -> None:
@@ -73,9 +74,15 @@ class AttachmentDesk(QObject):
         self._composer.set_attachments((*self._composer.attachments, *found))
         self._composer.edit.setFocus()
 
+    @Slot()
+    def forget(self) -> None:
+        """What was not attached matters no longer."""
+        self._banners.withdraw(self._told)
+        self._told = ""
+
     def _say(self, refused: list[api.UnderhillError]) -> None:
         """What was not attached this time, in one banner; that of the time before is over."""
-        self._banners.withdraw(self._told)
+        self.forget()
         if not refused:
             return
         sentence, action = refused[0].sentence, refused[0].action

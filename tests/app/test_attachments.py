@@ -133,6 +133,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     ask(qtbot, underhill, "where?")
     sent = next(c for c in engine_of(underhill).received if isinstance(c, api.Generate))
     assert sent.messages[0].content == "notes.txt:\n```\nthe treasure is under the oak\n```\n\nwhere?"
+    assert underhill.window.banners.banners == []  # it went without the picture
     assert contents(underhill)[0] == "where?"
     assert notes.before(underhill.conversation.messages[0]) == ["Attached: notes.txt"]
     assert composer.attachments == ()

@@ -303,8 +303,20 @@ def test_an_import_shows_progress_and_can_be_opened(qtbot: QtBot, launch: Launch
     qtbot.waitUntil(lambda: any("imported" in b.sentence for b in underhill.window.banners.banners))
     sent = next(c for c in engine_of(underhill).received if isinstance(c, api.ImportModel))
     assert (sent.path, sent.name, sent.top) == ("/somewhere/olmoe", "olmoe", 4)
-    underhill.window.banners.banners[0]._act()
+    window = underhill.window
+    window.library.show()
+    window.banners.banners[0]._act()
+    assert window.composer.isVisible()  # one opens it to chat with it
     qtbot.waitUntil(lambda: underhill.models.card is not None and underhill.models.card.name == LARGE.name)
+
+
+def test_that_a_model_was_imported_is_said_until_it_is_open(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    banners = underhill.window.banners
+    underhill.models.import_folder("/somewhere/olmoe", "olmoe", 4)
+    qtbot.waitUntil(lambda: any("imported" in b.sentence for b in banners.banners))
+    underhill.window.desk.open_model(LARGE.name)  # as the menu does
+    qtbot.waitUntil(lambda: not banners.banners)
 
 
 def test_examples_can_be_clicked(qtbot: QtBot, launch: Launch) -> None:

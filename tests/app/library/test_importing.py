@@ -60,6 +60,9 @@ def test_what_cannot_be_imported_leads_to_another(
     assert len([c for c in received if isinstance(c, api.ListModels)]) > listed  # what is done of it is shown
     next(b for b in banners.banners[0].findChildren(QPushButton) if b.text() == say("Choose another…")).click()
     assert len(asked) == 2
+    underhill.window.library.choose_folder()  # another, which can be
+    qtbot.waitUntil(lambda: [b.sentence for b in banners.banners] != [broken.sentence])
+    assert broken.sentence not in [b.sentence for b in banners.banners]
 
 
 def test_one_at_a_time(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
