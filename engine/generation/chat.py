@@ -231,15 +231,18 @@ def fit(
 
     thinking: on or off, where the template has that switch; None leaves it to the template.
     System prompt and last message always stay. Once something must go, turns go until another quarter of the context
-    is free, and the next turns extend the same prompt until that is used up. Raises UnderhillError(CONTEXT_FULL).
+    is free, and the next turns extend the same prompt until that is used up. Raises UnderhillError: CONTEXT_FULL,
+    BAD_REQUEST where not one token comes of it.
     """
     reserve = max(1, min(reserve, context // 4))
     prompt = chat.prompt(messages, continue_last=continue_last, thinking=thinking)
+    if not prompt.ids:  # an empty text for a model without a template
+        raise UnderhillError(Kind.BAD_REQUEST, "There is nothing to answer.", "Write a message first.")
     if len(prompt.ids) + reserve <= context:
         return prompt
     system = [m for m in messages[:1] if m.role == "system"]
     turns = messages[len(system) :]
-    last = len(turns) - (2 if continue_last else 1)
+    last = max(0, len(turns) - (2 if continue_last else 1))  # of a system prompt alone nothing can go
     starts = [i for i, m in enumerate(turns) if i == last or (0 < i < last and m.role == "user")]
     sizes = _sizes(chat, messages, len(prompt.ids))
     room = context - reserve - sum(sizes[: len(system)])

@@ -78,8 +78,10 @@ class Context:
     def reuse(self, ids: Sequence[int]) -> int:
         """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.
 
-        Returns how many tokens need not be read again.
+        Returns how many tokens need not be read again. Raises ValueError where there are no `ids`.
         """
+        if not ids:
+            raise ValueError("a prompt has one token at least")
         common = 0
         for ours, theirs in zip(self.tokens, ids, strict=False):
             if ours != theirs:
@@ -101,6 +103,7 @@ class Context:
         cancelled: Callable[[], bool] = lambda: False,
     ) -> Tensor | None:
         """Read a prompt and return the logits [V] after its last token; None if cancelled, between chunks or in one.
+        Raises ValueError as `reuse`.
 
         marks: lengths at which a later chat is likely to part from this one. Recurrent states can only go back to a
         snapshot, so one is taken there; the prompt less its last token always is one (for another answer to it). What

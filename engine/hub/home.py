@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import platformdirs
 
@@ -15,6 +15,7 @@ HOME = "UNDERHILL_HOME"  # environment variable: where everything of Underhill l
 BUILTIN = "builtin"  # the model that comes with Underhill
 COPY = ".copy"  # ending of a copy that is not whole yet
 RESERVED = (PARTIAL, OLD, COPY, ".lock")
+LONGEST = 200  # bytes of a name: file systems take 255, and endings and times are added to it
 
 
 def home() -> Path:
@@ -23,13 +24,18 @@ def home() -> Path:
 
 
 def checked_name(name: str) -> str:
-    """The name, where a model can be called so. Raises UnderhillError(BAD_REQUEST)."""
+    """The name, where a model can be called so on every system: to some, letters large and small are the same.
+
+    Raises UnderhillError(BAD_REQUEST).
+    """
     if (
         not name
         or name != name.strip()
         or name.startswith(".")
-        or name.endswith((*RESERVED, "."))
-        or any(c in '<>:"/\\|?*' or ord(c) < 32 for c in name)
+        or name.lower().endswith((*RESERVED, "."))
+        or any(c in '<>:"/\\|?*' or ord(c) < 32 or 0xD800 <= ord(c) < 0xE000 for c in name)
+        or len(name.encode()) > LONGEST
+        or PureWindowsPath(name).is_reserved()
     ):
         raise UnderhillError(
             Kind.BAD_REQUEST, f"A model cannot be called {name!r}.", "Use letters, digits, spaces, - and _."

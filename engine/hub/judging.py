@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from engine.errors import UnderhillError, as_error
 from engine.hardware.fit import Fit
 from engine.hub.checkpoint import CONFIG, Checkpoint
-from engine.hub.home import checked_name
+from engine.hub.home import LONGEST, checked_name
 from engine.hub.layouts import FAMILIES, find_experts, text_config
 from engine.hub.remote.families import COMPATIBLE
 from engine.hub.shown import FoundModel
@@ -22,6 +23,7 @@ from engine.hub.sources.gguf_names import ARCHITECTURES
 from engine.hub.sources.opening import open_source
 
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
+MOST_NAME = LONGEST - 10  # bytes of a name, to which something may be added
 
 
 Rate = Callable[[Mapping[str, Any], str, int], Fit | None]  # (config, name, parameters) -> how it would run here
@@ -109,11 +111,12 @@ def first_part(path: Path) -> tuple[bool, int, str]:
 
 def library_name(title: str) -> str:
     """A name for the library, made of what another app calls a model."""
-    name = re.sub(r'[<>:"/\\|?*\x00-\x1f]+', "-", title).strip(" .-") or "model"
-    try:
-        return checked_name(name)
-    except UnderhillError:
-        return f"{name} model"
+    name = re.sub(r'[<>:"/\\|?*\x00-\x1f\ud800-\udfff]+', "-", title).encode()[:MOST_NAME].decode(errors="ignore")
+    name = name.strip().strip(" .-") or "model"
+    for called in (name, f"{name} model"):
+        with suppress(UnderhillError):
+            return checked_name(called)
+    return f"The {name} model"  # one that is another thing on Windows, whatever follows it
 
 
 _DENSE = "It is dense, without routed experts; Underhill runs Mixture-of-Experts models."

@@ -56,6 +56,10 @@ class Config:
         """A finite number."""
         return _number(key, self._value(key, default))
 
+    def positive(self, key: str, default: float | None = None) -> float:
+        """A finite number above 0."""
+        return positive(key, self._value(key, default))
+
     def flag(self, key: str, default: bool | None = None) -> bool:
         """True or false."""
         value = self._value(key, default)
@@ -78,6 +82,13 @@ class Config:
         if not isinstance(value, list) or not all(isinstance(entry, int) for entry in value):
             raise _broken(key, value, "a list of whole numbers")
         return tuple(value)
+
+    def group(self, key: str) -> Config:
+        """The settings that a setting is made of; none if the key is not there."""
+        value = self.raw.get(key) or {}
+        if not isinstance(value, Mapping):
+            raise _broken(key, value, "a group of settings")
+        return Config(value)
 
     def experts(self) -> tuple[int, int]:
         """(routed experts of a layer, experts that compute a token), under any of their names."""
@@ -105,7 +116,7 @@ class Config:
     def activation(self, key: str = "hidden_act", default: str = "silu") -> ActivationSpec:
         """The activation of gated MLPs and experts."""
         name = self.raw.get(key) or default
-        if name not in _ACTIVATIONS:
+        if not isinstance(name, str) or name not in _ACTIVATIONS:
             raise unsupported(f"This {self.family} model uses the activation {name!r}, which Underhill does not know.")
         return ActivationSpec(_ACTIVATIONS[name])
 
@@ -131,12 +142,12 @@ class Config:
         theta, partial: what the family takes where the config does not say.
         """
         settings = self.rope_settings(layer_type)
-        theta = _positive("rope_theta", settings.get("rope_theta") or self.raw.get("rope_theta") or theta)
+        theta = positive("rope_theta", settings.get("rope_theta") or self.raw.get("rope_theta") or theta)
         given = settings.get("partial_rotary_factor", self.raw.get("partial_rotary_factor"))
         share = partial if given is None else _number("partial_rotary_factor", given)
         kind = self.rope_kind(settings)
         if kind == "proportional":
-            factor = _positive("rope factor", settings.get("factor", 1.0))
+            factor = positive("rope factor", settings.get("factor", 1.0))
             scaling = None if factor == 1.0 else RopeScaling("linear", factor=factor)
             return self._one(RopeSpec(head_dim, theta, interleaved, scaling, rotated=2 * int(share * head_dim // 2)))
         dim = int(head_dim * share)
@@ -163,7 +174,7 @@ class Config:
     def _scaling(self, kind: str, settings: Mapping[str, Any], dim: int) -> RopeScaling | None:
         def setting(key: str, default: float | None = None) -> float:
             value = settings.get(key)
-            return _positive(f"rope {key}", default if value is None else value)
+            return positive(f"rope {key}", default if value is None else value)
 
         if kind == "default":
             return None
@@ -174,7 +185,9 @@ class Config:
             return RopeScaling("dynamic", factor=setting("factor"), max_position=positions)
         beside, within = (where.get("original_max_position_embeddings") for where in (self.raw, settings))
         given = next(value for value in (beside, within, positions) if value is not None)
-        original = int(_positive("original_max_position_embeddings", given))
+        original = int(positive("original_max_position_embeddings", given))
+        if original < 2:  # of one position there is nothing to stretch, and its logarithm is 0
+            raise _broken("original_max_position_embeddings", given, "a whole number from 2 on")
         if kind == "llama3":
             low, high = setting("low_freq_factor"), setting("high_freq_factor")
             return RopeScaling("llama3", factor=setting("factor"), original=original, low_freq=low, high_freq=high)
@@ -219,6 +232,7 @@ def yarn_mscale(factor: float, mscale: float = 1.0) -> float:
 def _yarn_attention(factor: float, settings: Mapping[str, Any]) -> float:
     mscale, all_dim = settings.get("mscale"), settings.get("mscale_all_dim")
     if mscale and all_dim:
+        mscale, all_dim = (positive(f"rope {key}", settings[key]) for key in ("mscale", "mscale_all_dim"))
         return yarn_mscale(factor, mscale) / yarn_mscale(factor, all_dim)
     return yarn_mscale(factor)
 
@@ -236,7 +250,8 @@ def _number(key: str, value: Any) -> float:
     return float(value)
 
 
-def _positive(key: str, value: Any) -> float:
+def positive(key: str, value: Any) -> float:
+    """A setting that only makes sense above 0. Raises UnderhillError(BROKEN_FILE)."""
     if _number(key, value) <= 0:
         raise _broken(key, value, "a number above 0")
     return float(value)

@@ -6,6 +6,7 @@ import errno
 import os
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
@@ -36,7 +37,8 @@ class FileLock:
     def __exit__(self, *_: object) -> None:
         if sys.platform == "win32":  # an open file cannot be removed there
             os.close(self._fd)
-            self._path.unlink(missing_ok=True)
+            with suppress(PermissionError):  # who waits for it has it open: then it is his to remove
+                self._path.unlink(missing_ok=True)
         else:
             self._path.unlink(missing_ok=True)
             os.close(self._fd)

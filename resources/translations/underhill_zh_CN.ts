@@ -3943,6 +3943,16 @@
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
+            <source>There is nothing to answer.</source>
+            <translation>没有可回答的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
+            <source>Write a message first.</source>
+            <translation>请先写一条消息。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/chat.py"></location>
             <source>This message takes {ids} tokens, and the model sees {context} at a time.</source>
             <translation>这条消息有 {ids} 个词元，而模型一次只能看到 {context} 个。</translation>
         </message>
@@ -4819,6 +4829,11 @@
         <message>
             <location filename="../../engine/hub/judging.py"></location>
             <source>{name} model</source>
+            <translation>{name} 模型</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/judging.py"></location>
+            <source>The {name} model</source>
             <translation>{name} 模型</translation>
         </message>
         <message>
@@ -6493,6 +6508,11 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
+            <source>a group of settings</source>
+            <translation>一组设置</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
             <source>a list of {layers}</source>
             <translation>{layers} 个值的列表</translation>
         </message>
@@ -6523,13 +6543,13 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
-            <source>a group of settings</source>
-            <translation>一组设置</translation>
+            <source>rope {key}</source>
+            <translation>rope 的 {key}</translation>
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
-            <source>rope {key}</source>
-            <translation>rope 的 {key}</translation>
+            <source>a whole number from 2 on</source>
+            <translation>不小于 2 的整数</translation>
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
@@ -6597,9 +6617,24 @@
             <translation>这个 {family} 模型要求从 {experts} 个专家（{groups} 组）中选 {k} 个。</translation>
         </message>
         <message>
+            <location filename="../../engine/models/families/__init__.py"></location>
+            <source>This {family} model claims to have experts without weights.</source>
+            <translation>这个 {family} 模型自称有不含权重的专家。</translation>
+        </message>
+        <message>
             <location filename="../../engine/models/families/deepseek_v2.py"></location>
             <source>This {family} model chooses experts by {method}, which Underhill does not know.</source>
             <translation>这个 {family} 模型用 {method} 选择专家，Underhill 不认识这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/hunyuan_v1_moe.py"></location>
+            <source>rope alpha</source>
+            <translation>rope 的 alpha</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/hunyuan_v1_moe.py"></location>
+            <source>This {family} model stretches its context by an alpha of {alpha}.</source>
+            <translation>这个 {family} 模型以 {alpha} 的 alpha 拉长其上下文。</translation>
         </message>
         <message>
             <location filename="../../engine/models/families/phimoe.py"></location>
@@ -6955,16 +6990,6 @@
             <location filename="../../engine/session/session.py"></location>
             <source>T1 and T2 are those published for Mixtral until this model's own have been found.</source>
             <translation>在找到此模型自己的 T1 和 T2 之前，使用为 Mixtral 发表的数值。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/session.py"></location>
-            <source>There is nothing to answer.</source>
-            <translation>没有可回答的内容。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/session.py"></location>
-            <source>Write a message first.</source>
-            <translation>请先写一条消息。</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>

@@ -74,3 +74,5 @@ def _check_choices(spec: DecoderSpec, config: Config) -> None:
         k, experts, groups = moe.router.top_k, moe.router.experts, moe.router.groups
         if not 0 < k <= experts or not 0 < moe.router.top_groups <= groups or experts % groups:
             raise unsupported(f"This {config.family} model asks for {k} of {experts} experts in {groups} groups.")
+        if min(moe.experts.hidden, moe.experts.intermediate) < 1:
+            raise unsupported(f"This {config.family} model claims to have experts without weights.")

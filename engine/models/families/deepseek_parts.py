@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from engine.models.config import Config, yarn_mscale
+from engine.models.config import Config, positive, yarn_mscale
 from engine.models.families.parts import dense_mlp, plain_moe
 from engine.models.spec import MlaSpec, MoeSpec, RouterSpec, SharedExpertSpec
 
 
 def latent_attention(c: Config, prefix: str, interleaved: bool) -> MlaSpec:
     """MLA under `prefix`. Its norms keep an eps of 1e-6 whatever rms_norm_eps says, as in the original code."""
-    nope, rope_dim = c.integer("qk_nope_head_dim"), c.integer("qk_rope_head_dim")
+    nope, rope_dim = c.integer("qk_nope_head_dim"), c.integer("qk_rope_head_dim", low=1)
     scale = (nope + rope_dim) ** -0.5
     settings = c.rope_settings()
     all_dim = settings.get("mscale_all_dim")
     if c.rope_kind(settings) != "default" and all_dim:
         # YaRN sharpens the softmax: queries and keys both carry the factor, the nope part included
-        scale *= yarn_mscale(settings["factor"], all_dim) ** 2
+        scale *= yarn_mscale(*(positive(f"rope {key}", settings.get(key)) for key in ("factor", "mscale_all_dim"))) ** 2
     bias = c.flag("attention_bias", False)
     return MlaSpec(
         prefix,

@@ -94,13 +94,10 @@ def _attention(c: Config, prefix: str, index: int, kind: str, eps: float) -> Att
 def _shape(c: Config, index: int, sliding: bool) -> tuple[int, int, int]:
     """(heads, kv heads, head_dim) of a layer, as the hub's config says it or as transformers 5 saves it."""
     heads, kv_heads, head_dim = c.heads(256)
-    own: dict[str, Any] = {}
-    if c.has("per_layer_config"):
-        own = c.raw["per_layer_config"].get(str(index), {})
-    elif not sliding:
+    layer = c.group("per_layer_config").group(str(index))
+    if not c.has("per_layer_config") and not sliding:
         kv = c.raw.get("num_global_key_value_heads") if c.flag("attention_k_eq_v", False) else None
-        own = {"head_dim": c.integer("global_head_dim", 512), "num_key_value_heads": kv}
-    layer = Config(own)
+        layer = Config({"head_dim": c.integer("global_head_dim", 512), "num_key_value_heads": kv})
     return heads, layer.integer("num_key_value_heads", kv_heads), layer.integer("head_dim", head_dim)
 
 

@@ -28,7 +28,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
     return causal_lm(
         c, layers, eps,
         embedding_multiplier=c.number("embedding_multiplier", 1.0),
-        logit_multiplier=1.0 / c.number("logits_scaling", 1.0),
+        logit_multiplier=1.0 / c.positive("logits_scaling", 1.0),
     )  # fmt: skip
 
 

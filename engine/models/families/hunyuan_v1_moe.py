@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from engine.models.config import Config
+from engine.models.config import Config, positive, unsupported
 from engine.models.families.parts import causal_lm, dense_mlp, llama_layer, plain_moe
 from engine.models.spec import AttentionSpec, DecoderSpec, RopeSpec, RouterSpec, SharedExpertSpec
+
+MOST_ALPHA = 1e9  # the published one has 1000
 
 
 def spec(config: dict[str, Any]) -> DecoderSpec:
@@ -37,8 +39,10 @@ def _rope(c: Config, head_dim: int) -> RopeSpec:
     alpha = settings.get("alpha")
     if c.rope_kind(settings) != "dynamic" or not alpha:
         return c.rope(head_dim)
-    theta = settings.get("rope_theta") or c.number("rope_theta", 10000.0)
-    return RopeSpec(head_dim, float(theta) * float(alpha) ** (head_dim / (head_dim - 2)))
+    theta = positive("rope_theta", settings.get("rope_theta") or c.number("rope_theta", 10000.0))
+    if (alpha := positive("rope alpha", alpha)) > MOST_ALPHA:
+        raise unsupported(f"This {c.family} model stretches its context by an alpha of {alpha:g}.")
+    return RopeSpec(head_dim, theta * alpha ** (head_dim / max(1, head_dim - 2)))
 
 
 def _refuse_other_builds(c: Config, count: int, size: int) -> None:

@@ -24,7 +24,7 @@ LAYER_TYPES = ("linear_attention", "full_attention")
 def spec(config: dict[str, Any]) -> DecoderSpec:
     """layer_types says which layers are which; by default every full_attention_interval-th has attention."""
     c = Config(config)
-    step, dense = c.integer("decoder_sparse_step", 1), c.integers("mlp_only_layers")
+    step, dense = c.integer("decoder_sparse_step", 1, low=1), c.integers("mlp_only_layers")
     layers = []
     for i, kind in enumerate(layer_types(c)):
         prefix = f"model.layers.{i}"
@@ -37,7 +37,7 @@ def spec(config: dict[str, Any]) -> DecoderSpec:
 
 def layer_types(c: Config) -> tuple[str, ...]:
     """Which layers are linear and which full attention."""
-    count, interval = c.integer("num_hidden_layers"), c.integer("full_attention_interval", 4)
+    count, interval = c.integer("num_hidden_layers"), c.integer("full_attention_interval", 4, low=1)
     default = [LAYER_TYPES[(i + 1) % interval == 0] for i in range(count)]
     return c.layer_types(count, LAYER_TYPES, default)
 

@@ -170,3 +170,18 @@ def test_a_message_longer_than_the_context_is_refused_with_figures(chat: ChatFor
     with pytest.raises(UnderhillError, match="100 at a time") as error:
         fit(chat, [Message("user", "word " * 500)], context=100, reserve=10)
     assert error.value.kind is Kind.CONTEXT_FULL
+
+
+def test_where_no_token_comes_of_a_chat_there_is_nothing_to_answer(tmp_path: Path) -> None:
+    plain = copy_with(tmp_path)  # it has no template: the text as it is
+    with pytest.raises(UnderhillError, match="nothing to answer") as caught:
+        fit(plain, [Message("user", "")], 100, 10)
+    assert caught.value.kind is Kind.BAD_REQUEST
+    assert fit(plain, [Message("user", "a")], 100, 10).ids
+
+
+@pytest.mark.parametrize(("messages", "open_end"), [("system", False), ("assistant", True)])
+def test_of_one_message_none_is_dropped(chat: ChatFormat, messages: str, open_end: bool) -> None:
+    prompt = chat.prompt([Message(messages, "word " * 30)], continue_last=open_end)
+    fitted = fit(chat, [Message(messages, "word " * 30)], len(prompt.ids) + 3, 8, continue_last=open_end)
+    assert (fitted.ids, fitted.dropped) == (prompt.ids, 0)

@@ -38,6 +38,16 @@ def test_any_sequence_of_prompts_gives_what_each_alone_would_give(
         assert context.tokens == ids
 
 
+@pytest.mark.parametrize("recurrent", [False, True])
+def test_no_prompt_at_all_is_refused_and_changes_nothing(recurrent: bool) -> None:
+    context = Context(FakeModel(recurrent), 100, 16)
+    context.read([1, 2, 3])
+    with pytest.raises(ValueError, match="one token"):
+        context.read([])
+    assert context.tokens == [1, 2, 3]
+    assert says(context.read([1, 2, 3, 4])) == expected([1, 2, 3, 4])
+
+
 def test_a_longer_prompt_reads_only_what_is_new() -> None:
     model = FakeModel()
     context = Context(model, 100, 16)

@@ -245,9 +245,18 @@ def test_looking_can_be_stopped_and_strange_places_do_no_harm(tmp_path: Path) ->
     assert finders.find(quiet, [*nowhere, Place("x", FILES, tmp_path / "m.gguf")]) == ()
 
 
-@pytest.mark.parametrize("title", ["qwen3:30b", "org/Model 7B", "..", "a.partial", "", "x<y>", "CON."])
+@pytest.mark.parametrize("title", [
+    "qwen3:30b", "org/Model 7B", "..", "a.partial", "A.OLD", "", "x<y>", "CON.", "nul", "aux.v1", "aux.old", "é" * 300,
+    "half\ud800", "a" * 179 + " b", "\u00a0",
+])  # fmt: skip
 def test_names_for_the_library_can_be_used(title: str) -> None:
     assert checked_name(library_name(title))
+
+
+@pytest.mark.parametrize("name", ["qwen.OLD", "Qwen.Partial", "x.LOCK", "con", "NUL.txt", "é" * 101, "a\ud800"])
+def test_a_name_that_some_system_takes_for_something_else_is_refused(name: str) -> None:
+    with pytest.raises(UnderhillError, match="cannot be called"):
+        checked_name(name)
 
 
 def test_the_usual_places_are_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

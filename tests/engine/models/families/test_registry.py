@@ -26,6 +26,7 @@ HUNYUAN = {**SMALL, "model_type": "hunyuan_v1_moe", "num_experts": 8, "moe_topk"
 MINIMAX = {**SMALL, "model_type": "minimax_m2", "num_local_experts": 8}
 PHIMOE = {**SMALL, "model_type": "phimoe", "num_local_experts": 8}
 GPT_OSS = {**SMALL, "model_type": "gpt_oss", "num_local_experts": 8}
+GRANITE = {**SMALL, "model_type": "granitemoe", "num_local_experts": 8}
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -78,6 +79,9 @@ def test_head_dim_is_worked_out_where_it_is_null() -> None:
         ({**HUNYUAN, "moe_intermediate_size": [24, 32]}, "moe_intermediate_size"),
         ({**MINIMAX, "scoring_func": "softmax"}, "scoring_func"),
         ({**MINIMAX, "attn_type_list": [1, 0]}, "attn_type_list"),
+        ({**QWEN3, "hidden_act": ["silu"]}, "silu"),
+        ({**QWEN3, "moe_intermediate_size": 0}, "without weights"),
+        ({**HUNYUAN, "rope_scaling": {"type": "dynamic", "alpha": 1e300}}, "alpha of 1e\\+300"),
     ],
 )
 def test_what_cannot_be_computed_is_refused(config: dict[str, Any], says: str) -> None:
@@ -108,11 +112,35 @@ def test_what_cannot_be_computed_is_refused(config: dict[str, Any], says: str) -
         ({"rope_scaling": {"type": "longrope", "short_factor": [1.0], "long_factor": [1.0]}}, "short_factor"),
         ({"rope_scaling": {"type": "yarn", "factor": 0.0}}, "rope factor"),
         ({"rope_scaling": {"type": "yarn", "factor": 2, "original_max_position_embeddings": 0}}, "original"),
+        ({"rope_scaling": {"type": "yarn", "factor": 2, "mscale": "1", "mscale_all_dim": 1}}, "rope mscale"),
+        ({"rope_scaling": {"type": "yarn", "factor": 2, "mscale": 1, "mscale_all_dim": -20}}, "rope mscale_all_dim"),
+        ({"rope_scaling": {"type": "longrope", "original_max_position_embeddings": 1}}, "original"),
+        ({"rope_scaling": {"type": "longrope", "original_max_position_embeddings": 0.5}}, "original"),
     ],
 )
 def test_a_config_that_makes_no_sense_is_called_broken(changes: dict[str, Any], says: str) -> None:
     with pytest.raises(UnderhillError, match=says) as caught:
         read_spec({**QWEN3, **changes})
+    assert caught.value.kind == Kind.BROKEN_FILE
+
+
+@pytest.mark.parametrize(
+    ("config", "says"),
+    [
+        (raw("qwen3_next", decoder_sparse_step=0), "decoder_sparse_step"),
+        (raw("qwen3_next", full_attention_interval=0), "full_attention_interval"),
+        ({**GRANITE, "logits_scaling": 0}, "logits_scaling"),
+        ({**HUNYUAN, "rope_scaling": {"type": "dynamic", "alpha": "1000"}}, "rope alpha"),
+        (raw("gemma4_text", per_layer_config=[1]), "per_layer_config"),
+        (raw("gemma4_text", per_layer_config={"1": [2]}), "config.json is wrong: 1 is"),
+        (raw("deepseek_v3", rope_scaling={"type": "yarn", "mscale_all_dim": 1.0}), "rope factor"),
+        (raw("deepseek_v3", rope_scaling={"type": "yarn", "factor": 4, "mscale_all_dim": "1"}), "mscale_all_dim"),
+        (raw("deepseek_v3", qk_nope_head_dim=0, qk_rope_head_dim=0), "qk_rope_head_dim"),
+    ],
+)
+def test_so_is_one_of_a_family_of_its_own(config: dict[str, Any], says: str) -> None:
+    with pytest.raises(UnderhillError, match=says) as caught:
+        read_spec(config)
     assert caught.value.kind == Kind.BROKEN_FILE
 
 
