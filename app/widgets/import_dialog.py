@@ -26,7 +26,8 @@ from engine import api
 
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
 _TOPS = (
-    (8, later("8 bits – practically the original, half of its size or less")),
+    (0, later("Automatic – 8 bits, or 4 where the model was stored with about 4")),
+    (8, later("8 bits – practically the original")),
     (4, later("4 bits – nearly as good, half the size of 8 bits")),
     (16, later("16 bits – as it is; for small models")),
 )
@@ -116,5 +117,5 @@ class ImportDialog(QDialog):
         return found
 
     def top(self) -> int:
-        """Bits of the finest tier that is kept."""
+        """Bits of the finest tier that is kept; 0: what suits the model."""
         return int(self._top.currentData())

@@ -171,7 +171,8 @@ class Resume(Command):
 class ImportModel(Command):
     """Quantize a local checkpoint folder or GGUF file into the library, or copy a model imported on another computer.
 
-    top: 4, 8 or 16. Stopped, it keeps what is done: the model is listed as unfinished. Done.result: ModelCard.
+    top: 4, 8 or 16; 0: 4 where the source was quantized to about 4 bits already, else 8. Stopped, it keeps what is
+    done: the model is listed as unfinished. Done.result: ModelCard.
     """
 
     path: str

@@ -19,8 +19,8 @@ from engine.hub.headers import unreadable
 from engine.hub.home import BUILTIN, COPY, HOME, home
 from engine.hub.importer import Report, import_checkpoint
 from engine.hub.listing import card, listing
-from engine.hub.sources.opening import gguf_file, is_source, source_files, source_name
-from engine.hub.sources.source import bound
+from engine.hub.sources.opening import gguf_file, is_source, open_source, source_files, source_name
+from engine.hub.sources.source import bound, suited
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
@@ -106,6 +106,7 @@ def at_hand(model: str | Path) -> Path | None:
 def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = None, battery: int | None = None) -> Path:
     """Import the checkpoint directory or GGUF file `path` into the library. name: '' takes its own.
 
+    top: bits of the finest tier; 0 takes what suits the source: 4 where it was quantized to about 4 already, else 8.
     battery: percentage below which it rests until the computer is plugged in; None takes what the settings say.
     An interrupted import of the same name is continued. A store, as it was copied from another computer, is copied and
     checked instead. Raises UnderhillError(BAD_REQUEST) when the name is taken, and what import_checkpoint raises.
@@ -115,6 +116,7 @@ def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = No
     try:
         if (path / manifests.NAME).is_file():
             return _adopted(path, destination, progress)
+        top = top or suited(open_source(path).form.bits)
         with unfinished.noted(destination, str(path), top, progress) as report:
             return import_checkpoint(path, destination, top, progress=report, wait=_low_battery(battery))
     except UnderhillError as error:

@@ -3422,8 +3422,8 @@
         </message>
         <message>
             <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>8 bits – practically the original, half of its size or less</source>
-            <translation>8 位——与原模型几乎无异，大小为一半或更小</translation>
+            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
+            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
         </message>
         <message>
             <location filename="../../app/widgets/import_dialog.py"></location>

@@ -13,6 +13,8 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.hub.sources.extents import Extent
 
+_COARSE = 5.25  # bits per expert weight; MXFP4, GPTQ, AWQ and GGUF up to Q4_K_M have fewer
+
 
 class TensorInfo(Protocol):
     """One tensor as it is handed out. dtype as in safetensors."""
@@ -94,6 +96,11 @@ class Source(Protocol):
 def lacking(name: str) -> UnderhillError:
     """MISSING_FILE for a tensor that is not there."""
     return UnderhillError(Kind.MISSING_FILE, f"The checkpoint lacks the tensor {name}.", "Download the model again.")
+
+
+def suited(bits: float) -> int:
+    """Bits of the finest tier that is worth storing of a source with so many per expert weight: 4 or 8."""
+    return 4 if 0 < bits < _COARSE else 8
 
 
 def bound(form: str, bits: float) -> str:
