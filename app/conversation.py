@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.answer import Answer
 from app.chats import branches, drafts, erasing, trash
@@ -19,12 +19,9 @@ from app.chats.store import ChatStore
 from app.chats.titles import title_from
 from app.link.engine_link import EngineLink
 from app.turns import turns
+from app.under_way import UnderWay
 from app.unsent import Unsent
 from engine import api
-
-SHOW_EVERY = 80  # milliseconds between two paintings of a growing answer, at least: each takes a core from the engine
-TICK = 100  # milliseconds between two looks at what to say of an answer that has no word yet
-SAVE_EVERY = 400  # milliseconds between two writings of it to disk: a busy machine, too, shall lose less than a second
 
 
 class Conversation(QObject):
@@ -57,16 +54,8 @@ class Conversation(QObject):
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
-        self._answers: dict[int, Answer] = {}  # by message id, in the order in which the engine does them
+        self._under_way = UnderWay(self, keeper)
         self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
-        self._shown_at = 0.0
-        self._show = QTimer(self, singleShot=True)
-        self._show.setTimerType(Qt.TimerType.PreciseTimer)
-        self._show.timeout.connect(self._show_news)
-        self._save = QTimer(self)
-        self._save.setTimerType(Qt.TimerType.PreciseTimer)
-        self._save.setInterval(SAVE_EVERY)
-        self._save.timeout.connect(self._save_news)
 
     # ---- which chat -------------------------------------------------------------------------------------------
 
@@ -90,11 +79,9 @@ class Conversation(QObject):
             return
         chat, messages = self.unsent.whole(found[0]), found[1]
         self.chat = chat
-        self.messages = [self._answers[m.id].so_far() if m.id in self._answers else m for m in messages]
-        for answer in self._answers.values():
-            answer.pending = ""  # it is in so_far already
+        self.messages = self._under_way.taken_up(messages)
         self.opened.emit(chat, self.messages)
-        self._show_soon()
+        self._under_way.show_soon()
         self._tell_busy()
         if chat.queue and not self.busy:  # what they waited for was cut short, or its end was not seen
             self._return_queue(chat.id, chat.queue)
@@ -107,7 +94,7 @@ class Conversation(QObject):
 
     def delete(self, chat_id: int) -> None:
         """Move a chat to the trash, stopping its answer."""
-        for answer in self._answers.values():
+        for answer in self._under_way.answers.values():
             if answer.message.chat_id == chat_id:
                 self._stop(answer)
         self._keeper.do(lambda store: trash.put(store, chat_id), self._tell_chats)
@@ -178,12 +165,12 @@ class Conversation(QObject):
     @property
     def working(self) -> bool:
         """Is an answer on its way in any chat?"""
-        return bool(self._answers)
+        return bool(self._under_way.answers)
 
     @property
     def answering(self) -> frozenset[int]:
         """Chats that an answer is on its way in."""
-        return frozenset(answer.message.chat_id for answer in self._answers.values())
+        return frozenset(answer.message.chat_id for answer in self._under_way.answers.values())
 
     @property
     def queue(self) -> tuple[Queued, ...]:
@@ -322,16 +309,15 @@ class Conversation(QObject):
         self._start(answer, partial(branches.write, chat=chat, messages=fresh), chat is not None)
 
     def _start(self, answer: Answer, write: Any, new: bool) -> None:
-        self._answers[answer.message.id] = answer
+        self._under_way.begin(answer)
         self._tell_busy()
-        self._show_soon()
-        self._save.start()
+        self._under_way.show_soon()
         self._keeper.do(write, partial(self._written, answer), partial(self._not_written, answer, new))
 
     def _written(self, answer: Answer, _: None) -> None:
         """The question is on disk: now the engine may answer it."""
         self.chats_changed.emit()
-        if answer.message.id not in self._answers:
+        if not self._under_way.has(answer):
             return
         if answer.stopped:
             self._end(answer, answer.finished("cancelled", None))
@@ -346,7 +332,7 @@ class Conversation(QObject):
 
     def _not_written(self, answer: Answer, new: bool, problem: Problem) -> None:
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""
-        shown = self._shown(answer)
+        shown = self.shows(answer)
         self._drop(answer)
         if shown and new:
             self.new()
@@ -359,15 +345,15 @@ class Conversation(QObject):
     # ---- what the engine says ---------------------------------------------------------------------------------
 
     def _heard(self, answer: Answer, event: api.Event) -> None:
-        if answer.message.id not in self._answers:  # nobody waits for it any more
+        if not self._under_way.has(answer):  # nobody waits for it any more
             return
         if isinstance(event, api.TextDelta):
             answer.take(event)
-            self._show_soon()
+            self._under_way.show_soon()
         elif isinstance(event, api.PromptRead):
             answer.reading = event
             answer.news = True
-            self._show_soon()
+            self._under_way.show_soon()
         elif isinstance(event, (api.Done, api.Cancelled)):
             stats = event.result if isinstance(event.result, api.Stats) else None
             finish = stats.finish if stats is not None else "cancelled"
@@ -391,9 +377,9 @@ class Conversation(QObject):
         self._keeper.do(lambda store: store.update(message), failed=self.problem.emit)
 
     def _end(self, answer: Answer, message: StoredMessage) -> None:
-        del self._answers[message.id]
+        self._under_way.end(answer)
         self._keeper.do(lambda store: store.update(message), self._tell_chats, self.problem.emit, keep=True)
-        if self._shown(answer):
+        if self.shows(answer):
             self.messages = [message if m.id == message.id else m for m in self.messages]
             if answer.pending:
                 self.grew.emit(message.id, answer.pending, "")
@@ -412,7 +398,7 @@ class Conversation(QObject):
         self._keeper.do(partial(branches.set_queue, chat_id=chat_id, queue=tuple(rest)))
         question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
         self._begin(chat_id, [*answer.turns, message, question], answer.style, question)
-        list(self._answers.values())[-1].queue = tuple(rest)
+        list(self._under_way.answers.values())[-1].queue = tuple(rest)
 
     def _return_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
         """Messages that were not sent go back into the composer."""
@@ -421,52 +407,21 @@ class Conversation(QObject):
 
     def _drop(self, answer: Answer) -> None:
         """An answer without a word goes from the page."""
-        del self._answers[answer.message.id]
-        if self._shown(answer):
+        self._under_way.end(answer)
+        if self.shows(answer):
             self.messages = [m for m in self.messages if m.id != answer.message.id]
             self.removed.emit(answer.message.id)
         if answer.queue and self.chat is not None and self.chat.id == answer.message.chat_id:
             self._return_queue(self.chat.id, answer.queue)
         self._tell_busy()
 
-    # ---- timers -----------------------------------------------------------------------------------------------
-
-    def _show_soon(self) -> None:
-        """What has come is shown as it comes, but no more often than SHOW_EVERY."""
-        rest = SHOW_EVERY - 1000 * (time.monotonic() - self._shown_at)
-        if rest > 0:
-            self._show.start(round(rest))
-        else:
-            self._show_news()
-
-    @Slot()
-    def _show_news(self) -> None:
-        self._show.stop()
-        for number, answer in enumerate(self._answers.values()):
-            answer.waits, answer.opening = number > 0, self.opening
-            if self._shown(answer) and (answer.news or not answer.tokens):
-                text, answer.pending, answer.news = answer.pending, "", False
-                self.grew.emit(answer.message.id, text, answer.status())
-        self._shown_at = time.monotonic()
-        if any(self._shown(answer) and not answer.tokens for answer in self._answers.values()):
-            self._show.start(TICK)  # the time for which it was waited
-
-    @Slot()
-    def _save_news(self) -> None:
-        if not self._answers:
-            self._save.stop()
-        for answer in self._answers.values():
-            if answer.unsaved and not answer.saving:
-                answer.unsaved, answer.saving = False, True
-                self._keeper.do(partial(_save, answer, answer.so_far()), failed=self.problem.emit)
-
     # ---- small things -----------------------------------------------------------------------------------------
 
     def _running(self) -> Answer | None:
-        here = self.chat.id if self.chat is not None else 0
-        return next((a for a in self._answers.values() if a.message.chat_id == here), None)
+        return self._under_way.in_chat(self.chat.id if self.chat is not None else 0)
 
-    def _shown(self, answer: Answer) -> bool:
+    def shows(self, answer: Answer) -> bool:
+        """Is it on the page?"""
         return self.chat is not None and any(m.id == answer.message.id for m in self.messages[-2:])
 
     def _index(self, message_id: int) -> int:
@@ -474,7 +429,7 @@ class Conversation(QObject):
 
     def _stop(self, answer: Answer) -> None:
         answer.stopped = answer.news = True
-        self._show_soon()
+        self._under_way.show_soon()
         if answer.command:
             self._link.stop(answer.command)
 
@@ -484,11 +439,3 @@ class Conversation(QObject):
 
     def _tell_chats(self, _: None) -> None:
         self.chats_changed.emit()
-
-
-def _save(answer: Answer, message: StoredMessage, store: ChatStore) -> None:
-    """On the keeper's thread."""
-    try:
-        store.update(message)
-    finally:
-        answer.saving = False

@@ -62,16 +62,21 @@ class SearchField(QLineEdit):
     @Slot()
     def _show_cross(self) -> None:
         self.cross.setVisible(bool(self.text()))
+        self._leave_room()
 
     def _fit(self) -> None:
         cross = fonts.pixels(_CROSS)
         self.cross.setIconSize(QSize(cross, cross))
         self.cross.setFixedSize(cross + _GAP, cross + _GAP)
-        before, behind = fonts.pixels(_GLASS) + _GAP, cross + _GAP
-        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
-        self.setTextMargins(behind if mirrored else before, 0, before if mirrored else behind, 0)
+        self._leave_room()
         self._tint()
         self._place()
+
+    def _leave_room(self) -> None:
+        """For the marks that are there."""
+        before, behind = fonts.pixels(_GLASS) + _GAP, self.cross.width() if self.text() else 0
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        self.setTextMargins(behind if mirrored else before, 0, before if mirrored else behind, 0)
 
     def _place(self) -> None:
         size = self.cross.size()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
@@ -31,6 +31,7 @@ from app.widgets.icon_button import IconButton
 from app.widgets.plain import plain_entry
 from app.widgets.search_field import SearchField
 
+_NARROWEST, _WIDEST = 190, 420  # pixels
 _SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
 
 
@@ -56,8 +57,7 @@ class Sidebar(QFrame):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("sidebar")
-        self.setMinimumWidth(190)
-        self.setMaximumWidth(420)
+        self.setMaximumWidth(_WIDEST)
         self._theme = theme
         self._folders: list[Folder] = []
         self.fill_menu: Callable[[QMenu], object] = lambda menu: None
@@ -110,6 +110,11 @@ class Sidebar(QFrame):
         column.addWidget(self.list, 1)
         self._tint()
         theme.changed.connect(self._tint)
+
+    def minimumSizeHint(self) -> QSize:
+        """So wide that its buttons show all they say, whatever the size of text."""
+        hint = super().minimumSizeHint()
+        return QSize(min(_WIDEST, max(_NARROWEST, hint.width())), hint.height())
 
     def show_chats(self, chats: list[Chat], folders: list[Folder], closed: set[int], current: int) -> None:
         """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""

@@ -185,3 +185,18 @@ def test_the_page_stays_where_it_is_when_the_window_gets_another_width(theme: Th
         view.resize(width, 700)
         assert near(top(view), before)
     assert near(top(view), before)
+
+
+@pytest.mark.parametrize("percent", [100, 150, 175])
+def test_the_list_of_chats_is_never_narrower_than_its_buttons(qtbot: QtBot, launch: Launch, percent: int) -> None:
+    underhill = launch()
+    window = underhill.window
+    window.resize(900, 600)
+    underhill.theme.set_percent(percent)
+    window.header.sidebar.setChecked(True)
+    settle(qtbot, window)
+    window.splitter.setSizes([10, 890])
+    settle(qtbot, window)
+    sidebar = window.sidebar
+    assert sidebar.button.width() >= sidebar.button.sizeHint().width()
+    assert sidebar.width() >= 190
