@@ -113,7 +113,8 @@ class Figures(QWidget):
             self.ahead.hide()
             return
         self.why.tell(now.why or (say("Answering.") if now.generating else say("Nothing is running.")))
-        self.speed.tell(rate(now.tokens_per_second) if now.generating and now.tokens_per_second else "–")
+        speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
+        self.speed.tell(rate(speed) if speed else "–")
         self.prompt.tell(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
         self.disk.tell(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
         self.waiting.tell(percent(now.waiting) if now.generating else "–")

@@ -71,8 +71,10 @@ class History:
         ahead, late = min(ahead, hits), min(late, misses)
         fates = {"kept": hits - ahead, "ahead": ahead, "late": late, "missed": misses - late}
         ran = {k: _more(now.precision.get(k, 0), then.precision.get(k, 0)) for k in PRECISION}
+        told = now.generating or now.tokens == then.tokens or then.tokens_per_second
+        ended = 0.0 if told else now.answer_tokens_per_second
         sample = Sample(
-            now.tokens_per_second,
+            now.tokens_per_second or ended,  # an answer may begin and end between two snapshots
             now.prompt_tokens_per_second if now.generating and not now.tokens_per_second else 0.0,
             now.disk_bytes_per_second,
             now.waiting,

@@ -125,7 +125,8 @@ class Snapshot:
 
     Matrices are () where nobody looks at them (Look). uses: since load. gates: mean gate weights of this answer.
     places: as ExpertFacts.place. foreseen: hits that were read ahead; foreseen_late: misses that were on their way.
-    prompt_tokens_per_second: of the prompt that is being read, or was last. waiting: share of the last second or so in
+    prompt_tokens_per_second: of the prompt that is being read, or was last. answer_tokens_per_second: of the whole last
+    answer, 0 while one is made. waiting: share of the last second or so in
     which computing stood still for the disk. ahead: one sentence on what predicts experts that are read ahead, and how
     well; '' where none are.
     """
@@ -152,6 +153,7 @@ class Snapshot:
     foreseen: int = 0
     foreseen_late: int = 0
     prompt_tokens_per_second: float = 0.0
+    answer_tokens_per_second: float = 0.0
     waiting: float = 0.0
     memory: MemoryUse | None = None
     ahead: str = ""

@@ -256,7 +256,7 @@ class Session:
                 self.context, self.chat, prompt, sampling, stop_texts, following, self._watcher.token, self._prompt_read
             )
             self.warm.answered(self.counters().activations)
-        stats = self._stats(result, len(prompt.ids), prompt.dropped, before)
+            stats = self._stats(result, len(prompt.ids), prompt.dropped, before)
         self.speed_check.answered(stats)
         return stats
 

@@ -47,7 +47,7 @@ class Watcher:
         """native: whether native kernels compute."""
         self._session, self._runtime, self._native = session, session.runtime, native
         self._tokens = 0
-        self._prompt_rate = 0.0
+        self._prompt_rate = self._answer_rate = 0.0
         self._reading = self._generating = False
         self._lock = threading.Lock()
         self._last: tuple[object, ...] = ()
@@ -61,7 +61,7 @@ class Watcher:
         self._runtime.telemetry.begin_answer()
         with self._lock:
             self._rates = tuple(Rate() for _ in range(4))
-        self._prompt_rate = 0.0
+        self._prompt_rate = self._answer_rate = 0.0
         self._reading = self._generating = True
         try:
             yield
@@ -90,7 +90,8 @@ class Watcher:
         counters, cache = runtime.telemetry.shown, runtime.cache
         with self._lock:
             hits, misses, held = counters.hits, counters.misses, cache.nbytes
-            state = (self._generating, self._tokens, self._prompt_rate, hits, misses, held, cache.capacity, plan, look)
+            rates = self._prompt_rate, self._answer_rate
+            state = (self._generating, self._tokens, rates, hits, misses, held, cache.capacity, plan, look)
             if state == self._last:
                 return None
             self._last = state
@@ -129,6 +130,7 @@ class Watcher:
             foreseen=ahead.used - ahead.joined if ahead is not None else 0,
             foreseen_late=ahead.joined if ahead is not None else 0,
             prompt_tokens_per_second=self._prompt_rate,
+            answer_tokens_per_second=0.0 if self._generating else self._answer_rate,
             waiting=waiting,
             memory=self._memory(),
             ahead=self._session.ahead.sentence(),
@@ -142,6 +144,7 @@ class Watcher:
         """What limited the speed of an answer since `decoding`; empty where nothing was decoded."""
         if tokens < 1 or seconds <= 0:
             return ""
+        self._answer_rate = tokens / seconds
         read, missed, waited = (now - was for now, was in zip(self._cost(), self._decoding_from))
         return why(self._pace(tokens / seconds, min(1.0, waited / seconds), read / seconds, missed / seconds))
 

@@ -62,6 +62,8 @@ def test_figures(docks: Docks) -> None:
     assert "50" in figures.fates_legend.text()
     docks.take(replace(BASE, generating=False, prompt_tokens_per_second=95.0))
     assert (figures.speed.text(), figures.prompt.text()) == ("–", "95.0/s")
+    docks.take(replace(BASE, generating=False, tokens_per_second=0.0, answer_tokens_per_second=640.0))
+    assert figures.speed.text() == "640"  # of the last answer, like the prompt's
 
 
 def test_what_reads_ahead_is_named_where_anything_does(qtbot: QtBot, docks: Docks) -> None:

@@ -52,6 +52,15 @@ def test_the_speed_of_reading_is_shown_while_a_prompt_is_read() -> None:
     assert [s.prompt_tokens_per_second for s in history.samples] == [90.0, 0.0]
 
 
+def test_an_answer_between_two_snapshots_has_its_speed() -> None:
+    idle = replace(BASE, generating=False, tokens_per_second=0.0)
+    done = replace(idle, tokens=idle.tokens + 40, answer_tokens_per_second=640.0)
+    history = History()
+    for now in (idle, done, done):
+        history.add(now)
+    assert [s.tokens_per_second for s in history.samples] == [0.0, 640.0, 0.0]
+
+
 def test_a_snapshot_of_several_steps_is_as_long_and_counted_once() -> None:
     history = History()
     history.add(BASE)

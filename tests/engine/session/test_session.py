@@ -314,6 +314,8 @@ def test_snapshots_come_from_another_thread_while_generating(session: Session) -
     assert last.hits == stats.hits
     assert last.misses == stats.misses
     assert not last.generating
+    assert last.answer_tokens_per_second == pytest.approx((len(stats.token_ids) - 1) / stats.decode_seconds)
+    assert {s.answer_tokens_per_second for s in seen if s.generating} == {0.0}
     assert sum(map(sum, last.activations)) == sum(stats.precision.values())
     assert {tier for row in last.residency for tier in row} <= {0, 2, 4, 8}
     assert last.cache_bytes <= last.cache_capacity
