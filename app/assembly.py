@@ -83,6 +83,7 @@ class Underhill:
         self.downloads.begin()
         self.first_run.begin_if_new()
         self.window.show()
+        self.window.live.come_up()
         FirstPaint(self.window, self.link.release)
 
     def close(self) -> None:

@@ -202,8 +202,10 @@ class ChatDesk(QObject):
         """Show on the composer's button whether the chat has a style of its own."""
         c = self._conversation
         own = (c.chat.style if c.chat is not None else c.new_style) is not None
-        self._window.composer.style_button.setCheckable(own)
-        self._window.composer.style_button.setChecked(own)
+        button = self._window.composer.style_button
+        button.setCheckable(True)
+        button.setChecked(own)
+        button.setCheckable(own)  # last: Qt takes the mark of one that cannot be checked, and paints nothing anew
 
     # ---- the trash --------------------------------------------------------------------------------------------
 

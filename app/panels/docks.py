@@ -93,6 +93,13 @@ class Docks(QObject):
         for dock in self.docks:
             dock.setVisible(shown)
 
+    def come_up(self) -> None:
+        """Show those that are windows of their own anew: the main window, shown after them, lies on top of them."""
+        for dock in self.docks:
+            if dock.isFloating() and not dock.isHidden():
+                dock.hide()
+                dock.show()
+
     def wide(self) -> int:
         """Pixels that they take, or would, beside the chat. The window is about to have the width that it has now."""
         self._window_width = self._window.width()

@@ -189,3 +189,29 @@ def test_charts_say_what_is_under_the_mouse(docks: Docks) -> None:
     assert figures._speed_line.describe(figures._speed_line.width()) == "12.0 tokens/s"
     assert "8-bit 75 %" in figures._mix.describe(figures._mix.width())
     assert figures._speed_line.describe(0) == ""
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # to raise a window
+def test_a_panel_of_its_own_is_shown_after_the_window(qtbot: QtBot, theme: Theme) -> None:
+    window = QMainWindow()
+    qtbot.addWidget(window)
+    docks = Docks(window, theme)
+    apart, beside = docks.docks
+    apart.setFloating(True)
+    apart.show()  # as a restored one is, before the window
+    shown: list[QWidget] = []
+
+    class Shown(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Show and isinstance(watched, QWidget):
+                shown.append(watched)
+            return False
+
+    watcher = Shown()
+    for widget in (window, apart, beside):
+        widget.installEventFilter(watcher)
+    window.show()
+    docks.come_up()
+    assert shown[-1] is apart
+    assert shown.count(beside) <= 1  # only those apart
+    window.close()

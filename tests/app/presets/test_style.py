@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QInputDialog, QMessageBox
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
@@ -50,6 +51,31 @@ def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> No
     ask(qtbot, underhill, "another chat")
     assert [m.role for m in last(underhill).messages] == ["user"]
     assert last(underhill).stop == ()
+
+
+class Painted(QObject):
+    """Counts how often a widget is painted."""
+
+    times = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.times += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_the_button_looks_unmarked_as_soon_as_the_chat_has_no_style(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    button, painted = underhill.window.composer.style_button, Painted()
+    underhill.conversation.set_style(Style("Be brief."))
+    button.installEventFilter(painted)
+    underhill.window.chats.mark_style()
+    qtbot.waitUntil(lambda: button.isChecked() and painted.times > 0)
+    QApplication.processEvents()
+    before = painted.times
+    underhill.conversation.set_style(None)
+    underhill.window.chats.mark_style()
+    qtbot.waitUntil(lambda: painted.times > before)
+    assert not button.isChecked()
 
 
 def test_the_style_of_a_chat_is_kept_and_can_be_dropped(qtbot: QtBot, launch: Launch) -> None:
