@@ -11,6 +11,7 @@ from typing import Any
 from engine.hardware.fingerprint import Fingerprint
 from engine.hardware.rates import Rates, from_json
 from engine.store.atomic import replace_file
+from engine.store.fields import DAMAGED
 
 FILE = "hardware.json"
 VERSION = 4
@@ -63,5 +64,5 @@ def _rows(folder: Path) -> list[dict[str, Any]]:
         found = json.loads((folder / FILE).read_text(encoding="utf-8"))
         rows = found["measured"] if found["version"] == VERSION else []
         return [row for row in rows if isinstance(row["fingerprint"], dict) and row["power"] and row["rates"]]
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGED:
         return []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.store.atomic import replace_file
+from engine.store.fields import DAMAGED
 
 FILE = "calibration.json"
 VERSION = 4
@@ -77,7 +78,7 @@ def read(store: Path) -> Calibration | None:
         numbers = [float(found[name]) for name in ("share", "exact_perplexity")]
         counts = [int(found[name]) for name in ("tokens", "scored", "scored_here")]
         scores = tuple(int(count) for count in found.get("scores", ()))
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except DAMAGED:
         return None
     if not all(math.isfinite(n) and n >= 0 for n in (*numbers, *counts, *scores)):
         return None

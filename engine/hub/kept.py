@@ -46,7 +46,7 @@ def _written() -> dict[str, Any]:
         found = json.loads(file().read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as cause:
+    except (OSError, ValueError, RecursionError) as cause:
         raise _damaged() from cause
     if not isinstance(found, dict):
         raise _damaged()

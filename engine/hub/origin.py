@@ -9,7 +9,7 @@ from pathlib import Path
 # Tokenizer, chat template, generation defaults, licence. The rest of a repository is not needed to chat.
 _SMALL = re.compile(
     r"(config|generation_config|tokenizer|tokenizer_config|special_tokens_map|added_tokens|vocab|chat_template)\.json"
-    r"|(merges|vocab)\.txt|[\w.-]+\.(model|jinja|tiktoken)|(LICENSE|NOTICE|USE_POLICY)[\w.-]*|README\.md"
+    r"|(merges|vocab)\.txt|\w[\w.-]*\.(model|jinja|tiktoken)|(LICENSE|NOTICE|USE_POLICY)[\w.-]*|README\.md"
 )
 NOTE = "download.json"  # what our own downloads leave in the directory
 _REVISION = re.compile(r"[0-9a-f]{40}")

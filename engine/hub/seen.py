@@ -12,6 +12,7 @@ from typing import Any
 from engine.hub.card import ModelCard
 from engine.hub.home import home
 from engine.store.atomic import replace_file
+from engine.store.fields import DAMAGED
 
 _LEFT_OUT = {"calibration", "plan", "doing", "loaded", "fit"}
 
@@ -29,8 +30,9 @@ def note_mark(folder: Path, has_one: bool) -> None:
 def cards(folder: Path) -> tuple[ModelCard, ...]:
     """The models that were in a folder when it was last there."""
     found = []
-    for value in _entry(_read(), folder).get("cards", ()):
-        with suppress(TypeError):  # of another version of Underhill: not worth a word
+    there = _entry(_read(), folder).get("cards")
+    for value in there if isinstance(there, list) else ():
+        with suppress(TypeError, AttributeError):  # of another version of Underhill, or damaged: not worth a word
             tiers = tuple(value.get("tiers", ())), tuple(map(tuple, value.get("tier_bytes", ())))
             found.append(ModelCard(**{**value, "tiers": tiers[0], "tier_bytes": tiers[1]}))
     return tuple(found)
@@ -56,7 +58,7 @@ def _read() -> dict[str, Any]:
     """A memo that is missing or damaged is an empty one: it is filled again by looking."""
     try:
         found = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except DAMAGED:
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -21,6 +21,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.home import COPY
 from engine.store import manifest as manifests
 from engine.store.atomic import replace_file, sync_directory, sync_file
+from engine.store.fields import DAMAGED
 from engine.store.manifest import Manifest
 from engine.store.output import writing
 from engine.store.problems import unreadable
@@ -114,7 +115,7 @@ def read(directory: Path) -> Note | None:
     try:
         found = json.loads((directory / NOTE).read_text(encoding="utf-8"))
         return Note(str(found["source"]), str(found["manifest"]), bool(found["move"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGED:
         return None
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine.errors import UnderhillError
 from engine.hub.importer import Report
 from engine.store.atomic import replace_file
+from engine.store.fields import DAMAGED
 from engine.store.journal import PARTIAL
 
 NOTE = "import.json"
@@ -36,7 +37,7 @@ def read(destination: Path) -> Unfinished | None:
         found = json.loads((_partial(destination) / NOTE).read_text(encoding="utf-8"))
         known = str(found["source"]), int(found["top"]), str(found["problem"])
         return Unfinished(*known, bool(found.get("arriving")))
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGED:
         return None
 
 

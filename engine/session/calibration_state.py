@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.hub.dials import DIALS
 from engine.session.evaluate import Sums
 from engine.store.atomic import replacing
+from engine.store.fields import DAMAGED
 
 FILE = "calibration.part.npz"
 VERSION = 1
@@ -53,7 +54,7 @@ class Kept:
     @classmethod
     def load(cls, store: Path) -> Kept | None:
         """None where there is none, or it is damaged: then it begins again."""
-        with suppress(OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+        with suppress(*DAMAGED, EOFError, zipfile.BadZipFile):
             with np.load(store / FILE, allow_pickle=False) as found:
                 state = json.loads(found["state"].tobytes())
                 scores = torch.from_numpy(found["scores"].astype(np.float32))

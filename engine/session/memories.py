@@ -14,6 +14,7 @@ from engine.errors import UnderhillError
 from engine.experts.eam import EamCollection
 from engine.experts.keys import ExpertKey, ExpertSource
 from engine.store.atomic import replace_file
+from engine.store.fields import DAMAGED
 
 RESIDENTS = "residents.json"
 MATRICES = "activations.npz"
@@ -36,7 +37,7 @@ class Memories:
             if found["version"] != VERSION:
                 return []
             keys = {ExpertKey(int(layer), int(e)) for layer, experts in found["layers"].items() for e in experts}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        except DAMAGED:
             return []
         known = {layer: self._source.experts(layer) for layer in self._source.layers}
         return sorted(key for key in keys if 0 <= key.expert < known.get(key.layer, 0))

@@ -11,6 +11,7 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT, Weights, WeightsByShare
 from engine.store.atomic import replace_file
+from engine.store.fields import DAMAGED
 
 FILE = "policy.json"
 
@@ -20,7 +21,7 @@ def weights_of(store: Path, dial: str) -> WeightsByShare:
     try:
         rows = json.loads((store / FILE).read_text(encoding="utf-8"))["hobbit"][dial]
         pairs = tuple((float(share), Weights(*(float(w) for w in weights))) for share, weights in rows)
-    except (OSError, ValueError, KeyError, TypeError, UnderhillError):
+    except (*DAMAGED, UnderhillError):
         return DEFAULT
     return WeightsByShare(pairs) if pairs else DEFAULT
 

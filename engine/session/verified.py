@@ -16,6 +16,7 @@ from engine.hardware.plan import Plan, dial_of, seen_again
 from engine.hardware.rates import changed
 from engine.hardware.speed import expected, figure, reading_rate, token_costs
 from engine.store.atomic import replace_file
+from engine.store.fields import DAMAGED
 
 FILE = "speed.json"
 TOKENS = 64  # decoded, before a verdict
@@ -124,7 +125,7 @@ def read(store: Path, now: Conditions) -> Seen | None:
         alike = not changed(float(then.rate), now.rate)
         seen = Seen(float(found["misses"]), float(found["correction"]) if alike else 1.0)
         holds = then.like(now)
-    except (OSError, ValueError, KeyError, TypeError):
+    except DAMAGED:
         return None
     sane = LEAST_MISSES <= seen.misses <= 1 and 1 / MOST_CORRECTION <= seen.correction <= MOST_CORRECTION
     return seen if holds and sane else None

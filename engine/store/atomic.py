@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 OLD = ".old"  # what is being replaced or deleted
+UNFINISHED = ".tmp"  # ending of a file that is to take another's place
+FORGOTTEN = 3600.0  # seconds after which nobody is writing to such a file any more
 
 
 def sync_file(path: Path) -> None:
@@ -29,8 +33,12 @@ def replace_file(path: Path, data: bytes) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write what takes this file's place in the end; what stood there stays until then, or if that fails."""
-    temporary = path.with_name(path.name + ".tmp")
+    """Where to write what takes this file's place in the end; what stood there stays until then, or if that fails.
+
+    Of several who write it at once, threads or processes, each has a place of his own: the last one's is what stays.
+    """
+    temporary = path.with_name(f"{path.name}.{os.getpid()}-{threading.get_ident()}{UNFINISHED}")
+    _remove_forgotten(path)
     try:
         yield temporary
         sync_file(temporary)
@@ -38,6 +46,16 @@ def replacing(path: Path) -> Iterator[Path]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _remove_forgotten(path: Path) -> None:
+    """What those left who were killed while they wrote this file."""
+    with suppress(OSError):
+        for other in path.parent.iterdir():
+            if other.name.startswith(f"{path.name}.") and other.name.endswith(UNFINISHED):
+                with suppress(OSError):  # somebody else was faster, or it is still open
+                    if time.time() - other.stat().st_mtime > FORGOTTEN:
+                        other.unlink()
 
 
 def sync_directory(path: Path) -> None:

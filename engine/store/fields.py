@@ -8,6 +8,9 @@ from typing import Any
 
 from engine.store.problems import broken
 
+# What reading a file of our own raises that somebody has damaged: endless nesting and endless numbers among it.
+DAMAGED = (OSError, ValueError, KeyError, TypeError, AttributeError, ArithmeticError, RecursionError)
+
 
 class Fields:
     """A JSON object whose values are taken out by name, type and range; `where` names it in error messages."""

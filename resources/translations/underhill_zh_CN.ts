@@ -6068,6 +6068,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_source.py"></location>
+            <source>This {name} model claims to have {layers} layers of {experts} experts.</source>
+            <translation>这个 {name} 模型自称有 {layers} 层，每层 {experts} 个专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_source.py"></location>
             <source>This GGUF file stretches its context by {name}, which Underhill does not read from GGUF.</source>
             <translation>这个 GGUF 文件用 {name} 扩展上下文，Underhill 不能从 GGUF 读取这种方式。</translation>
         </message>

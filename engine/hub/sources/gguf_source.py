@@ -35,6 +35,7 @@ from engine.hub.sources.gguf_rows import (
 )
 from engine.hub.sources.gguf_tokenizer import tokenizer_files
 from engine.hub.sources.source import Form
+from engine.store.manifest import EXPERTS, LAYERS
 
 _LAYER = re.compile(r"blk\.(\d{1,6})\.(.+)")
 _EXPERTS = re.compile(r"ffn_(gate|up|down|gate_up)_exps\.(weight|bias)")
@@ -265,7 +266,9 @@ def _expert(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:
 
 
 def known_architecture(metadata: Metadata) -> Architecture:
-    """Raises UnderhillError(UNSUPPORTED_MODEL) for others, and for models without routed experts."""
+    """Raises UnderhillError(UNSUPPORTED_MODEL) for others, for models without routed experts, and for impossibly many
+    layers or experts: whoever reads on makes lists of them.
+    """
     name = metadata.architecture
     if name not in ARCHITECTURES:
         raise UnderhillError(
@@ -278,6 +281,13 @@ def known_architecture(metadata: Metadata) -> Architecture:
             Kind.UNSUPPORTED_MODEL,
             f"This {name} model is dense: it has no routed experts.",
             "Underhill runs Mixture-of-Experts models; choose one of those.",
+        )
+    layers, experts = metadata.integer("block_count", 0), metadata.integer("expert_count", 0)
+    if layers > LAYERS or experts > EXPERTS:
+        raise UnderhillError(
+            Kind.UNSUPPORTED_MODEL,
+            f"This {name} model claims to have {layers:,} layers of {experts:,} experts.",
+            "Get the model in another file.",
         )
     return ARCHITECTURES[name]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
@@ -16,6 +17,7 @@ BYTE_LEVEL, SENTENCES = "gpt2", "llama"  # tokenizer.ggml.model
 UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6  # tokenizer.ggml.token_type
 SPACE = "\u2581"
 _ENDS = ("eos", "eot", "eom")
+_NAME = re.compile(r"[^\s:$]+")
 
 
 def tokenizer_files(m: Metadata) -> dict[str, str]:
@@ -69,8 +71,9 @@ def _tokenizer(m: Metadata, tokens: list[str]) -> Tokenizer:
             (tokenizer.add_special_tokens if sort == CONTROL else tokenizer.add_tokens)([added])
     bos = m.token("bos")
     if bos is not None and bos < len(tokens) and m.general("tokenizer.ggml.add_bos_token", bool, kind == SENTENCES):
+        name = tokens[bos] if _NAME.fullmatch(tokens[bos]) else "BOS"  # in templates some characters mean something
         tokenizer.post_processor = processors.TemplateProcessing(
-            single=f"{tokens[bos]} $A", pair=f"{tokens[bos]} $A {tokens[bos]} $B", special_tokens=[(tokens[bos], bos)]
+            single=f"{name} $A", pair=f"{name} $A {name} $B", special_tokens=[(name, bos)]
         )
     return tokenizer
 

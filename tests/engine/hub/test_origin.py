@@ -32,7 +32,7 @@ def test_only_what_chat_needs_travels_along(tmp_path: Path) -> None:
     wanted = ["LICENSE", "chat_template.jinja", "config.json", "generation_config.json", "merges.txt",
               "tokenizer.json", "tokenizer.model", "vocab.json"]  # fmt: skip
     for name in [*wanted, "model.safetensors", "modeling_x.py", "pytorch_model.bin", ".gitattributes", "x.png",
-                 "model.safetensors.index.json", "training_args.json"]:  # fmt: skip
+                 ".hidden.jinja", "..model", "model.safetensors.index.json", "training_args.json"]:  # fmt: skip
         (tmp_path / name).write_text("x")
     (tmp_path / "added_tokens.json").mkdir()
     assert [p.name for p in small_files(tmp_path)] == wanted

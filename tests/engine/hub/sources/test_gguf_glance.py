@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,22 @@ def test_what_is_no_such_file_or_ends_before_its_sizes_is_refused(tmp_path: Path
         with pytest.raises(UnderhillError) as refused:
             glanced_config(file, wrong[:GLANCE])
         assert refused.value.kind in (Kind.BROKEN_FILE, Kind.UNSUPPORTED_MODEL)
+
+
+@pytest.mark.parametrize(("key", "number"), [("block_count", 1 << 24), ("expert_count", 1 << 20)])
+def test_a_few_bytes_that_claim_millions_are_refused_before_anybody_lists_them(key: str, number: int) -> None:
+    sizes = {"block_count": 4, "expert_count": 8, "embedding_length": 64, "full_attention_interval": 1, key: number}
+    with pytest.raises(UnderhillError, match=f"{number:,}") as caught:
+        glanced_config(Path("m.gguf"), beginning("qwen3next", sizes))
+    assert caught.value.kind is Kind.UNSUPPORTED_MODEL
+
+
+def beginning(architecture: str, numbers: dict[str, int]) -> bytes:
+    """Of a GGUF file with these numbers in its metadata, and no tensors."""
+
+    def text(value: str) -> bytes:
+        return struct.pack("<Q", len(value)) + value.encode()
+
+    pairs = [text("general.architecture") + struct.pack("<I", 8) + text(architecture)]
+    pairs += [text(f"{architecture}.{key}") + struct.pack("<II", 4, value) for key, value in numbers.items()]
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(pairs)) + b"".join(pairs)

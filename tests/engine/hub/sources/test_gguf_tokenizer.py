@@ -155,3 +155,16 @@ def test_what_cannot_be_rebuilt_is_said(change: dict[str, Any], kind: Kind, sent
     with pytest.raises(UnderhillError, match=sentence) as caught:
         tokenizer_files(Metadata({**builtin()[0], **change}))
     assert caught.value.kind is kind
+
+
+@pytest.mark.parametrize("spelled", ["a b", "x:1", " ", "$A", "", "[BOS]"])
+def test_the_first_token_may_be_spelled_in_any_way(spelled: str) -> None:
+    metadata, _ = builtin()
+    tokens, types = (list(metadata[f"tokenizer.ggml.{key}"]) for key in ("tokens", "token_type"))
+    number = tokens.index("<|endoftext|>")
+    tokens[number] = spelled
+    metadata |= {"tokenizer.ggml.tokens": tokens, "tokenizer.ggml.token_type": types,
+                 "tokenizer.ggml.bos_token_id": number, "tokenizer.ggml.add_bos_token": True}  # fmt: skip
+    found = Tokenizer.from_str(tokenizer_files(Metadata(metadata))["tokenizer.json"])
+    without = found.encode("Hello", add_special_tokens=False).ids
+    assert found.encode("Hello").ids == [number, *without]

@@ -1,0 +1,63 @@
+"""Small files beside a model that somebody has damaged are as good as not there; none of them keeps it from opening."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.hardware import kept as rates
+from engine.hub import dials, seen, transfer, unfinished
+from engine.hub.home import HOME
+from engine.session import calibration_state, memories, policy_weights
+from engine.store.journal import PARTIAL
+from tests.engine.experts.sources import MemorySource
+from tests.engine.experts.test_single_native import SPEC
+
+ENDLESS = 1e999  # which JSON spells Infinity
+DEEP = b"[" * 100_000
+READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
+    "dials": (dials.FILE, dials.read, None),
+    "weights": (policy_weights.FILE, lambda store: policy_weights.weights_of(store, "exact"), policy_weights.DEFAULT),
+    "residents": (memories.RESIDENTS, lambda store: memories.Memories(store, MemorySource(SPEC)).residents(), []),
+    "copy": (transfer.NOTE, transfer.read, None),
+    "import": (f"../m{PARTIAL}/{unfinished.NOTE}", unfinished.read, None),
+    "rates": (rates.FILE, rates._rows, []),
+    "seen": ("seen.json", seen.cards, ()),
+    "calibration": (calibration_state.FILE, calibration_state.Kept.load, None),
+}
+MANGLED: list[Any] = [None, 1, "x", [], [1], {}, {"version": ENDLESS}, {"hobbit": {"exact": [[ENDLESS, [1] * 4]]}},
+                      {"source": "a", "top": ENDLESS, "problem": ""}, {"version": 1, "layers": {"0": [ENDLESS]}},
+                      {"version": 1, "layers": [0]}]  # fmt: skip
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "m").mkdir()
+    (tmp_path / f"m{PARTIAL}").mkdir()
+    monkeypatch.setenv(HOME, str(tmp_path / "m"))
+    return tmp_path / "m"
+
+
+@pytest.mark.parametrize("which", READERS)
+def test_damaged_is_as_good_as_not_there(which: str, store: Path) -> None:
+    name, read, nothing = READERS[which]
+    for content in (DEEP, b"", b"\xff", *(json.dumps(value).encode() for value in MANGLED)):
+        (store / name).write_bytes(content)
+        assert read(store) == nothing
+
+
+def test_so_is_a_number_without_end_in_what_a_dial_costs(store: Path) -> None:
+    fields = {"version": dials.VERSION, "dials": {}, "share": 1, "exact_perplexity": 1, "tokens": ENDLESS}
+    one = {"t1": 0.5, "t2": 0.6, "worst": None, "here": None}
+    (store / dials.FILE).write_text(json.dumps({**fields, "dials": dict.fromkeys(dials.DIALS, one)}))
+    assert dials.read(store) is None
+
+
+def test_so_are_cards_of_a_folder_that_are_none(store: Path) -> None:
+    for cards in (1, [1], [[]], {"a": 1}, [{"tiers": 1}], [{"tiers": [], "tier_bytes": [1]}]):
+        (store / "seen.json").write_text(json.dumps({str(store): {"cards": cards}}))
+        assert seen.cards(store) == ()
