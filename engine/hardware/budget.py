@@ -34,7 +34,7 @@ def ceiling(memory: Memory, asked_gb: object, in_use: int, why: list[str]) -> in
         return safe
     asked = int(float(str(asked_gb)) * GB)
     if asked > safe:
-        why.append(f"The ceiling of {size(asked)} is lowered to {size(safe)}: no more is safely free.")
+        why.append(f"The ceiling of {round(asked / GB, 2):g} GB is lowered to {at_most(safe)}: no more is safely free.")
         return safe
     why.append(f"The memory ceiling is {size(asked)}, of which the program itself takes {size(in_use)}.")
     return asked
@@ -57,3 +57,22 @@ def cache_within(room: int, record_bytes: int, experts: int) -> int:
 def size(nbytes: int) -> str:
     """For a sentence."""
     return f"{nbytes / GB:.1f} GB" if nbytes >= GB else f"{nbytes / 1e6:.0f} MB"
+
+
+def at_least(nbytes: int) -> str:
+    """As `size`, but never less than it is: whoever provides that much provides enough."""
+    return size(_whole(nbytes + _step(nbytes) - 1))
+
+
+def at_most(nbytes: int) -> str:
+    """As `size`, but never more than it is."""
+    return size(_whole(nbytes))
+
+
+def _whole(nbytes: int) -> int:
+    """The next lower that `size` tells from its neighbours."""
+    return nbytes // _step(nbytes) * _step(nbytes)
+
+
+def _step(nbytes: int) -> int:
+    return GB // 10 if nbytes >= GB else 10**6

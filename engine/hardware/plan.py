@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import Kind, UnderhillError
 from engine.hardware.attending import USUAL
-from engine.hardware.budget import BASE, cache_within, ceiling, held_by, size
+from engine.hardware.budget import BASE, at_least, at_most, cache_within, ceiling, held_by, size
 from engine.hardware.context_length import tokens_of_context
 from engine.hardware.facts import ModelFacts
 from engine.hardware.machine import Machine
@@ -245,10 +245,10 @@ def _longer(
 
 
 def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> UnderhillError:
-    raised = f"Raise the memory ceiling to {size(least)} or more, " if asked else "Close other programs, "
+    raised = f"Raise the memory ceiling to {at_least(least)} or more, " if asked else "Close other programs, "
     return UnderhillError(
         Kind.OUT_OF_MEMORY,
-        f"{model.name} needs {size(least)} of memory at the least, and {size(most)} may be used.",
+        f"{model.name} needs {at_least(least)} of memory at the least, and {at_most(most)} may be used.",
         f"{raised}or choose a smaller model.",
     )
 

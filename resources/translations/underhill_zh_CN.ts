@@ -3973,8 +3973,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/budget.py"></location>
-            <source>The ceiling of {asked} is lowered to {safe}: no more is safely free.</source>
-            <translation>内存上限从 {asked} 降为 {safe}：再多就不安全了。</translation>
+            <source>The ceiling of {asked} GB is lowered to {at_most}: no more is safely free.</source>
+            <translation>内存上限从 {asked} GB 降为 {at_most}：再多就不安全了。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/budget.py"></location>
@@ -4318,8 +4318,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
-            <source>Raise the memory ceiling to {least} or more,</source>
-            <translation>请把内存上限提高到 {least} 或更多，</translation>
+            <source>Raise the memory ceiling to {at_least} or more,</source>
+            <translation>请把内存上限提高到 {at_least} 或更多，</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
@@ -4328,8 +4328,8 @@
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>
-            <source>{name} needs {least} of memory at the least, and {most} may be used.</source>
-            <translation>{name} 至少需要 {least} 内存，而可用的是 {most}。</translation>
+            <source>{name} needs {at_least} of memory at the least, and {at_most} may be used.</source>
+            <translation>{name} 至少需要 {at_least} 内存，而可用的是 {at_most}。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/plan.py"></location>

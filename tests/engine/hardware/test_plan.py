@@ -115,16 +115,27 @@ def test_a_ceiling_beyond_what_is_free_is_lowered_and_said() -> None:
     assert any("lowered" in s for s in plan.sentences)
 
 
+@pytest.mark.parametrize("short", [0.001, 0.01, 0.04, 0.06, 0.3])
+def test_a_ceiling_that_is_lowered_by_little_is_never_lowered_to_itself(short: float) -> None:
+    plan = make_plan(laptop(64), thirty_b(), with_settings(memory_gb=100.0, tier="4"))
+    asked = plan.ceiling / GB + short
+    plan = make_plan(laptop(64), thirty_b(), with_settings(memory_gb=asked, tier="4"))
+    found = [re.search(r"ceiling of ([\d.]+) GB is lowered to ([\d.]+) GB", s) for s in plan.sentences]
+    (told,) = [(float(m[1]), float(m[2])) for m in found if m]
+    assert told[0] == round(asked, 2)
+    assert told[1] * GB <= plan.ceiling < asked * GB
+
+
 def test_what_is_said_to_be_the_least_is_enough_and_a_little_less_is_not() -> None:
     model = dataclasses.replace(native(thirty_b()), opening_bytes={})
     with pytest.raises(UnderhillError, match=r"Raise the memory ceiling to") as refused:
         make_plan(laptop(64), model, with_settings(memory_gb=0.5), in_use=300_000_000)
     said = float(re.findall(r"needs ([\d.]+) GB", refused.value.sentence)[0])
-    for_it = [with_settings(memory_gb=gb) for gb in (said + 0.05, said - 0.06)]
+    for_it = [with_settings(memory_gb=gb) for gb in (said, said - 0.1)]
     plan = make_plan(laptop(64), model, for_it[0], in_use=300_000_000)
-    assert plan.least == pytest.approx(said * GB, abs=0.05 * GB)
+    assert plan.least <= said * GB < plan.least + 0.1 * GB
     assert plan.context < 2 * SMALLEST_CONTEXT
-    assert plan.chunk in CHUNKS[-2:]
+    assert plan.chunk in CHUNKS[-3:]
     with pytest.raises(UnderhillError):
         make_plan(laptop(64), model, for_it[1], in_use=300_000_000)
 
