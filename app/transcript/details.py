@@ -14,6 +14,7 @@ from app.transcript import notes
 from app.widgets.plain import plain_tip
 
 _NARROW = 460  # pixels wide until it is told how much room there is
+_PERCENT = "\N{NO-BREAK SPACE}%"  # stays with its number
 _TWO = 84  # characters of width from which on the figures stand in two columns
 
 
@@ -44,7 +45,7 @@ class AnswerDetails(QFrame):
         self._grid.setHorizontalSpacing(20)
         self._grid.setVerticalSpacing(5)
         figures = notes.details(message)
-        self._figures = [(_label(figure.name, "muted"), _label(figure.value, "")) for figure in figures]
+        self._figures = [(_label(f.name, "muted"), _label(f.value.replace(" %", _PERCENT), "")) for f in figures]
         for figure, labels in zip(figures, self._figures):
             labels[1].setWordWrap(True)
             for label in labels:

@@ -125,7 +125,7 @@ def details(message: StoredMessage) -> list[Figure]:
     if hits + misses:
         share = f"{100 * hits / (hits + misses):.1f}"
         found = say("{hits:,} of {uses:,} ({percent} %)", hits=hits, uses=hits + misses, percent=share)
-        rows.append(Figure(say("Requests for experts met from memory"), found, say(REQUESTS)))
+        rows.append(Figure(say("Requests met from memory"), found, say(REQUESTS)))
     rows.append(Figure(say("Read from disk"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
     precision = {k: v for k, v in stats.get("precision", {}).items() if v}
     total = sum(precision.values())

@@ -2784,7 +2784,7 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
-            <source>Requests for experts met from memory</source>
+            <source>Requests met from memory</source>
             <translation>专家请求（内存命中）</translation>
         </message>
         <message>

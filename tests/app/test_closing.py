@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app import preferences
@@ -225,3 +225,16 @@ def test_the_window_comes_forward_with_its_question(
     assert raised == [underhill.window]
     assert not underhill.window.isMinimized()
     press(asked(underhill), "Stay")
+
+
+def test_quit_in_the_tray_asks_too(qtbot: QtBot, launch: Launch, disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QSystemTrayIcon, "isSystemTrayAvailable", staticmethod(lambda: True))
+    monkeypatch.setattr(QSystemTrayIcon, "show", lambda tray: None)
+    underhill = launch()
+    typed(qtbot, underhill, disk)
+    tray = underhill.attention.tray
+    assert tray is not None
+    next(action for action in tray.contextMenu().actions() if action.text() == "Quit").trigger()
+    assert underhill.window.isVisible()
+    press(asked(underhill), "Quit all the same")
+    assert not underhill.window.isVisible()
