@@ -205,14 +205,17 @@ def _rounds(args: argparse.Namespace, contest: Contest, rival: Rival | None) -> 
 
 
 def counted(turns: Sequence[Turn]) -> dict[str, Any]:
-    """What the turns of our engine met. Bytes are of a token."""
-    count = sum(len(t.seconds) for t in turns)
+    """What the turns of our engine met. Bytes are of a token. disk_busy: share of the time with any read under way, in
+    which the disk gave `disk_given` GB/s."""
+    count, busy = sum(len(t.seconds) for t in turns), sum(t.busy for t in turns)
     return {
         "hit_rate": round(sum(t.hits for t in turns) / max(1, sum(t.hits + t.misses for t in turns)), 4),
         "missed_bytes": sum(t.bytes_read - t.wasted_bytes for t in turns) // count,
         "wasted_bytes": sum(t.wasted_bytes for t in turns) // count,
         "system_bytes": sum(t.system_bytes for t in turns) // count,
         "used_bytes": sum(t.used_bytes for t in turns) // count,
+        "disk_busy": round(busy / sum(sum(t.seconds) for t in turns), 3),
+        "disk_given": round(sum(t.bytes_read for t in turns) / max(1e-9, busy) / 1e9, 3),
         "coarse": round(sum(t.coarse for t in turns) / max(1, sum(t.uses for t in turns)), 4),
     }
 

@@ -22,8 +22,8 @@ class Turn:
 
     system_bytes: fetched from disks as the system counts them; bytes_read as the engine does, wasted_bytes of them for
     experts that were read ahead in vain; reads: how many. used_bytes: that had to be read from memory. coarse: uses
-    of experts below full precision, skipped ones too. digests: of the
-    logits after each token, to the last bit, where they were asked for.
+    of experts below full precision, skipped ones too. busy: seconds with any read under way. digests: of the logits
+    after each token, to the last bit, where they were asked for.
     """
 
     seconds: tuple[float, ...]
@@ -36,6 +36,7 @@ class Turn:
     uses: int
     coarse: int
     reads: int
+    busy: float
     digests: tuple[str, ...] = ()
 
     @property
@@ -107,7 +108,7 @@ class OursAlone:
         d = {name: after[name] - before[name] for name in after}
         return Turn(
             tuple(seconds), d["hits"], d["misses"], d["bytes_read"], d["wasted"], d["used_bytes"], system, d["uses"],
-            d["coarse"], d["reads"], tuple(digests),
+            d["coarse"], d["reads"], 1e-9 * d["busy"], tuple(digests),
         )  # fmt: skip
 
     def prompt(self, tokens: Sequence[int]) -> float:

@@ -146,7 +146,7 @@ class Model:
     def counters(self) -> dict[str, int]:
         """Since the model was opened. used_bytes: that the tokens decoded had to read from memory.
 
-        wasted: of bytes_read, those read ahead for nothing.
+        wasted: of bytes_read, those read ahead for nothing. busy: nanoseconds with any read under way.
         """
         now, ahead = self._session.counters(), self._session.runtime.prefetch
         experts = sum(self._expert_bytes[tier] * n for tier, n in now.precision.items() if tier != "skipped")
@@ -156,6 +156,7 @@ class Model:
             "misses": now.misses,
             "bytes_read": now.bytes_read,
             "reads": now.reads,
+            "busy": int(1e9 * self._session.runtime._loader.loads().busy),
             "wasted": 0 if ahead is None else ahead.foresight.wasted,
             "used_bytes": experts + self._tokens * self._dense_bytes,
             "uses": sum(now.precision.values()),

@@ -19,7 +19,7 @@ from tests.benchmarks.checkpoint import write_checkpoint
 from tests.benchmarks.common import limit_options
 from tests.benchmarks.large import Model, prepare_model, prepare_pair
 from tests.benchmarks.naive import Naive, narrowest
-from tests.benchmarks.offload import CONTEXT, calibrated, chosen, fitting
+from tests.benchmarks.offload import CONTEXT, calibrated, chosen, counted, fitting
 from tests.benchmarks.ours_client import OursAlone, Turn
 from tests.benchmarks.peer.client import Peer
 from tests.benchmarks.peer.environment import PEER, peer_python
@@ -148,8 +148,24 @@ def test_reading_ahead_is_switched_between_turns_of_one_process(store: Path) -> 
 def turn(seconds: float) -> Turn:
     each = (seconds, seconds)
     return Turn(
-        each, 1, 1, bytes_read=1200, wasted_bytes=200, used_bytes=3000, system_bytes=0, uses=2, coarse=0, reads=1
+        each,
+        1,
+        1,
+        bytes_read=1200,
+        wasted_bytes=200,
+        used_bytes=3000,
+        system_bytes=0,
+        uses=2,
+        coarse=0,
+        reads=1,
+        busy=1,
     )
+
+
+def test_what_the_disk_gave_is_told_by_the_time_it_was_busy() -> None:
+    found = counted([dataclasses.replace(turn(seconds), bytes_read=3 * 10**9) for seconds in (0.5, 1.5)])
+    assert found["disk_busy"] == 0.5
+    assert found["disk_given"] == 3.0
 
 
 def test_the_floor_is_the_slower_of_disk_and_memory() -> None:
