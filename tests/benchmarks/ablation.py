@@ -61,12 +61,13 @@ def rows() -> list[tuple[str, dict[str, Any]]]:
         for n, step in enumerate(STEPS):
             values |= step.with_ if n < count else step.without
         name = "one read after another, on demand" if count == 0 else f"+ {STEPS[count - 1].name}"
-        settings.validated(_settings(values), settings.ENGINE)  # before anything is written or opened
+        settings.validated(settings_of(values), settings.ENGINE)  # before anything is written or opened
         found.append((name, values))
     return found
 
 
-def _settings(values: dict[str, Any]) -> dict[str, Any]:
+def settings_of(values: dict[str, Any]) -> dict[str, Any]:
+    """Of what a row sets, the settings of the engine."""
     return {name: value for name, value in values.items() if name != OVERLAP}
 
 
@@ -78,7 +79,7 @@ def opened(
     limit = limit_of(args, model)
     with limited(name, limit) as group:
         drop_caches()
-        set_here, overlap = {**chosen(args, limit), **_settings(values)}, values.get(OVERLAP, True)
+        set_here, overlap = {**chosen(args, limit), **settings_of(values)}, values.get(OVERLAP, True)
         with OursAlone(model.store, model.shape, set_here, group, overlap=overlap) as ours:
             yield ours, group
 

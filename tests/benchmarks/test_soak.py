@@ -9,13 +9,16 @@ import sys
 import pytest
 
 from engine import settings
-from tests.benchmarks.ablation import STEPS, rows
+from tests.benchmarks.ablation import OVERLAP, STEPS, rows, settings_of
 from tests.benchmarks.pipe import ROOT
 from tests.benchmarks.soak import growth
 
 
 def test_every_row_adds_one_thing_to_the_row_above() -> None:
-    table = [settings.validated(values, settings.ENGINE) for _, values in rows()]
+    table = [
+        {OVERLAP: values.get(OVERLAP, True), **settings.validated(settings_of(values), settings.ENGINE)}
+        for _, values in rows()
+    ]
     assert len(table) == len(STEPS) + 1
     for above, here, step in zip(table, table[1:], STEPS):
         changed = {name for name in here if above[name] != here[name]}
