@@ -62,7 +62,14 @@ class Arrivals:
     def expect(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:
         """See UnderWay."""
         with self.turn:
-            return key not in self._open and self._start(key, tier, urgency)
+            if key in self._open:
+                return False
+            try:
+                return self._start(key, tier, urgency)
+            except UnderhillError as e:
+                if e.kind is not Kind.OUT_OF_MEMORY:
+                    raise
+                return False  # whoever really needs it will say so
 
     def expect_all(self, wanted: Sequence[tuple[ExpertKey, int]], room: int) -> list[tuple[ExpertKey, int]]:
         """See UnderWay."""
@@ -70,10 +77,7 @@ class Arrivals:
         for key, tier in wanted:
             if key in self._open:
                 continue
-            try:
-                if room <= 0 or not self.expect(key, tier):
-                    break
-            except UnderhillError:  # no memory: whoever really needs it will say so
+            if room <= 0 or not self.expect(key, tier):
                 break
             nbytes = self._open[key].request.nbytes
             begun.append((key, nbytes))
@@ -97,7 +101,11 @@ class Arrivals:
         if arrival is None:
             return False
         parts = arrival.reservation.parts
-        request = self._loader.submit(key, parts, arrival.views, urgency, arrival.addresses)
+        try:
+            request = self._loader.submit(key, parts, arrival.views, urgency, arrival.addresses)
+        except BaseException:
+            self._cache.abandon(arrival)
+            raise
         self._open[key] = Coming(key, tier, arrival, request)
         return True
 

@@ -91,7 +91,12 @@ class NativeArrivals:
     def expect(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:
         """See UnderWay."""
         with self.turn:
-            return not self.coming(key) and self._fetch(key, tier, urgency)
+            try:
+                return not self.coming(key) and self._fetch(key, tier, urgency)
+            except UnderhillError as e:
+                if e.kind is not Kind.OUT_OF_MEMORY:
+                    raise
+                return False  # whoever really needs it will say so
 
     def expect_all(self, wanted: Sequence[tuple[ExpertKey, int]], room: int) -> list[tuple[ExpertKey, int]]:
         """See UnderWay."""

@@ -44,7 +44,8 @@ class UnderWay(Protocol):
         """Somebody waits for this expert, which is not there at this tier nor on its way; False: there is no room."""
 
     def expect(self, key: ExpertKey, tier: int, urgency: Urgency = Urgency.PREFETCH) -> bool:
-        """Somebody may need this expert, which is not there at this tier; False: it is on its way, or there is no room.
+        """Somebody may need this expert, which is not there at this tier; False: it is on its way, or there is no room,
+        the system's own memory included.
 
         Room is made as for what is demanded, by letting others go. Whoever demands it later takes the read over, and a
         read that fails is forgotten: it fails again for whoever needs it.

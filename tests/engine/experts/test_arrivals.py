@@ -23,6 +23,7 @@ from engine.experts.request import Urgency
 from engine.experts.runtime import ExpertRuntime
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
+from engine.kernels.memory import Arena
 from engine.store.layout import ExpertSpec
 from tests.engine.experts.sources import MemorySource
 
@@ -193,3 +194,30 @@ def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(o
         assert seen[0]() is None
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    take, refusing = Arena.take, False
+
+    def taken(arena: Arena, nbytes: int) -> Tensor:
+        if refusing:
+            raise MemoryError
+        return take(arena, nbytes)
+
+    with pytest.MonkeyPatch.context() as system:
+        system.setattr(Arena, "take", taken)
+        runtime = opened(source, 4, kernel)
+        refusing = True
+        assert not runtime.arrivals.expect(ExpertKey(0, 1), 8)
+        assert runtime.arrivals.expect_all([(ExpertKey(0, 2), 8)], 1 << 30) == []
+        with pytest.raises(UnderhillError, match="no memory left") as caught:
+            runtime.arrivals.demand(ExpertKey(0, 1), 8)
+        assert caught.value.kind is Kind.OUT_OF_MEMORY
+        refusing = False
+        assert runtime.arrivals.expect(ExpertKey(0, 1), 8)
+        ((key, lease),) = runtime.arrivals.take([ExpertKey(0, 1)])
+        assert key == ExpertKey(0, 1)
+        assert lease is not None
+        lease.release()
