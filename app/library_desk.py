@@ -29,6 +29,7 @@ class LibraryDesk(QObject):
         self._window, self._shelf, self._models = window, shelf, known
         self.page: LibraryPage | None = None
         self._choose_again = self.choose_folder  # where what is imported now came from
+        self._folder = QDir.homePath()  # that what is imported was last chosen in
         self._refused = ""  # why the last import was; said by a banner
         window.header.library_wanted.connect(self.show)
         window.header.import_wanted.connect(self.choose_folder)
@@ -69,8 +70,9 @@ class LibraryDesk(QObject):
         """Ask for a folder to import."""
         if self._busy():
             return
-        folder = QFileDialog.getExistingDirectory(self._window, say("The folder of the model"), QDir.homePath())
+        folder = QFileDialog.getExistingDirectory(self._window, say("The folder of the model"), self._folder)
         if folder:
+            self._folder = str(Path(folder).parent)
             self._import(folder)
 
     @Slot()
@@ -79,9 +81,10 @@ class LibraryDesk(QObject):
         if self._busy():
             return
         path, _ = QFileDialog.getOpenFileName(
-            self._window, say("The file of the model"), QDir.homePath(), say("GGUF models") + " (*.gguf)"
+            self._window, say("The file of the model"), self._folder, say("GGUF models") + " (*.gguf)"
         )
         if path:
+            self._folder = str(Path(path).parent)
             self._import(path)
 
     @Slot(object)

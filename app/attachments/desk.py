@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app.attachments.reading import read
@@ -27,6 +27,7 @@ class AttachmentDesk(QObject):
         self._banners = banners
         self._inbox = inbox
         self._told = ""  # by the banner about what was not attached, until the message is sent or left
+        self._folder = QDir.homePath()  # that files were last chosen in
         composer.attach.clicked.connect(self.choose)
         composer.files.connect(self.take_files)
         composer.long_text.connect(self.take_text)
@@ -36,7 +37,9 @@ class AttachmentDesk(QObject):
     @Slot()
     def choose(self) -> None:
         """Ask for files."""
-        names, _ = QFileDialog.getOpenFileNames(self._composer, say("Attach text, code or PDF files"))
+        names, _ = QFileDialog.getOpenFileNames(self._composer, say("Attach text, code or PDF files"), self._folder)
+        if names:
+            self._folder = str(Path(names[0]).parent)
         self.take_files([Path(n) for n in names])
 
     @Slot(object)

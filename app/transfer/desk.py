@@ -32,13 +32,14 @@ _DATABASE = later("Backup of chats (*.db);;All files (*)")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How it went. level: 'info' or 'error'. folder: that a file was written to."""
+    """How it went. level: 'info' or 'error'. folder: that a file was written to. added: chats that were imported."""
 
     level: str
     sentence: str
     action: str = ""
     cause: str = ""
     folder: Path | None = None
+    added: tuple[Chat, ...] = ()
 
 
 class TransferDesk(QObject):
@@ -100,11 +101,11 @@ class TransferDesk(QObject):
             contents = importing.read(path)
             added = importing.add(store, contents)
             sentence = plural(
-                "1 chat was imported from {file}.", "%n chats were imported from {file}.", added, file=path.name
+                "1 chat was imported from {file}.", "%n chats were imported from {file}.", len(added), file=path.name
             )
             odd = contents.unread
             left = plural("1 more in it cannot be read.", "%n more in it cannot be read.", odd) if odd else ""
-            return Outcome("info", sentence, left)
+            return Outcome("info", sentence, left, added=added)
 
         self._do(path if name else None, work, again=self.import_chats)
 
@@ -165,6 +166,8 @@ class TransferDesk(QObject):
             button = say("Choose another…"), again
         elif outcome.folder is not None:
             button = say("Open the folder"), partial(self._window.show_outside, outcome.folder)
+        elif outcome.added:
+            button = say("Undo"), partial(self._window.sidebar.deleted.emit, outcome.added)
         self._window.banners.withdraw(self._told)  # of the one before
         self._told = outcome.sentence
         self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)

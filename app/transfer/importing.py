@@ -46,9 +46,9 @@ def read(path: Path) -> Contents:
     return Contents(tuple(chat for chat in found if chat.messages), odd)
 
 
-def add(store: ChatStore, contents: Contents) -> int:
-    """Write the chats, all of them or none. Returns how many."""
-    chats = contents.chats
+def add(store: ChatStore, contents: Contents) -> tuple[Chat, ...]:
+    """Write the chats, all of them or none. Returns them as they are in the store."""
+    chats, added = contents.chats, []
     made = {name: folders.make(store, name).id for name in {c.folder for c in chats} if name}
     with store.transaction():
         for chat in chats:
@@ -64,7 +64,8 @@ def add(store: ChatStore, contents: Contents) -> int:
             store.db.execute(
                 "UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (leaf, record.updated_at, record.id)
             )
-    return len(chats)
+            added.append(record)
+    return tuple(added)
 
 
 def _message(m: dict[str, Any], ids: dict[Any, int], chat: int) -> StoredMessage:

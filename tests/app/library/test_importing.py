@@ -48,9 +48,14 @@ def test_what_cannot_be_imported_leads_to_another(
     broken = api.Failed("", api.Kind.BROKEN_FILE, "model.safetensors is cut short.", "Download the file again.")
     underhill = launch(fail={api.ImportModel: broken})
     asked: list[QWidget] = []
-    monkeypatch.setattr(
-        QFileDialog, "getExistingDirectory", staticmethod(lambda parent, *_: (asked.append(parent), str(tmp_path))[1])
-    )
+    begun: list[str] = []  # the folders that it was chosen in
+
+    def choose(parent: QWidget, title: str, folder: str) -> str:
+        asked.append(parent)
+        begun.append(folder)
+        return str(tmp_path)
+
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", staticmethod(choose))
     monkeypatch.setattr(ImportDialog, "exec", lambda self: 1)
     listed = len([c for c in engine_of(underhill).received if isinstance(c, api.ListModels)])
     underhill.window.library.choose_folder()
@@ -60,6 +65,7 @@ def test_what_cannot_be_imported_leads_to_another(
     assert len([c for c in received if isinstance(c, api.ListModels)]) > listed  # what is done of it is shown
     next(b for b in banners.banners[0].findChildren(QPushButton) if b.text() == say("Choose another…")).click()
     assert len(asked) == 2
+    assert begun[1] == str(tmp_path.parent)  # where one was
     underhill.window.library.choose_folder()  # another, which can be
     qtbot.waitUntil(lambda: [b.sentence for b in banners.banners] != [broken.sentence])
     assert broken.sentence not in [b.sentence for b in banners.banners]

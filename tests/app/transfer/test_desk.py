@@ -46,6 +46,11 @@ def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypa
     desk.import_chats()
     said("1 chat was imported from all.json.")
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 3)
+    window.banners.banners[-1]._act()  # Undo: what was imported goes to the trash, and what was there stays
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2)
+    assert contents(underhill)[0] == "keep me"
+    desk.import_chats()
+    qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 3)
     choose("b.db")
     desk.restore()
     said("The chats of b.db are back.")

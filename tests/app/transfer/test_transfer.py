@@ -57,7 +57,7 @@ def test_json_brings_everything_back(store: ChatStore, tmp_path: Path) -> None:
     path = tmp_path / exporting.file_name(old, "json")
     assert path.name == "Häuser a b.json"
     exporting.write(path, exporting.as_json(exporting.gathered(store)))
-    assert importing.add(store, importing.read(path)) == 1
+    assert len(importing.add(store, importing.read(path))) == 1
     new = next(c for c in store.chats() if c.id != old.id)
     assert (new.title, new.pinned, new.folder_id, new.style, new.updated_at) == (
         old.title, True, old.folder_id, old.style, old.updated_at,
@@ -131,7 +131,7 @@ def test_what_chatgpt_exports_is_read(store: ChatStore, tmp_path: Path, zipped: 
             archive.writestr("user.json", "{}")
     else:
         path.write_text(json.dumps(CHATGPT))
-    assert importing.add(store, importing.read(path)) == 1
+    assert len(importing.add(store, importing.read(path))) == 1
     (chat,) = store.chats()
     assert (chat.title, chat.updated_at) == ("Foxes", 9.0)
     assert [(m.role, m.content, m.version, m.versions) for m in store.path(chat.id)] == [
