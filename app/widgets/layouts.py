@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QAbstractButton, QLayout, QWidget
+
+# Of what is made anew: the name of the button that is to have the focus once it is shown, and who has it till then.
+_wanted: WeakKeyDictionary[QWidget, tuple[str, QWidget | None]] = WeakKeyDictionary()
+_TURNS = 20  # of the event loop, at most, until it is
 
 
 def empty(layout: QLayout) -> None:
@@ -20,19 +26,32 @@ def empty(layout: QLayout) -> None:
 
 @contextmanager
 def focus_kept(root: QWidget) -> Iterator[None]:
-    """While buttons below `root` are made anew: the focus goes to the new one of the same name."""
+    """While buttons below `root` are made anew: the focus goes to the new one of the same name.
+
+    Made anew once more before that, it is still the first name, unless somebody has moved the focus in between.
+    """
     now = root.window().focusWidget()
-    name = _name(now) if isinstance(now, QAbstractButton) and root.isAncestorOf(now) else ""
+    name, left = _wanted.pop(root, ("", None))
+    if not name or now is not left:
+        name = _name(now) if isinstance(now, QAbstractButton) and root.isAncestorOf(now) else ""
     yield
-
-    def again() -> None:
-        for button in root.findChildren(QAbstractButton):
-            if button.isVisible() and button.isEnabled() and _name(button) == name:
-                button.setFocus()
-                return
-
     if name:
-        QTimer.singleShot(0, root, again)  # a layout shows what is new in it a little later
+        _wanted[root] = name, root.window().focusWidget()
+        QTimer.singleShot(0, root, partial(_focus, root, _TURNS))  # a layout shows what is new in it a little later
+
+
+def _focus(root: QWidget, turns: int) -> None:
+    name, left = _wanted.get(root, ("", None))
+    if not name:
+        return
+    found = (b for b in root.findChildren(QAbstractButton) if b.isVisible() and b.isEnabled() and _name(b) == name)
+    button = next(found, None)
+    if button is None and turns:
+        QTimer.singleShot(0, root, partial(_focus, root, turns - 1))
+        return
+    del _wanted[root]
+    if button is not None and root.window().focusWidget() is left:
+        button.setFocus()
 
 
 def _name(button: QAbstractButton) -> str:
