@@ -27,6 +27,9 @@ _LINES = (
 )
 
 
+_HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
+
+
 class Step(QWidget):
     """A page of the tour: a title, and what `column` gets."""
 
@@ -90,9 +93,12 @@ class ComputerStep(Step):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(say("This computer"), parent)
         self.words(
-            say("Underhill measures how fast memory, disk and processor are, to say which models will run well. "
-            "That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True,
-        )  # fmt: skip
+            say("Underhill measures how fast memory, disk and processor are, to say which models will run well."),
+            muted=True,
+        )
+        self.patience = self.words(
+            say("That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True
+        )
         self.doing = self.words("")
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
@@ -115,6 +121,9 @@ class ComputerStep(Step):
             row.addWidget(button)
         row.addStretch(1)
         self.column.addLayout(row)
+        self.column.addStretch(1)
+        # As high before as after, or the tour's buttons would move from under the mouse when the measuring ends.
+        sizes.follow(self, lambda step: step.setMinimumHeight(fonts.pixels(_HEIGHT)))
         self._folded = True
 
     @Slot()
@@ -139,6 +148,7 @@ class ComputerStep(Step):
             self.bar.setRange(0, p.total)
             self.bar.setValue(p.done)
         known = computer is not None and not probe.running
+        self.patience.setVisible(not known)
         lines = plainly(computer) if computer is not None and known else ()
         self.figures.setText("\n".join(computer.sentences) if computer is not None else "")
         self.figures.setVisible(known and not self._folded)

@@ -658,8 +658,13 @@
         </message>
         <message>
             <location filename="../../app/first_run/steps.py"></location>
-            <source>Underhill measures how fast memory, disk and processor are, to say which models will run well. That takes some 15 seconds, once, and stays here. You need not wait for it.</source>
-            <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。只需测量一次，大约 15 秒，结果留在本机。你不必等待。</translation>
+            <source>Underhill measures how fast memory, disk and processor are, to say which models will run well.</source>
+            <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/first_run/steps.py"></location>
+            <source>That takes some 15 seconds, once, and stays here. You need not wait for it.</source>
+            <translation>只需测量一次，大约 15 秒，结果留在本机。你不必等待。</translation>
         </message>
         <message>
             <location filename="../../app/first_run/steps.py"></location>

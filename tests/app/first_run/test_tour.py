@@ -121,6 +121,24 @@ def test_an_answer_goes_before_the_measurement(qtbot: QtBot, launch: Launch) -> 
     assert len(sent(underhill, api.ProbeComputer)) == 2
 
 
+def test_the_buttons_stay_where_they_are_when_the_measurement_ends(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    underhill.window.resize(1280, 900)
+    engine_of(underhill).goes_on.clear()
+    tour = tour_of(underhill)
+    tour.next.click()
+    probe = underhill.first_run.probe
+    qtbot.waitUntil(lambda: probe.progress is not None and probe.progress.total > 0)
+    settle(qtbot, underhill.window)
+    assert tour.computer.patience.isVisible()
+    before = tour.next.mapTo(tour, QPoint()).y()
+    engine_of(underhill).goes_on.set()
+    qtbot.waitUntil(lambda: tour.computer.facts.isVisible())
+    settle(qtbot, underhill.window)
+    assert tour.next.mapTo(tour, QPoint()).y() == before
+    assert not tour.computer.patience.isVisible()
+
+
 def test_a_measurement_that_fails_says_why_and_is_tried_again(qtbot: QtBot, launch: Launch) -> None:
     full = api.Failed("", api.Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
     underhill = launch(new=True, fail={api.ProbeComputer: full})

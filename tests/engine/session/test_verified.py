@@ -157,6 +157,7 @@ def test_an_open_model_tells_once_that_it_is_far_slower_and_the_next_start_knows
         assert session.plan.sentences == session.card.plan[: len(session.plan.sentences)]
         corrected = session.facts.seen
     assert (clean / verified.FILE).is_file()
+    monkeypatch.setattr(verified, "changed", lambda then, now: False)  # a busy machine is not as fast at every start
     with Session.open("builtin", {"dial": "exact", "threads": 1}) as session:
         assert session.facts.seen == corrected
     with Session.open("builtin", {"dial": "exact", "threads": 1, "dense": "int8"}) as session:
