@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QMimeData, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QDrag,
@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QDropEvent,
     QFontMetrics,
     QKeyEvent,
+    QMouseEvent,
     QPainter,
     QPixmap,
 )
@@ -67,6 +68,12 @@ class ChatView(QListView):
         """Those chosen, from the top."""
         rows = sorted(self.selectedIndexes(), key=lambda index: index.row())
         return tuple(row for row in (index.data(ROW_ROLE) for index in rows) if isinstance(row, Chat))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """Beside the chats it would choose none, and yet show one as that which the keys are for."""
+        super().mouseReleaseEvent(event)
+        if not self.selectedIndexes() and not self.indexAt(event.position().toPoint()).isValid():
+            self.selectionModel().select(self.currentIndex(), QItemSelectionModel.SelectionFlag.Select)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier

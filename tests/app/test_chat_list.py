@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
@@ -31,6 +31,20 @@ def test_delete_and_undo(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
     window.toast.undo()
     qtbot.waitUntil(lambda: window.sidebar.model.rowCount() == 2 and len(contents(underhill)) == 2)
     assert len(on_disk(underhill, tmp_path)) == 1
+
+
+def test_a_click_below_the_chats_chooses_the_one_that_the_keys_are_for(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "keep me")
+    sidebar = underhill.window.sidebar
+    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 2)
+    sidebar.list.setCurrentIndex(sidebar.model.index(1))
+    below = QPoint(40, sidebar.list.viewport().height() - 5)
+    assert not sidebar.list.indexAt(below).isValid()
+    qtbot.mouseClick(sidebar.list.viewport(), Qt.MouseButton.LeftButton, pos=below)
+    assert [chat.title for chat in sidebar.list.chats()] == ["keep me"]
+    qtbot.keyClick(sidebar.list, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: sidebar.model.rowCount() == 0)
 
 
 def test_a_deleted_chat_waits_in_the_trash(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
