@@ -88,6 +88,7 @@ class BufferPool:
         self.capacity = capacity
         self.in_use = 0
         self.total = 0  # bytes held: in use and waiting
+        self.refusals = 0  # of memory, by the system
         self._waiting: dict[int, dict[int, Buffer]] = defaultdict(dict)  # by length and address
         self._allocate = allocate or host_allocator()
 
@@ -181,6 +182,7 @@ class BufferPool:
         try:
             return self._allocate(nbytes)
         except (OSError, MemoryError, torch.OutOfMemoryError) as cause:
+            self.refusals += 1
             raise UnderhillError(
                 Kind.OUT_OF_MEMORY,
                 f"There is no memory left for experts ({nbytes:,} bytes were refused).",

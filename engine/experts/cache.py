@@ -44,6 +44,11 @@ class ExpertCache(Policed):
         return self._pool.capacity
 
     @property
+    def refusals(self) -> int:
+        """See Level."""
+        return self._pool.refusals
+
+    @property
     def nbytes(self) -> int:
         """Bytes held now, buffers waiting for reuse included."""
         return self._pool.total
@@ -269,14 +274,23 @@ class ExpertCache(Policed):
 
     def _take(self, sizes: tuple[int, ...], incoming: ExpertKey) -> list[Buffer] | None:
         pool = self._pool
-        while (buffers := pool.take(sizes)) is None:
+        while True:
+            refusal: UnderhillError | None = None
+            try:
+                if (buffers := pool.take(sizes)) is not None:
+                    return buffers
+            except UnderhillError as e:
+                refusal = e
             left = self._evicted(incoming)
             if left is None:
+                if refusal is not None:
+                    raise refusal
                 return pool.take(sizes, anew=True)
+            if refusal is not None:
+                pool.capacity = pool.total  # more than this the system does not give
             if pool.in_use <= pool.capacity and tuple([buffer.nbytes for buffer in left]) == sizes:
                 return left  # one like the other: its buffers change hands
             pool.give(left)
-        return buffers
 
     def _evict(self) -> bool:
         """Let one go, for nobody in particular; False: nobody may leave."""

@@ -28,6 +28,11 @@ class Level(Protocol):
         """Most bytes held."""
 
     @property
+    def refusals(self) -> int:
+        """How often the system gave no memory. Where others could leave instead, `capacity` came down to what was held;
+        it stays there until it is set again."""
+
+    @property
     def nbytes(self) -> int:
         """Bytes held now, buffers waiting for reuse included."""
 

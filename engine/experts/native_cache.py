@@ -128,6 +128,11 @@ class NativeCache(Policed):
         return self._totals[0]
 
     @property
+    def refusals(self) -> int:
+        """See Level."""
+        return self.shelf.blocks.refusals
+
+    @property
     def nbytes(self) -> int:
         """See Level."""
         return self._totals[2]

@@ -84,6 +84,12 @@ def decide(
     return Pressure() if limit >= planned else Pressure(limit, now - CALM + PAUSE)
 
 
+def refused(held: int, smallest: int, now: float) -> Pressure:
+    """What follows where the system gave no memory for experts, whatever it says is free: no more than is held now. It
+    grows again as `decide` says. The arguments are as there."""
+    return Pressure(max(smallest, held), now)
+
+
 def _marks(limit: int) -> tuple[int, int]:
     return min(LOW, limit // LOW_PART), min(HIGH, limit // HIGH_PART)
 

@@ -149,6 +149,7 @@ class Blocks:
         self.tensors: dict[int, Tensor] = {}
         self.pictures: dict[int, Any] = {}  # that others made of them, and would keep them alive
         self.problem: BaseException | None = None  # that kept the last one from being had
+        self.refusals = 0
         self._allocate = allocate
 
     def allocate(self, nbytes: int, block: int) -> int | None:
@@ -157,6 +158,7 @@ class Blocks:
             tensor = self.tensors[block] = self._allocate(nbytes)
         except BaseException as problem:  # nothing can be raised through native code
             self.problem = problem
+            self.refusals += 1
             return None
         return tensor.data_ptr()
 

@@ -77,10 +77,13 @@ class Room:
         lend: Callable[[int], None],
         said: Callable[[str], None],
         coming: Callable[[], int] = lambda: 0,
+        refusals: Callable[[], int] = lambda: 0,
     ) -> None:
-        """held: bytes of the cache now. coming: bytes given to the context that it has not written to yet."""
+        """held: bytes of the cache now. coming: bytes given to the context that it has not written to yet. refusals:
+        how often the system refused the cache memory so far."""
         self._share = share
         self._held, self._apply, self._lend, self._said, self._coming = held, apply, lend, said, coming
+        self._refusals, self._refused = refusals, 0
         self._state = Pressure()
         self._slack = Slack()
         self._lent = 0
@@ -148,6 +151,9 @@ class Room:
             capacity = self._capacity()
             self._follow(seen, held, now)
             self._state = pressure.decide(self._state, seen, held, self._wanted(), share.smallest, now, share.ceiling)
+            if (refused := self._refusals()) != self._refused:
+                self._refused = refused
+                self._state = pressure.refused(held, share.smallest, now)
             over = share.ceiling is not None and seen.own > share.ceiling
             self._own = over or (self._own and self._state.limit is not None)
             after = self._allowed()

@@ -122,6 +122,7 @@ class Session:
             self.runtime.lend,
             lambda notice: self.told(notice),
             self._rows_coming,
+            lambda: self.runtime.cache.levels[-1].refusals,
         )
         self._room.computing(1, lambda: self.context.rows_with(0))
         forget_code()  # what opening needed

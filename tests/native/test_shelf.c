@@ -178,6 +178,15 @@ static void refused(void) {
     at.refuse = 0;
     check(uh_shelf_reserve(at.shelf, 0, 1) == UH_ASKED, "later there is some");
     check(uh_shelf_reserve(at.shelf, 0, 2) == UH_THERE, "it is arriving");
+    at.refuse = 1;
+    check(uh_shelf_reserve(at.shelf, 1, 2) == UH_OUT_OF_MEMORY, "nobody may leave for it");
+    check(uh_shelf_totals(at.shelf)[0] == CAPACITY, "nor would that help others");
+    fill(0);
+    uh_shelf_place(at.shelf, 0, 0);
+    check(uh_shelf_reserve(at.shelf, 1, 1) == UH_ASKED, "it gets the memory of one that nobody uses");
+    check(!uh_shelf_planes(at.shelf, 0, 0), "which left");
+    check(uh_shelf_totals(at.shelf)[0] == uh_shelf_totals(at.shelf)[2], "there is no more than is held");
+    check(uh_shelf_reserve(at.shelf, 2, 1) == UH_NO_ROOM, "nor asked for");
     finish();
 }
 

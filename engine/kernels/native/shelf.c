@@ -201,9 +201,10 @@ static int take(uh_shelf *shelf, int32_t expert, const int64_t *nbytes, int32_t 
     uh_room *room = &shelf->room;
     for (;;) {
         const int found = uh_room_take(room, nbytes, n, 0, taken);
-        if (found != UH_NONE) return found;
+        if (!found) return 0;
         const int32_t leaving = victim(shelf, expert);
-        if (leaving < 0) return uh_room_take(room, nbytes, n, 1, taken);
+        if (leaving < 0) return found == UH_NONE ? uh_room_take(room, nbytes, n, 1, taken) : found;
+        if (found == UH_NO_MEMORY) room->capacity = room->total; /* more than this the system does not give */
         int32_t left[UH_PARTS];
         const int32_t parts = taken_from(shelf, leaving);
         const int32_t n_left = stretches_of(shelf->items[leaving].held, parts, left);

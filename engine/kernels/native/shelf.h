@@ -95,7 +95,8 @@ UH_API void uh_shelf_pin(uh_shelf *shelf, const int32_t *experts, int32_t n);
 UH_API void uh_shelf_unpin(uh_shelf *shelf, const int32_t *experts, int32_t n);
 
 /* Room for what an expert lacks, others leaving for it. UH_ASKED: it is arriving, and pinned; UH_NO_ROOM, UH_OUT_OF_MEMORY;
- * UH_THERE: nothing is lacking, or it is arriving. */
+ * UH_THERE: nothing is lacking, or it is arriving. Where the system refuses memory while others may leave, the capacity comes
+ * down to what is held. */
 UH_API int uh_shelf_reserve(uh_shelf *shelf, int32_t expert, int32_t planes);
 /* It has come. pin: for whoever uses it now. */
 UH_API void uh_shelf_place(uh_shelf *shelf, int32_t expert, int pin);

@@ -197,6 +197,42 @@ def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(o
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
+def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(opened: Open, kernel: str) -> None:
+    source = MemorySource(SPEC)
+    take, refusing = Arena.take, False
+
+    def taken(arena: Arena, nbytes: int) -> Tensor:
+        if refusing:
+            raise MemoryError
+        return take(arena, nbytes)
+
+    def needed(runtime: ExpertRuntime, *experts: int) -> None:
+        for expert in experts:
+            assert runtime.arrivals.demand(ExpertKey(0, expert), 8)
+            ((_, lease),) = runtime.arrivals.take([ExpertKey(0, expert)])
+            assert lease is not None
+            lease.release()
+
+    with pytest.MonkeyPatch.context() as system:
+        system.setattr(Arena, "take", taken)
+        runtime = opened(source, 4, kernel)
+        cache = runtime.cache.levels[-1]
+        needed(runtime, 0, 1)
+        refusing, held = True, cache.nbytes
+        needed(runtime, 2, 3)
+        assert (cache.capacity, cache.nbytes) == (held, held)
+        assert len(cache.residency()) == 2
+        assert cache.refusals == 1
+        refusing = False
+        needed(runtime, 0)
+        assert cache.nbytes == held  # until somebody says that there is more
+        cache.set_capacity(4 * source.expert_bytes)
+        needed(runtime, 1)
+        assert len(cache.residency()) == 3
+        assert cache.refusals == 1
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
 def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open, kernel: str) -> None:
     source = MemorySource(SPEC)
     take, refusing = Arena.take, False

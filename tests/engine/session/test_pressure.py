@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
 from engine.generation.messages import Message
 from engine.hardware import pressure
 from engine.hardware.pressure import CALM, Reading
+from engine.kernels.memory import Arena
 from engine.session import Session
 from engine.session.pressure import PressureWatch, Room, Share
 from tests.engine.session.test_session import ask
@@ -158,6 +160,52 @@ def test_it_grows_below_the_ceiling_and_gives_back_what_a_prompt_may_take() -> N
     room.see(dataclasses.replace(own, own=2990 * MB), 41.0)
     assert 1000 * MB <= applied[-1] < 1000 * MB + grown
     assert said == []
+
+
+def test_memory_that_is_refused_is_not_asked_for_again_until_it_has_been_calm_for_a_while() -> None:
+    applied: list[int] = []
+    said: list[str] = []
+    refusals = 0
+    room = Room(GROWING, lambda: 700 * MB, applied.append, lambda _: None, said.append, refusals=lambda: refusals)
+    room.see(PLENTY, 0.0)
+    assert (applied, said) == ([], [])
+    refusals = 1
+    room.see(PLENTY, 1.0)
+    assert applied == [700 * MB]
+    assert said == [room.sentence]
+    assert "700 MB of experts are kept instead of 1.0 GB" in said[0]
+    room.see(PLENTY, CALM)
+    assert applied == [700 * MB]
+    for second in range(60):
+        room.see(PLENTY, 1.0 + CALM + second)
+    assert applied[-1] == 1000 * MB
+    assert "memory again" in said[-1]
+
+
+def test_an_answer_ends_as_it_would_where_the_system_gives_no_more_memory(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session:
+        first = ask(session)
+    take, left = Arena.take, 1 << 40
+
+    def taken(arena: Arena, nbytes: int) -> Tensor:
+        nonlocal left
+        left -= nbytes
+        if left < 0:
+            raise MemoryError
+        return take(arena, nbytes)
+
+    monkeypatch.setattr(Arena, "take", taken)
+    told: list[str] = []
+    with Session.open("builtin", {"dial": "exact", "threads": 1, "context_length": 512}) as session:
+        session.told = told.append
+        left = session.plan.smallest_cache + (session.plan.cache_bytes - session.plan.smallest_cache) // 2
+        assert ask(session).token_ids == first.token_ids
+        assert session.runtime.cache.capacity < session.plan.cache_bytes
+        session._room.see(PLENTY, 0.0)
+        assert len(told) == 1
+        assert "short of memory" in told[0]
 
 
 def test_where_other_programs_took_what_was_free_it_does_not_grow() -> None:
