@@ -196,15 +196,32 @@ def test_a_read_that_was_cancelled_keeps_nothing_alive_that_its_canceller_held(o
         gc.enable()
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
-def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(opened: Open, kernel: str) -> None:
-    source = MemorySource(SPEC)
-    take, refusing = Arena.take, False
+class System:
+    """Gives memory for experts, unless it refuses."""
 
-    def taken(arena: Arena, nbytes: int) -> Tensor:
-        if refusing:
-            raise MemoryError
-        return take(arena, nbytes)
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.refuses = False
+        take = Arena.take
+
+        def taken(arena: Arena, nbytes: int) -> Tensor:
+            if self.refuses:
+                raise MemoryError
+            return take(arena, nbytes)
+
+        monkeypatch.setattr(Arena, "take", taken)
+
+
+@pytest.fixture
+def system() -> Iterator[System]:
+    with pytest.MonkeyPatch.context() as monkeypatch:  # of its own: opening a runtime undoes the other
+        yield System(monkeypatch)
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(
+    opened: Open, system: System, kernel: str
+) -> None:
+    source = MemorySource(SPEC)
 
     def needed(runtime: ExpertRuntime, *experts: int) -> None:
         for expert in experts:
@@ -213,47 +230,36 @@ def test_where_the_system_has_no_memory_others_leave_for_who_is_needed(opened: O
             assert lease is not None
             lease.release()
 
-    with pytest.MonkeyPatch.context() as system:
-        system.setattr(Arena, "take", taken)
-        runtime = opened(source, 4, kernel)
-        cache = runtime.cache.levels[-1]
-        needed(runtime, 0, 1)
-        refusing, held = True, cache.nbytes
-        needed(runtime, 2, 3)
-        assert (cache.capacity, cache.nbytes) == (held, held)
-        assert len(cache.residency()) == 2
-        assert cache.refusals == 1
-        refusing = False
-        needed(runtime, 0)
-        assert cache.nbytes == held  # until somebody says that there is more
-        cache.set_capacity(4 * source.expert_bytes)
-        needed(runtime, 1)
-        assert len(cache.residency()) == 3
-        assert cache.refusals == 1
+    runtime = opened(source, 4, kernel)
+    cache = runtime.cache.levels[-1]
+    needed(runtime, 0, 1)
+    system.refuses, held = True, cache.nbytes
+    needed(runtime, 2, 3)
+    assert (cache.capacity, cache.nbytes) == (held, held)
+    assert len(cache.residency()) == 2
+    assert cache.refusals == 1
+    system.refuses = False
+    needed(runtime, 0)
+    assert cache.nbytes == held  # until somebody says that there is more
+    cache.set_capacity(4 * source.expert_bytes)
+    needed(runtime, 1)
+    assert len(cache.residency()) == 3
+    assert cache.refusals == 1
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open, kernel: str) -> None:
+def test_where_the_system_has_no_memory_only_who_needs_one_is_told(opened: Open, system: System, kernel: str) -> None:
     source = MemorySource(SPEC)
-    take, refusing = Arena.take, False
-
-    def taken(arena: Arena, nbytes: int) -> Tensor:
-        if refusing:
-            raise MemoryError
-        return take(arena, nbytes)
-
-    with pytest.MonkeyPatch.context() as system:
-        system.setattr(Arena, "take", taken)
-        runtime = opened(source, 4, kernel)
-        refusing = True
-        assert not runtime.arrivals.expect(ExpertKey(0, 1), 8)
-        assert runtime.arrivals.expect_all([(ExpertKey(0, 2), 8)], 1 << 30) == []
-        with pytest.raises(UnderhillError, match="no memory left") as caught:
-            runtime.arrivals.demand(ExpertKey(0, 1), 8)
-        assert caught.value.kind is Kind.OUT_OF_MEMORY
-        refusing = False
-        assert runtime.arrivals.expect(ExpertKey(0, 1), 8)
-        ((key, lease),) = runtime.arrivals.take([ExpertKey(0, 1)])
-        assert key == ExpertKey(0, 1)
-        assert lease is not None
-        lease.release()
+    runtime = opened(source, 4, kernel)
+    system.refuses = True
+    assert not runtime.arrivals.expect(ExpertKey(0, 1), 8)
+    assert runtime.arrivals.expect_all([(ExpertKey(0, 2), 8)], 1 << 30) == []
+    with pytest.raises(UnderhillError, match="no memory left") as caught:
+        runtime.arrivals.demand(ExpertKey(0, 1), 8)
+    assert caught.value.kind is Kind.OUT_OF_MEMORY
+    system.refuses = False
+    assert runtime.arrivals.expect(ExpertKey(0, 1), 8)
+    ((key, lease),) = runtime.arrivals.take([ExpertKey(0, 1)])
+    assert key == ExpertKey(0, 1)
+    assert lease is not None
+    lease.release()
