@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app import preferences, promptness
@@ -71,7 +72,8 @@ class Underhill:
         self.pacemaker = Pacemaker(self.inbox)
         self.link.telemetry.connect(self.pacemaker.take)
         self.pacemaker.changed.connect(self.window.live.keep)
-        self.models.loaded.connect(self.window.transcript.prepare)
+        # the engine is there, and no answer yet that would stutter beside it
+        self.models.listed.connect(self.window.transcript.prepare, Qt.ConnectionType.SingleShotConnection)
         self.models.loaded.connect(api.settle_garbage)
         if note:
             self.window.banners.show_banner("warning", say("Some settings could not be used."), note)

@@ -1,4 +1,5 @@
-"""Asks the system to let the window's thread run as soon as it wakes, though the engine holds every core.
+"""Asks the system to let the window's thread run as soon as it wakes, though the engine holds every core, and Python to
+let it have its lock soon, though another thread of the window's process computes.
 
 It works little and seldom, so the engine loses nothing by it; but without, it would wait until what runs has used up
 its time: docs/benchmarks.md has the figures. Neither way needs any rights.
@@ -12,6 +13,7 @@ import platform
 import sys
 import threading
 
+LOCK = 0.001  # seconds that another thread may keep Python's lock when this one wants it; 5 ms unless told
 SLICE = 100_000  # nanoseconds, the shortest that Linux gives: the shorter it is, the sooner a thread gets its turn
 _SET_ATTRIBUTES = {"x86_64": 314, "aarch64": 274}  # number of the system call, by machine
 _RESET_ON_FORK = 0x01  # threads that it starts, those of the engine above all, shall not inherit it
@@ -29,7 +31,8 @@ class _Attributes(ctypes.Structure):
 
 
 def run_at_once() -> None:
-    """Call on the window's thread. A system that knows no such thing, or forbids it, leaves all as it was."""
+    """Call on the window's thread. A system that knows no such thing, or forbids it, leaves its turns as they were."""
+    sys.setswitchinterval(LOCK)
     if sys.platform == "win32":
         kernel32 = ctypes.WinDLL("kernel32")
         kernel32.GetCurrentThread.restype = ctypes.c_void_p

@@ -7,7 +7,7 @@ import random
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -45,9 +45,12 @@ COMPUTER = describe(
 SENTENCE = "The hill was quiet, and under it the small lamps were lit one after another. "
 
 
-def pieces(text: str) -> list[str]:
-    """Text in pieces about as long as tokens."""
-    return re.findall(r"\s*\S{1,5}|\s+", text)
+def pieces(text: str) -> Iterator[str]:
+    """Text in pieces about as long as tokens.
+
+    One by one: all of a long text at once would hold Python's lock, and with it the window, for tens of milliseconds.
+    """
+    return (match[0] for match in re.finditer(r"\s*\S{1,5}|\s+", text))
 
 
 class FakeEngine:

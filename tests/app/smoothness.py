@@ -107,6 +107,7 @@ def main() -> int:
         underhill.window.resize(1280, 820)
         underhill.open()
         _until(application, lambda: underhill.models.state == "ready", 120)
+        _settle(application)
         dog = Watchdog()
         if options.real:
             underhill.conversation.sampling = {"max_tokens": 4000}
@@ -157,6 +158,14 @@ def _fill(underhill: object, turns: int) -> None:
         role = "assistant" if number % 2 else "user"
         message = StoredMessage(new_id(), 0, None, role, LONG_ANSWER if number % 2 else QUESTION)
         conversation.added.emit(message)
+
+
+def _settle(application: QApplication) -> None:
+    """The scripted engine is ready with the first painting, a real one seconds after it."""
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        application.processEvents()
+        time.sleep(0.002)
 
 
 def _until(application: QApplication, condition: object, limit: float) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from app.assembly import Underhill
-from app.promptness import SLICE, _Attributes, run_at_once
+from app.promptness import LOCK, SLICE, _Attributes, run_at_once
 
 GET_ATTRIBUTES = {"x86_64": 315, "aarch64": 275}
 
@@ -34,9 +34,10 @@ def _knows_turns() -> bool:
     return (major, minor) >= (6, 12)
 
 
-pytestmark = pytest.mark.skipif(not _knows_turns(), reason="the system knows no turns of another length")
+turns = pytest.mark.skipif(not _knows_turns(), reason="the system knows no turns of another length")
 
 
+@turns
 def test_only_the_calling_thread_has_short_turns() -> None:
     seen: dict[str, tuple[int, int]] = {}
 
@@ -56,6 +57,12 @@ def test_only_the_calling_thread_has_short_turns() -> None:
     assert seen["child"][1] == nice
 
 
+@turns
 def test_the_window_asks_for_it(launch: Callable[..., Underhill]) -> None:
     launch()
     assert attributes()[0] == SLICE
+
+
+def test_the_window_does_not_wait_long_for_python(launch: Callable[..., Underhill]) -> None:
+    launch()
+    assert sys.getswitchinterval() == pytest.approx(LOCK)
