@@ -349,6 +349,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _busy_changed(self) -> None:
         self.composer.set_busy(self.conversation.busy)
+        self.header.show_answering(self.conversation.working)
 
     @Slot()
     def _escape(self) -> None:

@@ -58,7 +58,7 @@ def decoded(data: bytes, name: str) -> str:
         text = data.decode("cp1252", "replace")
     strange = sum(1 for c in text[:8192] if (c < " " and c not in "\n\r\t\f\v\b\x1b") or c == "\ufffd")
     if "\0" in text[:8192] or strange > len(text[:8192]) // 50:
-        raise _refused(say("{file} is no text.", file=name), say("Text, code and PDF files can be attached."))
+        raise _refused(say("{file} is not a text file.", file=name), say("Text, code and PDF files can be attached."))
     return text.replace("\r\n", "\n")
 
 

@@ -14,6 +14,8 @@ import PySide6
 from app.engine_words import CONTEXT, TEMPLATES, extract
 from app.language import source, ts
 
+# what the translations that come with Qt lack of its file dialog, which is seen where the system has none of its own
+OF_QT = tuple(source.Text("QFileDialog", text, "Qt") for text in ("&Look in:", "Files of &type:"))
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "resources" / "translations"
 
@@ -44,9 +46,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def wanted() -> list[source.Text]:
-    """Every text that a translation has to have: the window's, and those that the engine says."""
+    """Every text that a translation has to have: the window's, those that the engine says, and OF_QT."""
     said = (source.Text(CONTEXT, text.template, text.file) for text in extract.collect(ROOT).values())
-    return [*source.texts(ROOT), *said]
+    return [*source.texts(ROOT), *said, *OF_QT]
 
 
 def _also(path: Path, texts: Sequence[source.Text]) -> dict[ts.Key, ts.Entry]:

@@ -58,6 +58,7 @@ class Header(QFrame):
         self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron goes to the right of the name
         self.state = ElidedLabel(self)
         self.state.setObjectName("muted")
+        self._answering = False
         self.cancel = QPushButton(say("Cancel"), self)
         self.cancel.setObjectName("quiet")
         self.cancel.clicked.connect(self._cancel)
@@ -137,12 +138,18 @@ class Header(QFrame):
             self.state.setText(f"{what}{share}{_left(progress.left)}")
         else:
             words = {
-                models.READY: say("Ready"),
+                models.READY: say("Answering") if self._answering else say("Ready"),
                 models.FAILED: say("Could not be opened"),
                 models.STOPPED: say("The engine has stopped"),
             }
             self.state.setText(words.get(m.state, ""))
         self.state.setToolTip(plain_tip(self.state.text()))
+
+    def show_answering(self, answering: bool) -> None:
+        """Whether an answer is on its way, in whichever chat."""
+        if answering is not self._answering:
+            self._answering = answering
+            self.refresh()
 
     def show_offline(self, offline: bool, by_environment: bool) -> None:
         """Whether Underhill stays away from the network, and what says so."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QToolButton, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyleOptionFrame, QToolButton, QWidget
 
 from app.language.words import say
 from app.theme import fonts, sizes
@@ -13,18 +13,19 @@ from app.theme.icons import icon, pixmap
 _GLASS = 16  # pixels beside text of the base size, as those below
 _CROSS = 12
 _GAP = 6  # between a mark and the words
+_WITHIN = 2  # pixels that Qt leaves before and behind the words of a line
 _EDGE = 9  # pixels before the glass and behind the cross, whatever the size of text, as the style sheet has it
 
 
 class SearchField(QLineEdit):
-    """name: what it says while it is empty, and to screen readers.
+    """name: what it says while it is empty, and to screen readers; where it has no room for that, "Search" alone.
 
     Qt's own marks in a field are 16 pixels wide beside text of any size, so that these are its own.
     """
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setPlaceholderText(name)
+        self._name = name
         self.setAccessibleName(name)
         self.cross = QToolButton(self)
         self.cross.setObjectName("cross")
@@ -51,6 +52,7 @@ class SearchField(QLineEdit):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._place()
+        self._say_what_fits()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -77,6 +79,15 @@ class SearchField(QLineEdit):
         before, behind = fonts.pixels(_GLASS) + _GAP, self.cross.width() if self.text() else 0
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
         self.setTextMargins(behind if mirrored else before, 0, before if mirrored else behind, 0)
+        self._say_what_fits()
+
+    def _say_what_fits(self) -> None:
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width()
+        room -= self.textMargins().left() + self.textMargins().right() + 2 * _WITHIN
+        fits = self.fontMetrics().horizontalAdvance(self._name) <= room
+        self.setPlaceholderText(self._name if fits else say("Search"))
 
     def _place(self) -> None:
         size = self.cross.size()

@@ -186,7 +186,7 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is no text.</source>
+            <source>{file} is not a text file.</source>
             <translation>{file} 不是文本文件。</translation>
         </message>
         <message>
@@ -3375,6 +3375,11 @@
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
+            <source>Answering</source>
+            <translation>正在回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/header.py"></location>
             <source>Ready</source>
             <translation>就绪</translation>
         </message>
@@ -3525,6 +3530,11 @@
             <location filename="../../app/widgets/search_field.py"></location>
             <source>Clear the search</source>
             <translation>清除搜索内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/search_field.py"></location>
+            <source>Search</source>
+            <translation>搜索</translation>
         </message>
         <message>
             <location filename="../../app/widgets/sidebar.py"></location>
@@ -8270,6 +8280,19 @@
             <location filename="../../resources/catalogue.json"></location>
             <source>A large all-rounder, strong at Korean and English.</source>
             <translation>大型通用模型，擅长韩文和英文。</translation>
+        </message>
+    </context>
+    <context>
+        <name>QFileDialog</name>
+        <message>
+            <location filename="../../Qt"></location>
+            <source>&amp;Look in:</source>
+            <translation>查找范围(&amp;L)：</translation>
+        </message>
+        <message>
+            <location filename="../../Qt"></location>
+            <source>Files of &amp;type:</source>
+            <translation>文件类型(&amp;T)：</translation>
         </message>
     </context>
 </TS>

@@ -40,7 +40,7 @@ def test_text_is_read_as_what_it_is(tmp_path: Path, data: bytes, text: str) -> N
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is no text"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is not a text file"),
         (b" \n", "no text in"),
         (pdf(""), "no text in"),
         (b"%PDF-1.4\ngarbage", "cannot be read as a PDF"),
@@ -128,7 +128,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     composer.edit.insertFromMimeData(mime)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
-    assert underhill.window.banners.banners[0].sentence == "picture.png is no text."
+    assert underhill.window.banners.banners[0].sentence == "picture.png is not a text file."
     qtbot.waitUntil(lambda: "tokens" in composer.attached.chips[0].text)
     ask(qtbot, underhill, "where?")
     sent = next(c for c in engine_of(underhill).received if isinstance(c, api.Generate))

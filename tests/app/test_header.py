@@ -1,10 +1,13 @@
-"""What the header says of the time that is left."""
+"""What the header says of the model, and of the time that is left."""
 
 from __future__ import annotations
 
 import pytest
+from pytestqt.qtbot import QtBot
 
 from app.widgets.header import _left
+from tests.app.acts import Launch
+from tests.app.conftest import engine_of
 
 
 @pytest.mark.parametrize(
@@ -20,3 +23,17 @@ from app.widgets.header import _left
 )
 def test_time_left_for_people(seconds: float | None, said: str) -> None:
     assert _left(seconds).strip(" ·") == said
+
+
+def test_it_says_that_the_model_answers_in_whichever_chat(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    engine, said = engine_of(underhill), underhill.window.header.state
+    qtbot.waitUntil(lambda: said.text() == "Ready")
+    engine.ends.clear()
+    underhill.conversation.send("Hello")
+    qtbot.waitUntil(lambda: said.text() == "Answering")
+    underhill.conversation.new()
+    assert not underhill.conversation.busy
+    assert said.text() == "Answering"
+    engine.ends.set()
+    qtbot.waitUntil(lambda: said.text() == "Ready")

@@ -64,6 +64,17 @@ def test_the_marks_grow_with_the_text_while_one_looks(
         field.end(False)
 
 
+def test_words_that_do_not_fit_are_fewer_rather_than_cut(theme: Theme, field: SearchField) -> None:
+    for percent in (100, 150, 200):
+        theme.set_percent(percent)
+        widest = field.fontMetrics().horizontalAdvance("Search all messages") + 2 * field.glass().right()
+        field.resize(widest, field.sizeHint().height())
+        assert field.placeholderText() == "Search all messages"
+        field.resize(field.glass().right() + field.fontMetrics().horizontalAdvance("Search all"), field.height())
+        assert field.placeholderText() == "Search"
+        assert field.accessibleName() == "Search all messages"
+
+
 @pytest.mark.parametrize("mode", ["light", "dark"])
 def test_the_glass_has_the_colour_of_the_theme(theme: Theme, field: SearchField, mode: str) -> None:
     theme.set_mode("dark" if mode == "light" else "light")

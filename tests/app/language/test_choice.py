@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QLocale
-from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialogButtonBox, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
@@ -34,6 +34,18 @@ def test_texts_numbers_and_the_buttons_of_qt_follow(qtbot: QtBot) -> None:
     assert buttons.button(QDialogButtonBox.StandardButton.Cancel).text() == "取消"
     choice.install("en")
     assert say("Dark") == "Dark"
+
+
+@pytest.mark.usefixtures("english_again")
+def test_no_word_of_the_file_dialog_of_qt_stays_english(qtbot: QtBot) -> None:
+    choice.install("zh_CN")
+    dialog = QFileDialog()
+    qtbot.addWidget(dialog)
+    dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
+    words = [w for kind in (QLabel, QAbstractButton) for w in dialog.findChildren(kind)]
+    said = [text for w in words for text in (w.text(), w.toolTip()) if text]
+    assert len(said) >= 10
+    assert [text for text in said if text.isascii()] == []
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the variables are those of Linux")
