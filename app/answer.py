@@ -34,6 +34,7 @@ class Answer:
     news: bool = True  # something to show, or to write to disk
     unsaved: bool = False
     saving: bool = False  # being written to disk: a slow disk shall get the latest next, not a queue of older ones
+    refused: bool = False  # by the disk, when it was last to be written
     stopped: bool = False
     waits: bool = False
     opening: bool = False  # the model is being opened

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication, QSessionManager
 
 from app.chats import drafts
 from app.chats.keeper import Keeper
-from app.chats.records import Attachment
+from app.chats.records import Attachment, Queued
 from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.language.words import plural, say
@@ -29,10 +29,15 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class Words:
-    """What is typed and attached in one chat, but not sent."""
+    """Of one chat: answers, messages that wait for the end of one, and what is typed and attached, but not sent."""
 
     text: str = ""
     files: tuple[Attachment, ...] = ()
+    answers: list[str] = field(default_factory=list)
+    waiting: tuple[Queued, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.files or self.answers or self.waiting)
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,8 @@ class ClosingDesk(QObject):
 
     def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:
         super().__init__(window)
-        self._window, self._keeper, self._unsent = window, keeper, conversation.unsent
+        self._window, self._keeper, self._conversation = window, keeper, conversation
+        self._unsent = conversation.unsent
         self._sure = False  # somebody said to close it all the same
         self.dialog: UnsavedDialog | None = None
         self._ending = QTimer(self, singleShot=True, interval=_CALLED_OFF)  # runs while the session may end
@@ -74,32 +80,38 @@ class ClosingDesk(QObject):
         return False
 
     def _doubtful(self) -> bool:
-        return self._unsent.unsaved or bool(self._window.remembering.unsaved_draft) or self._keeper.in_memory
+        typed = self._unsent.unsaved or bool(self._window.remembering.unsaved_draft)
+        return typed or bool(self._conversation.unwritten) or self._keeper.in_memory
 
     def _try_once_more(self) -> _OnDisk:
         """Have everything written again, and see what is there now."""
         if self._keeper.in_memory:
             self._keeper.retry(lambda: None)
-        self._unsent.write_again()
+        self._conversation.write_again()
         self._window.remembering.save()
         return self._keeper.ask(_look, _PATIENCE) or _OnDisk({}, 0, {})
 
     def _left(self, found: _OnDisk) -> dict[int, Words]:
         """What is nowhere but here, by chat; drafts.NEW for the one without a message."""
         left = dict(found.drafts)
-        for (chat_id, field), held in self._unsent.held.items():
+        for message in self._conversation.unwritten:
+            left.setdefault(message.chat_id, Words()).answers.append(message.content)
+        for (chat_id, what), held in self._unsent.held.items():
             words = left.setdefault(chat_id, Words())
-            if field == "draft":
+            if what == "draft":
                 words.text = held
+            elif what == "queue":
+                words.waiting = held
             else:
                 words.files = held
         if draft := self._window.remembering.unsaved_draft:
             left.setdefault(drafts.NEW, Words()).text = draft
-        return {chat_id: words for chat_id, words in left.items() if words.text or words.files}
+        return {chat_id: words for chat_id, words in left.items() if words}
 
     def _ask(self, found: _OnDisk, left: dict[int, Words]) -> None:
         problem = self._unsent.problem
-        why = [problem.sentence] if problem is not None and self._unsent.unsaved else []
+        refused = self._unsent.unsaved or self._conversation.unwritten
+        why = [problem.sentence] if problem is not None and refused else []
         if found.chats:
             why.append(
                 plural(
@@ -140,7 +152,7 @@ class ClosingDesk(QObject):
             left = self._left(found)
             if left or found.chats:
                 _log.warning(
-                    "The session ended. The disk did not take %d drafts and %d chats: %s",
+                    "The session ended. The disk did not take the words of %d chats, and %d chats: %s",
                     len(left), found.chats, self._unsent.problem.cause if self._unsent.problem else "no answer",
                 )  # fmt: skip
 
@@ -156,6 +168,11 @@ def _look(store: ChatStore) -> _OnDisk:
 
 
 def _written(title: str, words: Words) -> str:
-    """One chat's words for the box. The text of what is attached as well: it may have been pasted."""
-    parts: Iterable[str] = (f"{say('Attached: {names}', names=a.name)}\n{a.text}" for a in words.files)
-    return "\n\n".join(part for part in (title, words.text, *parts) if part)
+    """One chat's words for the box."""
+    waiting = (part for q in words.waiting for part in (q.text, *_texts(q.attachments)))
+    return "\n\n".join(part for part in (title, *words.answers, *waiting, words.text, *_texts(words.files)) if part)
+
+
+def _texts(files: Iterable[Attachment]) -> Iterable[str]:
+    """The text of what is attached as well: it may have been pasted."""
+    return (f"{say('Attached: {names}', names=a.name)}\n{a.text}" for a in files)

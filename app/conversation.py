@@ -77,7 +77,7 @@ class Conversation(QObject):
     def _read_done(self, found: branches.Opened | None) -> None:
         if found is None or found[0].id != self.wanted:
             return
-        chat, messages = self.unsent.whole(found[0]), found[1]
+        chat, messages = self.unsent.whole(*found)
         self.chat = chat
         self.messages = self._under_way.taken_up(messages)
         self.opened.emit(chat, self.messages)
@@ -173,6 +173,16 @@ class Conversation(QObject):
         return frozenset(answer.message.chat_id for answer in self._under_way.answers.values())
 
     @property
+    def unwritten(self) -> list[StoredMessage]:
+        """Answers of which the disk has refused something: those that have ended, and those on their way."""
+        return [*self.unsent.answers.values(), *self._under_way.refused()]
+
+    def write_again(self) -> None:
+        """Have everything written again that the disk has refused."""
+        self.unsent.write_again()
+        self._under_way.write_again()
+
+    @property
     def queue(self) -> tuple[Queued, ...]:
         """Messages of the open chat that wait for its answer to end."""
         answer = self._running()
@@ -198,7 +208,7 @@ class Conversation(QObject):
         answer = self._running()
         if answer is not None and self.chat is not None:
             answer.queue = queue
-            self._keeper.do(partial(branches.set_queue, chat_id=self.chat.id, queue=queue))
+            self.unsent.keep_queue(self.chat.id, queue)
             self.queue_changed.emit(queue)
 
     def again(self, message_id: int) -> None:
@@ -245,7 +255,13 @@ class Conversation(QObject):
             return
         old, chat = self.messages[index], self.chat
         edited = StoredMessage(new_id(), chat.id, old.parent_id, "assistant", text, finish="edited", model=old.model)
-        self._keeper.do(partial(branches.write, chat=None, messages=(edited,)), lambda _: self._read_again(chat))
+
+        def refused(problem: Problem) -> None:
+            self.returned.emit(text, ())
+            self.problem.emit(problem)
+
+        write = partial(branches.write, chat=None, messages=(edited,))
+        self._keeper.do(write, lambda _: self._read_again(chat), refused)
 
     def erase(self, message_id: int, done: Callable[[erasing.Erased], object]) -> None:
         """Remove a message from the open chat. done: gets what `bring_back` needs."""
@@ -378,7 +394,7 @@ class Conversation(QObject):
 
     def _end(self, answer: Answer, message: StoredMessage) -> None:
         self._under_way.end(answer)
-        self._keeper.do(lambda store: store.update(message), self._tell_chats, self.problem.emit, keep=True)
+        self.unsent.keep_answer(message, self.chats_changed.emit)
         if self.shows(answer):
             self.messages = [message if m.id == message.id else m for m in self.messages]
             if answer.pending:
@@ -395,14 +411,14 @@ class Conversation(QObject):
             if self.chat is not None and self.chat.id == chat_id:
                 self._return_queue(chat_id, answer.queue)
             return
-        self._keeper.do(partial(branches.set_queue, chat_id=chat_id, queue=tuple(rest)))
+        self.unsent.keep_queue(chat_id, tuple(rest))
         question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
         self._begin(chat_id, [*answer.turns, message, question], answer.style, question)
         list(self._under_way.answers.values())[-1].queue = tuple(rest)
 
     def _return_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
         """Messages that were not sent go back into the composer."""
-        self._keeper.do(partial(branches.set_queue, chat_id=chat_id, queue=()))
+        self.unsent.keep_queue(chat_id, ())
         self.returned.emit("\n\n".join(q.text for q in queue if q.text), tuple(a for q in queue for a in q.attachments))
 
     def _drop(self, answer: Answer) -> None:

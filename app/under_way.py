@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from app.answer import Answer
 from app.chats.keeper import Keeper
+from app.chats.opening import Problem
 from app.chats.records import StoredMessage
 from app.chats.store import ChatStore
 
@@ -60,6 +61,16 @@ class UnderWay(QObject):
             answer.pending = ""  # it is in so_far already
         return now
 
+    def refused(self) -> list[StoredMessage]:
+        """Answers that the disk did not take last time, as they are by now."""
+        return [answer.so_far() for answer in self.answers.values() if answer.refused]
+
+    def write_again(self) -> None:
+        """Have those written."""
+        for answer in self.answers.values():
+            answer.unsaved |= answer.refused
+        self._save_news()
+
     def show_soon(self) -> None:
         """What has come is shown as it comes, but no more often than SHOW_EVERY."""
         rest = SHOW_EVERY - 1000 * (time.monotonic() - self._shown_at)
@@ -88,7 +99,16 @@ class UnderWay(QObject):
         for answer in self.answers.values():
             if answer.unsaved and not answer.saving:
                 answer.unsaved, answer.saving = False, True
-                self._keeper.do(partial(_write, answer, answer.so_far()), failed=self._conversation.problem.emit)
+                write = partial(_write, answer, answer.so_far())
+                self._keeper.do(write, partial(self._taken, answer), partial(self._not_taken, answer))
+
+    def _taken(self, answer: Answer, _: None) -> None:
+        answer.refused = False
+        self._conversation.unsent.taken()
+
+    def _not_taken(self, answer: Answer, problem: Problem) -> None:
+        answer.refused = True
+        self._conversation.unsent.refused(problem)
 
 
 def _write(answer: Answer, message: StoredMessage, store: ChatStore) -> None:

@@ -1,4 +1,5 @@
-"""What is typed and attached in chats, but not sent: what the disk refuses is held until it takes it."""
+"""What is typed and attached in chats, but not sent, and answers that have ended: what the disk refuses of it is
+held here until it takes it."""
 
 from __future__ import annotations
 
@@ -7,14 +8,15 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.chats import drafts
+from app.chats import branches, drafts
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
-from app.chats.records import Attachment, Chat
+from app.chats.records import Attachment, Chat, Queued, StoredMessage
 from app.chats.store import ChatStore
 from app.language.words import say, sentences
 
-_Key = tuple[int, str]  # id of a chat, and a field of it: 'draft' or 'attached'
+_ANSWER = "answer"
+_Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and _ANSWER
 
 
 class Unsent:
@@ -28,8 +30,13 @@ class Unsent:
 
     @property
     def held(self) -> dict[_Key, Any]:
-        """What is not known to be on the disk: by chat and field, 'draft' or 'attached'."""
-        return dict(self._held)
+        """What is not known to be on the disk: by chat and field, 'draft', 'attached' or 'queue'."""
+        return {key: value for key, value in self._held.items() if key[1] != _ANSWER}
+
+    @property
+    def answers(self) -> dict[int, StoredMessage]:
+        """Answers of which the end is not known to be on the disk, by id."""
+        return {i: value for (i, field), value in self._held.items() if field == _ANSWER}
 
     @property
     def unsaved(self) -> bool:
@@ -44,9 +51,18 @@ class Unsent:
         """What is attached to it."""
         self._keep((chat_id, "attached"), files)
 
-    def whole(self, chat: Chat) -> Chat:
+    def keep_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
+        """What waits in it for an answer to end."""
+        self._keep((chat_id, "queue"), queue)
+
+    def keep_answer(self, message: StoredMessage, done: Callable[[], object]) -> None:
+        """An answer that has ended. done: it is on the disk."""
+        self._keep((message.id, _ANSWER), message, done)
+
+    def whole(self, chat: Chat, messages: list[StoredMessage]) -> tuple[Chat, list[StoredMessage]]:
         """A chat as it was read from the disk, with what the disk does not have."""
-        return dataclasses.replace(chat, **{field: held for (i, field), held in self._held.items() if i == chat.id})
+        chat = dataclasses.replace(chat, **{field: held for (i, field), held in self.held.items() if i == chat.id})
+        return chat, [_ended(m, self.answers[m.id]) if m.id in self.answers else m for m in messages]
 
     def try_again(self) -> None:
         """Somebody asked for it: where it fails, that is said again."""
@@ -63,24 +79,40 @@ class Unsent:
         self.problem = problem
         if not self._told:
             self._told = True
-            kept = say("What you have typed is kept while Underhill is open.") if self._held else ""
+            kept = say("What could not be saved is kept while Underhill is open.") if self._held else ""
             self._tell(dataclasses.replace(problem, action=sentences(problem.action, kept)))
 
-    def _keep(self, key: _Key, value: Any) -> None:
-        self._held[key] = value
-        self._keeper.do(partial(_write, key=key, value=value), partial(self._kept, key, value), self.refused)
-
-    def _kept(self, key: _Key, value: Any, _: None) -> None:
-        if self._held.get(key) == value:
-            del self._held[key]
+    def taken(self) -> None:
+        """The disk took something."""
         if self._told:  # there is room again
             self._told = bool(self._held)
             self.write_again()
 
+    def _keep(self, key: _Key, value: Any, done: Callable[[], object] = lambda: None) -> None:
+        self._held[key] = value
+        self._keeper.do(partial(_write, key=key, value=value), partial(self._kept, key, value, done), self.refused)
+
+    def _kept(self, key: _Key, value: Any, done: Callable[[], object], _: None) -> None:
+        if self._held.get(key) == value:
+            del self._held[key]
+        done()
+        self.taken()
+
 
 def _write(store: ChatStore, key: _Key, value: Any) -> None:
     chat_id, field = key
-    if field == "draft":
+    if field == _ANSWER:
+        store.update(value)
+    elif field == "draft":
         store.set_draft(chat_id, value)
+    elif field == "queue":
+        branches.set_queue(store, chat_id, value)
     else:
         drafts.keep(store, chat_id, value)
+
+
+def _ended(read: StoredMessage, held: StoredMessage) -> StoredMessage:
+    """An answer as the disk has it, with what ChatStore.update would have written."""
+    return dataclasses.replace(
+        read, content=held.content, token_ids=held.token_ids, state=held.state, finish=held.finish, stats=held.stats
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,7 @@ from app.chats.store import ChatStore
 from app.inbox import Inbox
 
 T = TypeVar("T")
-_Job = tuple[Callable[[ChatStore], Any], Callable[[Any], object] | None, Callable[[Problem], object], bool]
-_MOST = 100  # jobs that are kept to be tried again
+_Job = tuple[Callable[[ChatStore], Any], Callable[[Any], object] | None, Callable[[Problem], object]]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,6 @@ class Keeper:
         self._inbox = inbox
         self._on_problem = on_problem
         self.in_memory = False  # the file could not be opened: what is written lasts for this run only
-        self._unwritten: deque[_Job] = deque(maxlen=_MOST)
         self._jobs: queue.SimpleQueue[_Job | _Retry | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="chats", daemon=True)  # a crash must end the process
         self._thread.start()
@@ -47,14 +44,12 @@ class Keeper:
         job: Callable[[ChatStore], T],
         done: Callable[[T], object] | None = None,
         failed: Callable[[Problem], object] | None = None,
-        keep: bool = False,
     ) -> None:
         """Run job(store) on the keeper's thread, then done(result), or failed(problem), on the window's thread.
 
-        keep: a job that fails is not forgotten, but done by `retry`.
         A defect (anything but a database or file error) ends the keeper and is shown by Python's thread hook.
         """
-        self._jobs.put((job, done, failed or self._on_problem, keep))
+        self._jobs.put((job, done, failed or self._on_problem))
 
     def ask(self, job: Callable[[ChatStore], T], seconds: float) -> T | None:
         """Wait for the result of a job, once all before it is done and its results are told.
@@ -76,9 +71,9 @@ class Keeper:
         return found[0] if found else None
 
     def retry(self, done: Callable[[], object]) -> None:
-        """Open the database, where it could not be opened, with what was written meanwhile; then do what was kept.
+        """Open the database, where it could not be opened, with what was written meanwhile.
 
-        done: it all worked. Otherwise there is another problem.
+        done: that worked, or it was open. Otherwise there is another problem.
         """
         self._jobs.put(_Retry(done))
 
@@ -104,37 +99,31 @@ class Keeper:
         finally:
             store.close()
 
-    def _do(self, store: ChatStore, entry: _Job) -> bool:
-        job, done, failed, keep = entry
+    def _do(self, store: ChatStore, entry: _Job) -> None:
+        job, done, failed = entry
         try:
             result = job(store)
         except (OSError, sqlite3.Error) as error:
-            if keep:
-                self._unwritten.append(entry)
             self._inbox.post(failed, explain(error, self._path))
-            return False
+            return
         if done is not None:
             self._inbox.post(done, result)
-        return True
 
     def _tried_again(self, store: ChatStore) -> tuple[ChatStore, bool]:
         """The store to go on with, and whether all is well."""
-        if store.in_memory:
-            opened, problem = open_store(self._path)
-            if problem is not None:
-                self._inbox.post(self._on_problem, problem)
-            if opened.in_memory:
-                opened.close()
-                return store, False
-            try:
-                moving.move(store, opened)
-            except sqlite3.Error as error:
-                opened.close()
-                self._inbox.post(self._on_problem, explain(error, self._path))
-                return store, False
-            store.close()
-            store = opened
-        left = list(self._unwritten)
-        self._unwritten.clear()
-        worked = [self._do(store, entry) for entry in left]
-        return store, all(worked)
+        if not store.in_memory:
+            return store, True
+        opened, problem = open_store(self._path)
+        if problem is not None:
+            self._inbox.post(self._on_problem, problem)
+        if opened.in_memory:
+            opened.close()
+            return store, False
+        try:
+            moving.move(store, opened)
+        except sqlite3.Error as error:
+            opened.close()
+            self._inbox.post(self._on_problem, explain(error, self._path))
+            return store, False
+        store.close()
+        return opened, True

@@ -3056,8 +3056,8 @@
         </message>
         <message>
             <location filename="../../app/unsent.py"></location>
-            <source>What you have typed is kept while Underhill is open.</source>
-            <translation>只要 Underhill 开着，你输入的内容就不会丢失。</translation>
+            <source>What could not be saved is kept while Underhill is open.</source>
+            <translation>未能保存的内容在 Underhill 打开期间会保留。</translation>
         </message>
         <message>
             <location filename="../../app/widgets/about.py"></location>
@@ -3645,8 +3645,8 @@
         </message>
         <message>
             <location filename="../../app/widgets/unsaved.py"></location>
-            <source>What is typed and not saved</source>
-            <translation>已输入但未保存的内容</translation>
+            <source>What is not saved</source>
+            <translation>未保存的内容</translation>
         </message>
         <message>
             <location filename="../../app/widgets/unsaved.py"></location>
@@ -3655,8 +3655,8 @@
         </message>
         <message>
             <location filename="../../app/widgets/unsaved.py"></location>
-            <source>What you have typed here would be lost. Copy it, or stay and make room:</source>
-            <translation>退出后，你输入的以下内容将会丢失。请复制它们，或者留下并腾出磁盘空间：</translation>
+            <source>This would be lost. Copy it, or stay and make room:</source>
+            <translation>以下内容将会丢失。请复制它，或留下并腾出空间：</translation>
         </message>
         <message>
             <location filename="../../app/widgets/unsaved.py"></location>

@@ -13,13 +13,14 @@ from pytestqt.qtbot import QtBot
 
 from app import preferences
 from app.assembly import Underhill
-from app.chats import drafts
+from app.chats import branches, drafts
 from app.chats.records import Attachment
 from app.chats.store import ChatStore
 from app.widgets.unsaved import UnsavedDialog
 from app.window import MainWindow
 from tests.app.acts import Launch, ask, on_disk
-from tests.app.conftest import close
+from tests.app.conftest import close, engine_of
+from tests.app.fake_engine import SENTENCE
 
 NOTES = Attachment("notes.txt", "Flour, water, salt.")
 pytestmark = pytest.mark.usefixtures("raised")
@@ -39,6 +40,8 @@ class Disk:
         self._filled.setattr(ChatStore, "set_draft", full)
         self._filled.setattr(drafts, "keep", full)
         self._filled.setattr(preferences, "save", full)
+        self._filled.setattr(ChatStore, "update", full)
+        self._filled.setattr(branches, "set_queue", full)
 
     def free(self) -> None:
         self._filled.undo()
@@ -101,6 +104,47 @@ def test_closing_shows_the_words_that_the_disk_does_not_take(
     store = ChatStore(tmp_path / "chats.db")
     (chat,) = store.chats()
     assert (chat.draft, drafts.attached(store, chat.id)) == ("With which flour?", (NOTES,))
+    store.close()
+
+
+def test_the_end_of_an_answer_that_the_disk_does_not_take_is_shown_and_written_later(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, disk: Disk
+) -> None:
+    underhill = launch()
+    disk.fill()
+    ask(qtbot, underhill, "How do I bake bread?")
+    assert not underhill.window.close()
+    dialog = asked(underhill)
+    assert dialog.words.toPlainText() == f"How do I bake bread?\n\n{SENTENCE * 3}"
+    assert any("disk is full" in label.text() for label in dialog.findChildren(QLabel))
+    press(dialog, "Stay")
+    disk.free()
+    assert underhill.window.close()
+    assert on_disk(underhill, tmp_path)[0][1] == ("assistant", SENTENCE * 3, "whole")
+
+
+def test_an_answer_on_its_way_and_what_waits_for_it_are_shown_too(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, disk: Disk
+) -> None:
+    underhill = launch()
+    engine_of(underhill).ends.clear()
+    disk.fill()
+    underhill.conversation.send("How do I bake bread?")
+    underhill.conversation.send("And with which flour?", (NOTES,))
+    qtbot.waitUntil(lambda: bool(underhill.conversation.unwritten))
+    assert not underhill.window.close()
+    words = asked(underhill).words.toPlainText()
+    for part in ("How do I bake bread?", SENTENCE, "And with which flour?", "notes.txt", "Flour, water, salt."):
+        assert part in words
+    press(asked(underhill), "Stay")
+    disk.free()
+    assert underhill.window.close()
+    assert underhill.window.closing.dialog is None
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    (chat,) = store.chats()
+    assert [(q.text, q.attachments) for q in chat.queue] == [("And with which flour?", (NOTES,))]
+    assert SENTENCE in store.path(chat.id)[1].content
     store.close()
 
 
@@ -195,7 +239,7 @@ def test_the_end_of_the_session_asks_nobody(
     with caplog.at_level(logging.WARNING, "app.closing_desk"):
         underhill.window.closing.save_all()
     (record,) = caplog.records
-    assert "1 drafts" in record.getMessage()
+    assert "words of 1 chats" in record.getMessage()
     assert "No space left" in record.getMessage()
     assert "flour" not in record.getMessage()  # what people write is in no log
     assert underhill.window.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app import preferences
@@ -12,8 +13,9 @@ from app.assembly import Underhill
 from app.chats import drafts
 from app.chats.records import Attachment
 from app.chats.store import ChatStore
-from tests.app.acts import Launch, ask
+from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close
+from tests.app.fake_engine import SENTENCE
 
 NOTES = Attachment("notes.txt", "Some notes.")
 
@@ -75,6 +77,39 @@ def test_a_draft_comes_back_with_its_chat_while_the_disk_is_full(
     assert {c.id: c.draft for c in store.chats()} == {first: "and here, with room", second: "typed on a full disk"}
     assert drafts.attached(store, second) == (NOTES,)
     store.close()
+
+
+def test_an_answer_is_whole_when_one_comes_back_to_its_chat_while_the_disk_is_full(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    first, second = two_chats(qtbot, underhill)
+    monkeypatch.setattr(ChatStore, "update", full)
+    ask(qtbot, underhill, "three")
+    assert contents(underhill)[-1] == SENTENCE * 3
+    assert said(underhill, "disk is full") == 1
+    go_to(qtbot, underhill, first)
+    go_to(qtbot, underhill, second)
+    assert contents(underhill)[2:] == ["three", SENTENCE * 3]
+    assert underhill.conversation.messages[-1].state == "whole"
+    monkeypatch.undo()
+    underhill.conversation.unsent.try_again()
+    qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)
+
+
+def test_an_answer_in_words_of_ones_own_comes_back_from_a_full_disk(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    window = underhill.window
+    ask(qtbot, underhill, "one")
+    window.rewriting.edit(underhill.conversation.messages[-1].id)
+    window.composer.set_text("A better answer")
+    monkeypatch.setattr(ChatStore, "add", full)
+    qtbot.keyClick(window.composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: said(underhill, "disk is full") == 1)
+    assert window.composer.text() == "A better answer"
+    assert contents(underhill)[-1] == SENTENCE * 3
 
 
 def test_trying_again_says_whether_it_worked(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
