@@ -22,6 +22,7 @@ from engine.hub.parts import Part, parts
 from engine.hub.pieces import piece_shape
 from engine.hub.sources.opening import open_source
 from engine.hub.sources.source import Source as WeightSource
+from engine.hub.sources.source import suited
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert
 from engine.store.datafile import TensorShape
@@ -48,7 +49,8 @@ def import_checkpoint(
     """Import `source`, a folder, a GGUF file or what is still arriving, as the store `destination`.
 
     That is replaced when all is whole.
-    top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized. group: None takes the widest of GROUPS that fits.
+    top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized; 0 takes what suits the source. group: None takes the
+    widest of GROUPS that fits.
     wait: asked between experts; as long as it answers with a sentence, that is reported and nothing else is done.
     Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
     Raises UnderhillError: what open_source, find_experts, StoreWriter and Incoming raise, BROKEN_FILE when weights are
@@ -63,6 +65,7 @@ def import_checkpoint(
 
     incoming = None if isinstance(source, Path | str) else source
     checkpoint = open_source(source) if isinstance(source, Path | str) else source.source
+    top = top or suited(checkpoint.form.bits)
     report("Reading the model's outline", 0, 0)
     plan = find_experts(checkpoint)
     layers = _layer_shapes(checkpoint, plan, top, group)

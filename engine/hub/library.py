@@ -19,8 +19,8 @@ from engine.hub.headers import unreadable
 from engine.hub.home import BUILTIN, COPY, HOME, home
 from engine.hub.importer import Report, import_checkpoint
 from engine.hub.listing import card, listing
-from engine.hub.sources.opening import gguf_file, is_source, open_source, source_files, source_name
-from engine.hub.sources.source import bound, suited
+from engine.hub.sources.opening import gguf_file, is_source, source_files, source_name
+from engine.hub.sources.source import bound
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
@@ -116,7 +116,6 @@ def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = No
     try:
         if (path / manifests.NAME).is_file():
             return _adopted(path, destination, progress)
-        top = top or suited(open_source(path).form.bits)
         with unfinished.noted(destination, str(path), top, progress) as report:
             return import_checkpoint(path, destination, top, progress=report, wait=_low_battery(battery))
     except UnderhillError as error:

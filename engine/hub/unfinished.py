@@ -20,8 +20,9 @@ NOTE = "import.json"
 
 @dataclass(frozen=True)
 class Unfinished:
-    """source: the checkpoint; top: the tier to be stored; problem: the sentence it ended with, '' if it was cut off.
+    """source: the checkpoint; top: the tier to be stored, 0: what suits it.
 
+    problem: the sentence it ended with, '' if it was cut off.
     arriving: the source is the name of a model on a hub, from where it was imported as it came.
     """
 

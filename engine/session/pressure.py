@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -90,11 +91,14 @@ class Room:
         self._rows: int | None = None  # bytes that the context's rows take; None: not known
         self._many = True  # until a first token was computed nobody knows what that takes
         self._own = False  # whether it was this process itself that took more than was planned
+        self._blind = self._blind_said = False  # the last look failed; that one did was said
         self._lock = threading.Lock()
 
     @property
     def sentence(self) -> str:
         """What is less than planned, and why; empty where nothing is."""
+        if self._blind:
+            return "How much memory is free cannot be seen now, so the experts that are kept stay as many as they are."
         limit = self._state.limit
         if limit is None or limit >= self._share.planned:
             return ""
@@ -145,24 +149,41 @@ class Room:
                 self._lend(after)
 
     def see(self, seen: Reading, now: float) -> None:
-        """Follow what the system says."""
+        """Follow what the system says. Where that fails, all is as it was, so that the next look does it anew."""
         with self._lock:
             share, before, held = self._share, self._allowed(), self._held()
             capacity = self._capacity()
-            self._follow(seen, held, now)
-            self._state = pressure.decide(self._state, seen, held, self._wanted(), share.smallest, now, share.ceiling)
-            if (refused := self._refusals()) != self._refused:
-                self._refused = refused
-                self._state = pressure.refused(held, share.smallest, now)
-            over = share.ceiling is not None and seen.own > share.ceiling
-            self._own = over or (self._own and self._state.limit is not None)
-            after = self._allowed()
-            if self._capacity() != capacity:
-                self._apply(self._capacity())
+            known = self._slack, self._state, self._refused, self._own
+            try:
+                self._follow(seen, held, now)
+                self._state = pressure.decide(
+                    self._state, seen, held, self._wanted(), share.smallest, now, share.ceiling
+                )
+                if (refused := self._refusals()) != self._refused:
+                    self._refused = refused
+                    self._state = pressure.refused(held, share.smallest, now)
+                over = share.ceiling is not None and seen.own > share.ceiling
+                self._own = over or (self._own and self._state.limit is not None)
+                after = self._allowed()
+                if self._capacity() != capacity:
+                    self._apply(self._capacity())
+            except BaseException:
+                self._slack, self._state, self._refused, self._own = known
+                raise
+        if self._blind:
+            self._blind = False
+            self._said("")
         if after < min(before, share.planned):
             self._said(self.sentence)
         elif before < share.planned <= after:
             self._said(f"There is memory again: {size(share.planned)} of experts are kept, as planned.")
+
+    def unseen(self) -> None:
+        """A look failed. `sentence` says so until one works again; it is told once."""
+        self._blind = True
+        if not self._blind_said:
+            self._blind_said = True
+            self._said(self.sentence)
 
     def _follow(self, seen: Reading, held: int, now: float) -> None:
         """Grow into what is left below the ceiling, but not by what a prompt takes, nor while memory is short."""
@@ -196,7 +217,7 @@ class Room:
 
 
 class PressureWatch:
-    """A thread that looks every second; a look takes less than a millisecond."""
+    """A thread that looks every second; a look takes less than a millisecond. One that fails does not end it."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -211,5 +232,18 @@ class PressureWatch:
         self._thread.join()
 
     def _run(self) -> None:
+        printed = False
         while not self._closed.wait(pressure.PERIOD):
+            try:
+                self._look()
+            except Exception:  # the next look may work
+                if not printed:
+                    printed = True
+                    traceback.print_exc()
+
+    def _look(self) -> None:
+        try:
             self._room.see(pressure.read(self._files), time.monotonic())
+        except Exception:
+            self._room.unseen()
+            raise

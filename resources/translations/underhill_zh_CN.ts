@@ -6133,6 +6133,16 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>its vocabulary has a token of {token} characters</source>
+            <translation>词表中有一个长达 {token} 个字符的词元</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>its tokens are made of each other in too many ways</source>
+            <translation>其词元相互组合的方式过多</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
             <source>its merges and its vocabulary do not fit together</source>
             <translation>它的合并规则与词表不符</translation>
         </message>
@@ -6855,6 +6865,11 @@
             <location filename="../../engine/session/policy_weights.py"></location>
             <source>The cache policy's weights cannot be kept in {parent}.</source>
             <translation>缓存策略的权重无法保存到 {parent}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/pressure.py"></location>
+            <source>How much memory is free cannot be seen now, so the experts that are kept stay as many as they are.</source>
+            <translation>目前无法得知有多少可用内存，因此保留的专家数量维持不变。</translation>
         </message>
         <message>
             <location filename="../../engine/session/pressure.py"></location>

@@ -16,6 +16,9 @@ from engine.hub.sources.gguf_splits import SPLITS
 BYTE_LEVEL, SENTENCES = "gpt2", "llama"  # tokenizer.ggml.model
 UNKNOWN, CONTROL, USER_DEFINED, BYTE = 2, 3, 4, 6  # tokenizer.ggml.token_type
 SPACE = "\u2581"
+# SentencePiece trains no token of more characters (trainer_interface.cc), and none of more than 16 unless asked to.
+LONGEST = 512
+MANY, EACH = 1_000_000, 16  # merges, and of each token where there are more: one of 16 characters has 15 at the most
 _ENDS = ("eos", "eot", "eom")
 _NAME = re.compile(r"[^\s:$]+")
 
@@ -132,16 +135,27 @@ def _sentences(m: Metadata, tokens: list[str], types: list[float]) -> Tokenizer:
 
 
 def _merges(tokens: list[str], scores: list[float], types: list[float]) -> list[tuple[str, str]]:
-    """Every way in which a token is two others, the highest scores first."""
-    vocabulary = {
-        token: score for token, score, sort in zip(tokens, scores, types, strict=True) if sort not in (CONTROL, BYTE)
-    }
-    found = [
-        (-score, number, len(token[:cut]), token[:cut], token[cut:])
-        for number, (token, score) in enumerate(vocabulary.items())
-        for cut in range(1, len(token))
-        if token[:cut] in vocabulary and token[cut:] in vocabulary
-    ]
+    """Every way in which a token is two others, the highest scores first. What users defined is found before that.
+
+    Raises UnderhillError(BROKEN_FILE) for what no trainer makes: it would take hours, or all memory.
+    """
+    vocabulary: dict[str, float] = {}
+    for token, score, sort in zip(tokens, scores, types, strict=True):
+        if len(token) <= LONGEST:
+            if sort not in (CONTROL, BYTE):
+                vocabulary[token] = score
+        elif sort not in (CONTROL, BYTE, USER_DEFINED):
+            raise _broken(f"its vocabulary has a token of {len(token):,} characters")
+    found: list[tuple[float, int, int, str, str]] = []
+    most = max(MANY, EACH * len(tokens))
+    for number, (token, score) in enumerate(vocabulary.items()):
+        found += (
+            (-score, number, cut, token[:cut], token[cut:])
+            for cut in range(1, len(token))
+            if token[:cut] in vocabulary and token[cut:] in vocabulary
+        )
+        if len(found) > most:
+            raise _broken("its tokens are made of each other in too many ways")
     return [(left, right) for *_, left, right in sorted(found)]
 
 

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub import library
-from engine.hub.sources.source import suited
+from engine.hub import importer, library, unfinished
+from engine.hub.sources import opening
+from engine.hub.sources.source import Source, suited
 from tests.engine.hub.forms import FORMS
 
 
@@ -25,3 +26,34 @@ def test_an_import_without_a_precision_takes_it_from_the_source(
     library.add(tmp_path / "source", "model", 0)
     (card,) = library.cards()
     assert max(card.tiers) == top
+
+
+def test_the_source_is_opened_once_and_what_is_taken_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice, a file replaced in between would be stored with the precision of the one before it."""
+    monkeypatch.setenv(library.HOME, str(tmp_path / "home"))
+    FORMS["GGUF Q4_K"](tmp_path / "source")
+    opened: list[Path] = []
+
+    def counted(path: Path | str) -> Source:
+        opened.append(Path(path))
+        return opening.open_source(path)
+
+    for module in (importer, library):
+        if hasattr(module, "open_source"):
+            monkeypatch.setattr(module, "open_source", counted)
+
+    def stop(phrase: str, done: int, total: int) -> None:
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        library.add(tmp_path / "source", "model", 0, stop)
+    assert len(opened) == 1
+    begun = unfinished.read(library.location("model"))
+    assert begun is not None
+    assert begun.top == 0
+    library.go_on("model")
+    assert len(opened) == 2
+    assert max(library.card(library.location("model")).tiers) == 4

@@ -263,3 +263,38 @@ def test_the_watch_looks_by_itself_and_ends_with_the_model(monkeypatch: pytest.M
     assert capacities == [10**10 - (pressure.HIGH - 10**6)] or capacities[-1] == 10**9
     assert not watch._thread.is_alive()
     watch.close()
+
+
+def test_a_look_that_fails_is_told_once_and_the_watch_goes_on(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """First the system says nothing, then it does and the cache cannot follow: then all is as it should be."""
+    looks, capacities, said = 0, [], []
+
+    def read(files: object = None) -> Reading:
+        nonlocal looks
+        looks += 1
+        if looks <= 2:
+            raise OSError("no such file")
+        return SHORT
+
+    def apply(capacity: int) -> None:
+        if looks <= 4:
+            raise RuntimeError("not now")
+        capacities.append(capacity)
+
+    monkeypatch.setattr(pressure, "PERIOD", 0.01)
+    monkeypatch.setattr(pressure, "read", read)
+    room = Room(Share(10**10, 10**9), lambda: 10**10, apply, apply, said.append)
+    watch = PressureWatch(room)
+    try:
+        until(lambda: len(said) == 3)
+        assert watch._thread.is_alive()
+    finally:
+        watch.close()
+    assert capacities[0] == 10**10 - (pressure.HIGH - 10**6)
+    assert "cannot be seen" in said[0]
+    assert said[1] == ""  # it can again
+    assert said[2] == room.sentence
+    assert "short of memory" in said[2]
+    assert capfd.readouterr().err.count("Traceback") == 1

@@ -111,6 +111,36 @@ def test_no_prefix_where_the_file_says_so(tmp_path: Path) -> None:
     assert not ours.tokenizer.encode("fox", add_special_tokens=False).tokens[0].startswith("\u2581")
 
 
+def changed(more: list[str], types: list[int]) -> Metadata:
+    metadata, _ = sentences()
+    for key, values in (("tokens", more), ("token_type", types), ("scores", [-9.0] * len(more))):
+        metadata[f"tokenizer.ggml.{key}"] = [*metadata[f"tokenizer.ggml.{key}"], *values]
+    return Metadata(metadata)
+
+
+def test_a_token_that_no_trainer_makes_is_refused_before_it_is_cut_in_every_way() -> None:
+    """At a million characters that alone took two minutes, and four times as long for twice as many."""
+    with pytest.raises(UnderhillError, match="a token of 20,000,000 characters") as caught:
+        tokenizer_files(changed(["x" * 20_000_000], [1]))
+    assert caught.value.kind is Kind.BROKEN_FILE
+
+
+def test_a_long_text_that_users_defined_is_a_token() -> None:
+    longest = "y" * 512
+    found = Tokenizer.from_str(tokenizer_files(changed(["z" * 5000, longest], [4, 1]))["tokenizer.json"])
+    number = found.token_to_id("z" * 5000)
+    assert number in found.encode("fox" + "z" * 5000).ids
+    assert found.token_to_id(longest) == number + 1
+
+
+def test_tokens_that_are_made_of_each_other_in_millions_of_ways_are_refused() -> None:
+    """300 000 of them, in 80 MB of a file, would be 76 million merges."""
+    letters = [chr(0x4E00 + n) for n in range(60)]
+    runs = [c + "q" * n for c in ["", *letters] for n in range(512)][1:]
+    with pytest.raises(UnderhillError, match="too many ways"):
+        tokenizer_files(changed([run for run in runs if len(run) > 1], [1] * sum(len(run) > 1 for run in runs)))
+
+
 @pytest.mark.parametrize("pre", SPLITS)
 def test_every_split_leaves_no_character_out(pre: str) -> None:
     split = SPLITS[pre]
