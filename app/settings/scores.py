@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
@@ -132,7 +132,7 @@ class Scores(QWidget):
         self._words.setWordWrap(True)
         self._words.setTextFormat(Qt.TextFormat.RichText)
         self._shown: tuple[api.ModelCard | None, str, float | None, float | None] = (None, "", None, None)
-        theme.changed.connect(lambda: self.show_model(*self._shown))
+        theme.changed.connect(self._show_again)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 6, 0, 6)
         column.setSpacing(4)
@@ -143,6 +143,10 @@ class Scores(QWidget):
     def words(self) -> str:
         """What stands below the picture."""
         return self._words.text()
+
+    @Slot()
+    def _show_again(self) -> None:
+        self.show_model(*self._shown)
 
     def show_model(self, card: api.ModelCard | None, dial: str, t1: float | None, t2: float | None) -> None:
         """t1, t2: those chosen by hand."""

@@ -8,9 +8,9 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import preferences
@@ -94,6 +94,23 @@ def test_nothing_is_cut(
 
     faults = found(walking.cut, small())
     assert not faults, "\n".join(faults)
+
+
+def test_what_was_closed_hears_of_no_change_of_colours_or_size(qtbot: QtBot, launch: Launch, normal_size: None) -> None:
+    """A slot of a dialog that is gone raises, which fails the test."""
+    underhill = launch(**places.ENGINE)
+    for _ in everywhere(qtbot, underhill):
+        pass
+    for dialog in underhill.window.findChildren(QDialog):
+        dialog.done(0)
+        dialog.deleteLater()
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    assert not underhill.window.findChildren(QDialog)
+    for mode in ("dark", "light"):
+        underhill.theme.set_mode(mode)
+    for percent in (130, 100):
+        underhill.theme.set_percent(percent)
+    underhill.models.changed.emit()
 
 
 def test_menus_say_what_they_do_and_no_key_that_is_not_on_the_sheet(qtbot: QtBot, launch: Launch) -> None:
