@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -48,9 +49,10 @@ class ChatDesk(QObject):
         sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_pinned(chat.id, on)))
         sidebar.moved.connect(self._move)
         sidebar.folder_renamed.connect(lambda i, name: self._change(lambda store: folders.rename(store, i, name)))
-        sidebar.folder_removed.connect(lambda folder: self._change(lambda store: folders.remove(store, folder.id)))
+        sidebar.folder_removed.connect(self._remove_folder)
         sidebar.folder_toggled.connect(self._toggle)
         sidebar.searched.connect(self._searched)
+        sidebar.list.renaming_over.connect(self.refresh)
         window.composer.style_button.clicked.connect(self.open_style)
         conversation.opened.connect(self.mark_style)
         conversation.opened.connect(self._mark_chats)
@@ -67,7 +69,7 @@ class ChatDesk(QObject):
             self._keeper.do(lambda store: (store.chats(), folders.listed(store)), self._show)
 
     def _show(self, found: tuple[list[Chat], list[Folder]]) -> None:
-        if self._search:
+        if self._search or self._window.sidebar.list.renaming:  # when that is over, it is read once more
             return
         current = self._conversation.chat
         closed = set(self._preferences.closed_folders)
@@ -78,7 +80,7 @@ class ChatDesk(QObject):
 
     def _show_found(self, found: tuple[str, list[Chat], list[Hit]]) -> None:
         text, chats, hits = found
-        if text == self._search:  # otherwise more has been typed meanwhile
+        if text == self._search and not self._window.sidebar.list.renaming:  # otherwise more has been typed meanwhile
             self._window.sidebar.show_found(chats, hits)
 
     @Slot()
@@ -160,6 +162,21 @@ class ChatDesk(QObject):
             said = say("“{title}” is no longer in a folder.", title=title)
         else:
             said = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
+        self._window.toast.say(said, say("Undo"), lambda: self._change(back))
+
+    @Slot(object)
+    def _remove_folder(self, folder: Folder) -> None:
+        """Its chats stay; Undo puts them into it again."""
+        self._keeper.do(lambda store: folders.remove(store, folder.id), partial(self._folder_removed, folder))
+
+    def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
+        def back(store: ChatStore) -> None:
+            again = folders.make(store, folder.name)
+            for chat_id in inside:
+                folders.move(store, chat_id, again.id)
+
+        self.refresh()
+        said = say("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
         self._window.toast.say(said, say("Undo"), lambda: self._change(back))
 
     @Slot()

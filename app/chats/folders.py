@@ -33,9 +33,12 @@ def rename(store: ChatStore, folder_id: int, name: str) -> None:
             db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
 
 
-def remove(store: ChatStore, folder_id: int) -> None:
-    """Remove a folder; its chats go back to the list."""
-    store.db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+def remove(store: ChatStore, folder_id: int) -> list[int]:
+    """Remove a folder; its chats go back to the list. The ids of those, with those in the trash."""
+    with store.transaction() as db:
+        inside = [row[0] for row in db.execute("SELECT id FROM chats WHERE folder_id = ?", (folder_id,))]
+        db.execute("DELETE FROM folders WHERE id = ?", (folder_id,))
+    return inside
 
 
 def move(store: ChatStore, chat_id: int, folder_id: int | None) -> None:

@@ -30,6 +30,7 @@ from app.widgets.elided import elided_title
 from app.widgets.plain import plain_tip
 
 ROW_ROLE = Qt.ItemDataRole.UserRole + 1
+_FILLED = "filled"
 _Index = QModelIndex | QPersistentModelIndex
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 
@@ -150,6 +151,12 @@ class ChatDelegate(QStyledItemDelegate):
                 if going_on:
                     self._dot(painter, rect, row.id in model.answering)
         painter.restore()
+
+    def setEditorData(self, editor: QWidget, index: _Index) -> None:
+        """Once: what is typed there stays, though the list has more to say of that chat meanwhile."""
+        if not editor.property(_FILLED):
+            editor.setProperty(_FILLED, True)
+            super().setEditorData(editor, index)
 
     def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: _Index) -> None:
         editor.setGeometry(option.rect)

@@ -23,6 +23,16 @@ class Section:
 
 
 Row = Chat | Section | Hit
+Identity = tuple[str, int]
+
+
+def identity(row: Row | None) -> Identity | None:
+    """What a row is known by when the list is read anew; None for a heading."""
+    if isinstance(row, Chat):
+        return "chat", row.id
+    if isinstance(row, Hit):
+        return "message", row.message_id
+    return ("folder", row.folder.id) if row is not None and row.folder is not None else None
 
 
 def listing(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection[int], now: datetime) -> list[Row]:

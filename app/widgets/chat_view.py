@@ -23,7 +23,7 @@ from app.language.words import plural, say
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
-from app.widgets.chat_rows import Section
+from app.widgets.chat_rows import Identity, Row, Section, identity
 from app.widgets.elided import elided_title
 from app.widgets.typed import writes
 
@@ -32,12 +32,16 @@ _WIDEST = 220  # pixels of what is dragged
 
 
 class ChatView(QListView):
-    """dropped: tuple of chats, and the Folder they go into, or None for out of theirs."""
+    """dropped: tuple of chats, and the Folder they go into, or None for out of theirs.
+
+    renaming_over: with another title or without.
+    """
 
     rename = Signal()
     remove = Signal()
     move_wanted = Signal()
     dropped = Signal(object, object)
+    renaming_over = Signal()
 
     def __init__(self, theme: Theme, model: ChatListModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +60,7 @@ class ChatView(QListView):
         self.setDragEnabled(True)
         self.setAcceptDrops(True)
         sizes.follow(self, ChatView.scheduleDelayedItemsLayout)
+        self._delegate.closeEditor.connect(lambda: self.renaming_over.emit())
         model.modelReset.connect(self._filled)
         self._filled()
 
@@ -68,6 +73,34 @@ class ChatView(QListView):
         """Those chosen, from the top."""
         rows = sorted(self.selectedIndexes(), key=lambda index: index.row())
         return tuple(row for row in (index.data(ROW_ROLE) for index in rows) if isinstance(row, Chat))
+
+    @property
+    def renaming(self) -> bool:
+        """Is somebody typing a title? Filling the list anew would lose it."""
+        return self.state() == QListView.State.EditingState
+
+    def fill(self, rows: list[Row]) -> bool:
+        """Show these rows, with those chosen that were; False where none is.
+
+        If that is gone which the keys are for, they are for the chat next to it.
+        """
+        now = self.currentIndex()
+        current, at = identity(now.data(ROW_ROLE)), now.row()
+        chosen = {identity(index.data(ROW_ROLE)) for index in self.selectedIndexes()}
+        self._rows.fill(rows)
+        places = {identity(row): number for number, row in enumerate(rows)}
+        if current is not None and current[0] == "chat" and current not in places:
+            current = _beside(rows, at)
+            chosen = {current}
+        if current is None or current not in places:
+            return False
+        self.setAutoScroll(False)  # nobody went there now
+        keys = self.selectionModel()
+        keys.setCurrentIndex(self._rows.index(places[current]), QItemSelectionModel.SelectionFlag.Clear)
+        for one in chosen & places.keys() - {None}:
+            keys.select(self._rows.index(places[one]), QItemSelectionModel.SelectionFlag.Select)
+        self.setAutoScroll(True)
+        return True
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Beside the chats it would choose none, and yet show one as that which the keys are for."""
@@ -166,3 +199,9 @@ class ChatView(QListView):
         painter.drawText(0, 0, wide, high, Qt.AlignmentFlag.AlignCenter, words)
         painter.end()
         return made
+
+
+def _beside(rows: list[Row], at: int) -> Identity | None:
+    """The chat that is at that place now, or below it; where there is none, the last one above."""
+    order = [*rows[at:], *reversed(rows[:at])]
+    return next((identity(row) for row in order if isinstance(row, Chat)), None)

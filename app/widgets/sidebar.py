@@ -120,14 +120,15 @@ class Sidebar(QFrame):
         """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
         self._folders = folders
         self.list.setDragEnabled(True)
-        self.model.fill(listing(chats, folders, closed, datetime.now()))
+        chosen = self.list.fill(listing(chats, folders, closed, datetime.now()))
         self._say("" if self.model.rows else say("Your chats will be listed here."))
-        self.mark(current)
+        if not chosen:
+            self.mark(current)
 
     def show_found(self, chats: list[Chat], hits: list[Hit]) -> None:
         """What a search found, in titles and in messages."""
         self.list.setDragEnabled(False)  # there is no folder to drag it to
-        self.model.fill(findings(chats, hits, MOST))
+        self.list.fill(findings(chats, hits, MOST))
         self._say("" if self.model.rows else say("No chat has that."))
 
     def mark(self, current: int) -> None:

@@ -280,6 +280,11 @@
         </message>
         <message>
             <location filename="../../app/chat_desk.py"></location>
+            <source>The folder “{folder}” was removed. Its chats are kept.</source>
+            <translation>文件夹“{folder}”已移除，其中的对话保留。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat_desk.py"></location>
             <source>New folder</source>
             <translation>新建文件夹</translation>
         </message>

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtCore import QMimeData, QPointF, Qt
 from PySide6.QtGui import QDragMoveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QInputDialog, QMenu
+from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
@@ -16,7 +16,7 @@ from app.chats.records import Chat
 from app.widgets.chat_rows import Section
 from app.widgets.chat_view import MIME
 from app.widgets.sidebar import Sidebar
-from tests.app.acts import Launch, ask
+from tests.app.acts import Launch, ask, contents
 
 
 def chats(sidebar: Sidebar) -> list[Chat]:
@@ -26,6 +26,14 @@ def chats(sidebar: Sidebar) -> list[Chat]:
 def inside(sidebar: Sidebar) -> list[str]:
     """Titles of chats that are in some folder."""
     return sorted(chat.title for chat in chats(sidebar) if chat.folder_id is not None)
+
+
+def settled(qtbot: QtBot, underhill: Underhill) -> None:
+    """Wait until the list has been read that a job of the keeper, asked for before, had read anew."""
+    done: list[None] = []
+    keeper = underhill.window.chats._keeper
+    keeper.do(lambda store: None, lambda _: keeper.do(lambda store: None, done.append))
+    qtbot.waitUntil(lambda: bool(done))
 
 
 def drop(sidebar: Sidebar, moved: list[Chat], row: int) -> int:
@@ -120,3 +128,68 @@ def test_a_click_with_ctrl_chooses_and_does_not_open(qtbot: QtBot, talked: Calla
     assert underhill.conversation.chat is now
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, where)
     qtbot.waitUntil(lambda: underhill.conversation.chat is not None and underhill.conversation.chat is not now)
+
+
+def test_what_is_chosen_stays_chosen_when_the_list_is_read_anew(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    underhill = talked()
+    window = underhill.window
+    sidebar, view = window.sidebar, window.sidebar.list
+    view.setCurrentIndex(sidebar.model.index(4))
+    assert [chat.title for chat in view.chats()] == ["one"]  # by the arrows: the page still has the third
+    ask(qtbot, underhill, "more")
+    underhill.window.chats._change(lambda store: folders.make(store, "Another"))
+    qtbot.waitUntil(lambda: len(sidebar.model.rows) == 6)
+    assert [chat.title for chat in view.chats()] == ["one"]
+    qtbot.keyClick(view, Qt.Key.Key_Up, Qt.KeyboardModifier.ShiftModifier)
+    underhill.window.chats._change(lambda store: folders.make(store, "And another"))
+    qtbot.waitUntil(lambda: len(sidebar.model.rows) == 7)
+    assert [chat.title for chat in view.chats()] == ["two", "one"]
+
+
+def test_after_a_deletion_the_keys_are_for_the_chat_beside(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    underhill = talked()
+    sidebar, view = underhill.window.sidebar, underhill.window.sidebar.list
+    view.setCurrentIndex(sidebar.model.index(3))
+    for left in (["three", "one"], ["three"]):  # and not for the one on the page
+        qtbot.keyClick(view, Qt.Key.Key_Delete)
+        qtbot.waitUntil(lambda left=left: [chat.title for chat in chats(sidebar)] == left)
+    assert contents(underhill)[0] == "three"
+
+
+def test_a_folder_that_was_clicked_has_the_keys(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    underhill = talked()
+    sidebar, view = underhill.window.sidebar, underhill.window.sidebar.list
+    drop(sidebar, chats(sidebar)[1:2], 0)
+    qtbot.waitUntil(lambda: inside(sidebar) == ["two"])
+    where = view.visualRect(sidebar.model.index(0)).center()
+    qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    qtbot.waitUntil(lambda: len(chats(sidebar)) == 2)  # it is closed now
+    qtbot.keyClick(view, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: not sidebar._folders)
+    assert sorted(chat.title for chat in chats(sidebar)) == ["one", "three", "two"]
+    assert contents(underhill)[0] == "three"
+    underhill.window._undo()
+    qtbot.waitUntil(lambda: inside(sidebar) == ["two"])
+
+
+def test_a_title_that_is_being_typed_outlives_the_end_of_an_answer(
+    qtbot: QtBot, talked: Callable[[], Underhill]
+) -> None:
+    underhill = talked()
+    sidebar, view = underhill.window.sidebar, underhill.window.sidebar.list
+    view.setFocus()
+    view.setCurrentIndex(sidebar.model.index(3))
+    qtbot.keyClick(view, Qt.Key.Key_F2)
+    editor = view.findChild(QLineEdit)
+    assert isinstance(editor, QLineEdit)
+    editor.setText("")
+    qtbot.keyClicks(editor, "quin")
+    underhill.conversation.send("more")  # which marks its chat, and changes the list
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    underhill.window.chats._change(lambda store: folders.make(store, "Another"))
+    settled(qtbot, underhill)
+    assert view.renaming
+    assert editor.text() == "quin"
+    qtbot.keyClicks(editor, "ces")
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "quinces" in [chat.title for chat in chats(sidebar)] and len(sidebar._folders) == 2)
