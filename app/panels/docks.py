@@ -56,6 +56,7 @@ class Docks(QObject):
         self._tall = _TALL
         self._window_width = 0
         self._away: tuple[QDockWidget, ...] = ()  # until there is room
+        self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
         self._look = api.Look()
         self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
         self._pace = PACES[0]
@@ -89,6 +90,7 @@ class Docks(QObject):
 
     def show_all(self, shown: bool) -> None:
         """Open or close all."""
+        self._see_front()
         self._away = ()
         for dock in self.docks:
             dock.setVisible(shown)
@@ -114,6 +116,7 @@ class Docks(QObject):
         """Hide those beside the chat, until there is room again."""
         if all(dock.isVisible() and self._beside(dock) for dock in self.docks):
             self._tall = self.docks[0].height(), self.docks[1].height()
+        self._see_front()
         for dock in self.docks:
             if not dock.isHidden() and self._beside(dock):
                 self._away = (*self._away, dock)
@@ -127,7 +130,14 @@ class Docks(QObject):
         self._window.resizeDocks([*back], [wide] * len(back), Qt.Orientation.Horizontal)
         if len(back) == len(self.docks):
             self._window.resizeDocks([*back], [*self._tall], Qt.Orientation.Vertical)
+        for dock in self._front:
+            if not dock.isFloating():
+                dock.raise_()
         self._wide = wide  # which showing them has measured too early
+
+    def _see_front(self) -> None:
+        if self.shown:
+            self._front = tuple(dock for dock in self.docks if not dock.visibleRegion().isEmpty())
 
     def _beside(self, dock: QDockWidget) -> bool:
         return not dock.isFloating() and self._window.dockWidgetArea(dock) in _SIDES

@@ -16,6 +16,7 @@ class Steady(QWidget):
         super().__init__(parent)
         self._label = label
         self._high = -1  # of the words by now, for the width by now; where they may take several lines
+        self._unasked = False  # the layout may still know how high other words were at another width
         label.setParent(self)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(label.wordWrap())
@@ -37,7 +38,8 @@ class Steady(QWidget):
         self._label.setText(words)
         if self._label.wordWrap():
             high = self.heightForWidth(self.width())
-            if high != self._high:
+            self._unasked = high == self._high
+            if not self._unasked:
                 self._high = high
                 self.updateGeometry()
         elif self._label.sizeHint().width() > self.width():
@@ -45,7 +47,7 @@ class Steady(QWidget):
 
     def _grown(self) -> None:
         """The words have another size: they are measured anew."""
-        self._high = -1
+        self._high, self._unasked = -1, False
         self.updateGeometry()
 
     def hasHeightForWidth(self) -> bool:
@@ -62,3 +64,6 @@ class Steady(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._label.resize(self.size())
+        if self._unasked and event.size().width() != event.oldSize().width():
+            self._high, self._unasked = self.heightForWidth(self.width()), False
+            self.updateGeometry()

@@ -33,7 +33,7 @@ class AnswerDetails(QFrame):
         self.setAccessibleName(say("How this answer was made"))
         self.message = message
         self.card = QWidget(self)
-        column = QVBoxLayout(self.card)
+        self._column = column = QVBoxLayout(self.card)
         column.setContentsMargins(16, 12, 16, 6)
         column.setSpacing(10)
         sentence = notes.why(message)
@@ -93,6 +93,8 @@ class AnswerDetails(QFrame):
             self._grid.addWidget(value, row, column + 1)
         for column in (1, 3):
             self._grid.setColumnStretch(column, 1 if column < 2 * columns else 0)
+        self._column.invalidate()
+        self.card.updateGeometry()  # now: what is laid out around it knows the height of the other columns
         self.setFixedHeight(self._outer.totalHeightForWidth(width))
         return self.height()
 

@@ -215,3 +215,15 @@ def test_a_panel_of_its_own_is_shown_after_the_window(qtbot: QtBot, theme: Theme
     assert shown[-1] is apart
     assert shown.count(beside) <= 1  # only those apart
     window.close()
+
+
+@pytest.mark.parametrize("front", [0, 1])
+def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: Docks, front: int) -> None:
+    docks._window.tabifyDockWidget(*docks.docks)
+    one, other = docks.docks[front], docks.docks[1 - front]
+    one.raise_()
+    qtbot.waitUntil(lambda: not one.visibleRegion().isEmpty() and other.visibleRegion().isEmpty())
+    docks.show_all(False)
+    docks.show_all(False)  # as when the window is resized meanwhile
+    docks.bring_back()
+    qtbot.waitUntil(lambda: not one.visibleRegion().isEmpty() and other.visibleRegion().isEmpty())

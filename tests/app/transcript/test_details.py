@@ -167,3 +167,15 @@ def test_hiding_gives_the_focus_back_to_the_page(qtbot: QtBot, view: TranscriptV
     qtbot.mouseClick(hide, Qt.MouseButton.LeftButton)
     assert not unfolded(view)
     assert view.hasFocus()
+
+
+def test_the_card_has_the_height_of_what_it_says_at_each_width(dialog: AnswerDetails, qtbot: QtBot) -> None:
+    for width in (900, 520, 900, 1400, 380):
+        high = dialog.fit(width)
+        qtbot.waitUntil(lambda: dialog.card.height() == dialog.card.heightForWidth(dialog.card.width()))
+        assert dialog.fit(width) == high
+        assert all(
+            label.height() >= label.heightForWidth(label.width())
+            for label in dialog.card.findChildren(QLabel)
+            if label.isVisible()
+        )
