@@ -20,7 +20,7 @@ class Answer:
     """message: as begun. text and tokens grow. command: id of the Generate, empty until the question is on disk.
 
     turns: the messages it answers. message.content is not empty where an answer goes on from where it had ended.
-    style: how it is answered. waits: another answer has to end first.
+    style: how it is answered. waits: another answer has to end first. waited: the question did, before it was sent.
     """
 
     message: StoredMessage
@@ -37,6 +37,7 @@ class Answer:
     refused: bool = False  # by the disk, when it was last to be written
     stopped: bool = False
     waits: bool = False
+    waited: bool = False
     opening: bool = False  # the model is being opened
     queue: tuple[Queued, ...] = ()  # messages to send once it has ended
     began: float = field(default_factory=time.monotonic)

@@ -308,9 +308,11 @@ class Conversation(QObject):
 
     def _begin(
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
-        chat: Chat | None = None, versions: int = 1,
+        chat: Chat | None = None, versions: int = 1, queue: tuple[Queued, ...] | None = None,
     ) -> None:  # fmt: skip
-        """before: what is answered, the question included. chat: to be made, its first question being this one."""
+        """before: what is answered, the question included. chat: to be made, its first question being this one. queue:
+        the question has waited, and these still do.
+        """
         reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming", model=self.model,
                               version=versions, versions=versions)  # fmt: skip
         if self.chat is not None and self.chat.id == chat_id:
@@ -321,8 +323,8 @@ class Conversation(QObject):
             self.messages = [*before, reply]
             self.added.emit(reply)
         fresh = (question, reply) if question is not None else (reply,)
-        answer = Answer(reply, question, before, style)
-        self._start(answer, partial(branches.write, chat=chat, messages=fresh), chat is not None)
+        answer = Answer(reply, question, before, style, queue=queue or (), waited=queue is not None)
+        self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
 
     def _start(self, answer: Answer, write: Any, new: bool) -> None:
         self._under_way.begin(answer)
@@ -348,14 +350,19 @@ class Conversation(QObject):
 
     def _not_written(self, answer: Answer, new: bool, problem: Problem) -> None:
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""
-        shown = self.shows(answer)
-        self._drop(answer)
+        shown, question = self.shows(answer), answer.question
+        if self._under_way.has(answer):  # otherwise nobody waited for the disk any longer
+            if answer.waited and not shown and question is not None:  # it goes on waiting
+                first = Queued(question.content, question.attachments)
+                self.unsent.keep_queue(question.chat_id, (first, *answer.queue))
+                answer.queue, question = (), None
+            self._drop(answer)
         if shown and new:
             self.new()
         elif shown and self.chat is not None:
             self.open(self.chat)
-        if answer.question is not None:
-            self.returned.emit(answer.question.content, answer.question.attachments)
+        if question is not None:
+            self.returned.emit(question.content, question.attachments)
         self.problem.emit(problem)
 
     # ---- what the engine says ---------------------------------------------------------------------------------
@@ -411,15 +418,14 @@ class Conversation(QObject):
             if self.chat is not None and self.chat.id == chat_id:
                 self._return_queue(chat_id, answer.queue)
             return
-        self.unsent.keep_queue(chat_id, tuple(rest))
+        self.unsent.forget_queue(chat_id)
         question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
-        self._begin(chat_id, [*answer.turns, message, question], answer.style, question)
-        list(self._under_way.answers.values())[-1].queue = tuple(rest)
+        self._begin(chat_id, [*answer.turns, message, question], answer.style, question, queue=tuple(rest))
 
     def _return_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
-        """Messages that were not sent go back into the composer."""
-        self.unsent.keep_queue(chat_id, ())
+        """Messages that were not sent go back into the composer, and wait no more once they are on the disk there."""
         self.returned.emit("\n\n".join(q.text for q in queue if q.text), tuple(a for q in queue for a in q.attachments))
+        self.unsent.keep_queue(chat_id, ())
 
     def _drop(self, answer: Answer) -> None:
         """An answer without a word goes from the page."""

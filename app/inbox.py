@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -45,8 +46,15 @@ class Inbox(QObject):
     def drain(self) -> None:
         """Handle all that waits, however long it takes (at the end of the run)."""
         while self._waiting:
-            handler, values = self._waiting.popleft()
+            self._handle()
+
+    def _handle(self) -> None:
+        """One message; a defect in whoever takes it is shown, and does not hold up those behind it."""
+        handler, values = self._waiting.popleft()
+        try:
             handler(*values)
+        except Exception as defect:
+            sys.excepthook(type(defect), defect, defect.__traceback__)
 
     def customEvent(self, event: QEvent) -> None:
         self._told = False
@@ -64,8 +72,7 @@ class Inbox(QObject):
         self._told = False  # before it is emptied: who posts now tells of it again
         end = time.perf_counter() + BUDGET
         while self._waiting:  # one at the least: a busy machine may have used the time up already
-            handler, values = self._waiting.popleft()
-            handler(*values)
+            self._handle()
             if time.perf_counter() >= end:
                 break
         self._last = time.perf_counter()

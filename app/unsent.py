@@ -55,6 +55,10 @@ class Unsent:
         """What waits in it for an answer to end."""
         self._keep((chat_id, "queue"), queue)
 
+    def forget_queue(self, chat_id: int) -> None:
+        """Somebody else writes what waits in it now."""
+        self._held.pop((chat_id, "queue"), None)
+
     def keep_answer(self, message: StoredMessage, done: Callable[[], object]) -> None:
         """An answer that has ended. done: it is on the disk."""
         self._keep((message.id, _ANSWER), message, done)

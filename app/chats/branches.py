@@ -49,7 +49,8 @@ def branch(store: ChatStore, chat_id: int, message_id: int) -> Chat | None:
     copies: list[StoredMessage] = []
     for message in store.path(chat_id, message_id):
         parent = copies[-1].id if copies else None
-        copies.append(dataclasses.replace(message, id=new_id(), chat_id=chat.id, parent_id=parent))
+        state = "cut" if message.state == "streaming" else message.state  # the copy of an answer does not go on
+        copies.append(dataclasses.replace(message, id=new_id(), chat_id=chat.id, parent_id=parent, state=state))
     write(store, chat, tuple(copies))
     return chat
 
@@ -60,12 +61,19 @@ def _free_title(title: str, taken: set[str]) -> str:
     return next(name for n in count(2) if (name := f"{root} ({n})") not in taken) if title else ""
 
 
-def write(store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...]) -> None:
-    """Add messages, and the chat they are the first of."""
+def write(
+    store: ChatStore, chat: Chat | None, messages: tuple[StoredMessage, ...], queue: tuple[Queued, ...] | None = None
+) -> None:
+    """Add messages, and the chat they are the first of. queue: what waits in the chat from now on, one of them no more:
+    whenever it is looked at, a message is either sent or waits."""
     if chat is not None:
         store.create(chat, *messages)
-    else:
+    elif queue is None:
         store.add(*messages)
+    else:
+        with store.transaction():
+            store.follow(messages)
+            set_queue(store, messages[0].chat_id, queue)
 
 
 def set_queue(store: ChatStore, chat_id: int, queue: tuple[Queued, ...]) -> None:

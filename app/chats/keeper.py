@@ -47,7 +47,7 @@ class Keeper:
     ) -> None:
         """Run job(store) on the keeper's thread, then done(result), or failed(problem), on the window's thread.
 
-        A defect (anything but a database or file error) ends the keeper and is shown by Python's thread hook.
+        A defect (anything but a database or file error) is shown by Python's thread hook, and is a problem, too.
         """
         self._jobs.put((job, done, failed or self._on_problem))
 
@@ -103,7 +103,10 @@ class Keeper:
         job, done, failed = entry
         try:
             result = job(store)
-        except (OSError, sqlite3.Error) as error:
+        except Exception as error:  # the jobs behind it are not to blame
+            if not isinstance(error, OSError | sqlite3.Error):
+                shown = type(error), error, error.__traceback__, threading.current_thread()
+                threading.excepthook(threading.ExceptHookArgs(shown))
             self._inbox.post(failed, explain(error, self._path))
             return
         if done is not None:

@@ -21,7 +21,7 @@ _DENIED = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM
 class Problem:
     """What is wrong, what to do, and the technical cause.
 
-    kind: 'corrupt', 'busy', 'denied', 'full', 'newer' or 'other'.
+    kind: 'corrupt', 'busy', 'denied', 'full', 'newer', 'defect' or 'other'.
     """
 
     kind: str
@@ -49,6 +49,9 @@ def explain(error: BaseException, path: Path) -> Problem:
     if code in _DENIED or number in (errno.EACCES, errno.EPERM, errno.EROFS):
         return Problem("denied", say("Underhill may not write to {folder}.", folder=path.parent),
                        say("Check the permissions of that folder, then start Underhill again."), cause)  # fmt: skip
+    if not isinstance(error, OSError | sqlite3.Error):
+        return Problem("defect", say("Something went wrong inside Underhill, and a change to your chats was not made."),
+                       say("Try again; if it happens again, please report the details."), cause)  # fmt: skip
     return Problem(
         "other", say("Your chats cannot be saved."), say("Check the folder {folder}.", folder=path.parent), cause
     )

@@ -12,6 +12,7 @@ from app.chats import rows, short
 from app.chats.records import Chat
 from app.chats.store import ChatStore
 
+MANY = 100  # terms; SQLite takes no question that is much longer
 MOST = 60  # messages found; whoever wants others types more
 _BEFORE, _AROUND = 24, 120  # characters of a snippet before the hit, and in all
 _INDEXED = 3  # characters of a term that the index of threes can find by itself
@@ -32,8 +33,9 @@ class Hit:
 
 
 def terms(text: str) -> list[str]:
-    """What is looked for: words, and what stands between quotation marks as one."""
-    return [quoted or word for quoted, word in re.findall(r'"([^"]+)"?|([^\s"]+)', text)]
+    """What is looked for: words, and what stands between quotation marks as one. Each once, and no more than MANY."""
+    found = (quoted or word for quoted, word in re.findall(r'"([^"]+)"?|([^\s"]+)', text.replace("\0", " ")))
+    return list(dict.fromkeys(found))[:MANY]
 
 
 def find(store: ChatStore, text: str, most: int = MOST) -> list[Hit]:

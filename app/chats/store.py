@@ -11,9 +11,10 @@ from heapq import heappop, heappush
 from pathlib import Path
 
 from app.chats import rows
-from app.chats.records import Chat, Place, StoredMessage, Style, pack_tokens
+from app.chats.records import Chat, Place, StoredMessage, Style, count_from, pack_tokens
 from app.chats.schema import migrate
 
+_LONGEST = 1000  # characters that are looked for in a title, of which SQLite takes no more than 50 000 bytes
 _SLOTS = ", ".join("?" * len(rows.MESSAGE.split(",")))
 
 
@@ -32,9 +33,16 @@ class ChatStore:
             self.db.execute("PRAGMA secure_delete = ON")  # what is deleted is gone from the file too
             migrate(self.db)
             self.db.execute("UPDATE messages SET state = 'cut' WHERE state = 'streaming'")
+            self.count_on()
         except BaseException:
             self.db.close()
             raise
+
+    def count_on(self) -> None:
+        """Ids of now on are larger than those there are, though the clock was set back since: their order is told."""
+        for table in ("chats", "messages"):
+            (last,) = self.db.execute(f"SELECT max(id) FROM {table}").fetchone()
+            count_from(last or 0)
 
     def close(self) -> None:
         """Close the file; the write-ahead log is folded into it."""
@@ -43,7 +51,13 @@ class ChatStore:
     @property
     def in_memory(self) -> bool:
         """Nothing of it is on the disk."""
-        return not self.db.execute("PRAGMA database_list").fetchone()[2]
+        return self.file is None
+
+    @property
+    def file(self) -> Path | None:
+        """The file on the disk."""
+        name = self.db.execute("PRAGMA database_list").fetchone()[2]
+        return Path(name) if name else None
 
     def check(self) -> str:
         """'ok', or what SQLite finds broken."""
@@ -66,7 +80,7 @@ class ChatStore:
 
     def chats(self, search: str = "") -> list[Chat]:
         """Chats that are not deleted, the latest first; `search` looks in titles, case-insensitively."""
-        pattern = "%" + search.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        pattern = "%" + search[:_LONGEST].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         found = self.db.execute(
             f"SELECT {rows.CHAT} FROM chats WHERE deleted_at IS NULL AND title LIKE ? ESCAPE '\\' "
             "ORDER BY updated_at DESC, id DESC",
@@ -124,8 +138,12 @@ class ChatStore:
 
     def add(self, *messages: StoredMessage) -> None:
         """Write messages and make the last of them the open branch. On return they survive a power cut."""
-        with self.transaction() as db:
-            _insert(db, messages)
+        with self.transaction():
+            self.follow(messages)
+
+    def follow(self, messages: tuple[StoredMessage, ...]) -> None:
+        """The same, in the transaction that is open."""
+        _insert(self.db, messages)
 
     def update(self, m: StoredMessage) -> None:
         """Write an answer as it is by now. While it streams, no fsync: it survives the process, and is cheap."""

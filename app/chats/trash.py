@@ -12,8 +12,8 @@ DAYS = 30  # a deleted chat is kept so long
 
 
 def put(store: ChatStore, chat_id: int) -> None:
-    """Move a chat to the trash."""
-    store.db.execute("UPDATE chats SET deleted_at = ? WHERE id = ?", (time.time(), chat_id))
+    """Move a chat to the trash; for DAYS, though the clock says that it is before the chat's last message."""
+    store.db.execute("UPDATE chats SET deleted_at = max(?, updated_at) WHERE id = ?", (time.time(), chat_id))
 
 
 def take_back(store: ChatStore, chat_id: int) -> None:

@@ -91,7 +91,7 @@ def summary(message: StoredMessage) -> str:
         parts.append(say("first word after {time}", time=duration(wait)))
     uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
     if uses:
-        parts.append(say("{percent} % cache hits", percent=f"{100 * int(stats['hits']) / uses:.0f}"))
+        parts.append(say("{percent} % cache hits", percent=f"{100 * int(stats.get('hits', 0)) / uses:.0f}"))
     mix = precision_mix(stats.get("precision", {}))
     if mix:
         parts.append(mix)

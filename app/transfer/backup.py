@@ -43,6 +43,7 @@ def restore(store: ChatStore, path: Path, keep: Path) -> Path:
         back_up(store, before)
         with closing(sqlite3.connect(staged)) as source:
             source.backup(store.db)
+        store.count_on()
     finally:
         staged.unlink(missing_ok=True)
     return before
@@ -56,8 +57,27 @@ def _stage(path: Path, staged: Path) -> None:
         try:
             migrate(copy)
             copy.execute("UPDATE messages SET state = 'cut' WHERE state = 'streaming'")
+            whole = _is_whole(copy)
         except sqlite3.Error as e:
             raise _no_backup(path) from e
+        if not whole:
+            raise _no_backup(path)
+
+
+def _is_whole(db: sqlite3.Connection) -> bool:
+    """Has it all that chats are kept in, and does every message lead back to a first one?"""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as new:
+        migrate(new)
+        shapes = "SELECT t.name, c.name FROM sqlite_schema t, pragma_table_info(t.name) c"
+        if not {*new.execute(shapes)} <= {*db.execute(shapes)}:
+            return False
+    reached = """
+        WITH RECURSIVE reached(id) AS (
+            SELECT id FROM messages WHERE parent_id IS NULL
+            UNION ALL SELECT m.id FROM messages m JOIN reached r ON m.parent_id = r.id
+        ) SELECT (SELECT count(*) FROM reached) = (SELECT count(*) FROM messages)
+    """
+    return bool(db.execute(reached).fetchone()[0])
 
 
 def check(path: Path) -> None:

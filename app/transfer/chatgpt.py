@@ -14,13 +14,16 @@ _CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks 
 def read(c: dict[str, Any]) -> Found:
     """Tools and hidden instructions are left out; a picture leaves a note. Raises what odd data ends in."""
     nodes = {i: node for i, node in c["mapping"].items() if isinstance(node, dict)}
+    parents, below = _tree(nodes)
     kept: dict[str, str | None] = {}  # node id: itself, or the nearest node above it that is kept
     messages: list[dict[str, Any]] = []
-    waiting = [i for i, n in nodes.items() if n.get("parent") not in nodes][::-1]
+    waiting = [*nodes][::-1] + [i for i in nodes if parents[i] is None][::-1]  # what is above itself comes last
     while waiting:
         i = waiting.pop()
+        if i in kept:
+            continue
         node = nodes[i]
-        above = kept.get(node.get("parent") or "")
+        above = kept.get(parents[i] or "")
         role, text = _said(node.get("message"))
         kept[i] = i if text else above
         if text:
@@ -28,8 +31,21 @@ def read(c: dict[str, Any]) -> Found:
             model = line(stated.get("model_slug") or "ChatGPT") if role == "assistant" else ""
             at = moment(node["message"].get("create_time")) or moment(c.get("create_time"))
             messages.append({"id": i, "parent": above, "role": role, "content": text, "created_at": at, "model": model})
-        waiting += [k for k in (node.get("children") or ())[::-1] if k in nodes and k not in kept]
+        waiting += below[i][::-1]
     return Found(line(c.get("title")), messages, kept.get(c.get("current_node") or ""), moment(c.get("update_time")))
+
+
+def _tree(nodes: dict[str, dict[str, Any]]) -> tuple[dict[str, str | None], dict[str, list[str]]]:
+    """By node: its parent, as it says itself or as another says it; and its children, in the order that it says."""
+    named = {i: [k for k in node.get("children") or () if k in nodes] for i, node in nodes.items()}
+    stated = {k: i for i, children in named.items() for k in children}
+    parents = {i: above if (above := node.get("parent")) in nodes else stated.get(i) for i, node in nodes.items()}
+    below: dict[str, list[str]] = {i: [] for i in nodes}
+    for i in (*(k for children in named.values() for k in dict.fromkeys(children)), *nodes):
+        above = parents[i]
+        if above is not None and i not in below[above]:
+            below[above].append(i)
+    return parents, below
 
 
 def _said(message: dict[str, Any] | None) -> tuple[str, str]:

@@ -67,6 +67,7 @@ class TransferDesk(QObject):
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
+            _apart(store, path)
             if kind == "md":
                 exporting.write(path, reading.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
@@ -82,6 +83,7 @@ class TransferDesk(QObject):
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
+            _apart(store, path)
             chats = exporting.gathered(store)
             exporting.write(path, exporting.as_json(chats))
             sentence = plural(
@@ -116,6 +118,7 @@ class TransferDesk(QObject):
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
+            _apart(store, path)
             backup.back_up(store, path)
             return _written(say("All chats are backed up in {file}.", file=path.name), path)
 
@@ -182,6 +185,15 @@ def _downloads() -> Path:
     """Where a browser puts what it fetches, such as the export of another program."""
     found = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
     return Path(found) if found and Path(found).is_dir() else Path.home()
+
+
+def _apart(store: ChatStore, path: Path) -> None:
+    """Raises UnderhillError where `path` is one of the files that the chats themselves are in."""
+    if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
+        raise api.UnderhillError(
+            api.Kind.BAD_REQUEST, say("{file} is where Underhill keeps your chats.", file=path.name),
+            say("Choose another name."),
+        )  # fmt: skip
 
 
 def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path) -> Outcome:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import lzma
 import time
 import zipfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,18 +18,25 @@ from app.chats.titles import title_from
 from app.language.words import say
 from app.transfer import chatgpt
 from app.transfer.exporting import FORMAT, VERSION
-from app.transfer.found import Contents, Found, line, moment, words
+from app.transfer.found import Contents, Found, figures, line, moment, words
 from engine import api
 
 LARGEST = 2 << 30  # bytes
 _ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
+_LOCKED = (
+    zipfile.BadZipFile,
+    RuntimeError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+)  # and of archives: also encrypted ones
 
 
 def read(path: Path) -> Contents:
     """The chats of a file. Raises UnderhillError, or OSError."""
     try:
         kind, chats = _chats(_json(path))
-    except (*_ODD, zipfile.BadZipFile) as e:
+    except (*_ODD, *_LOCKED) as e:
         raise _none(path) from e
     if kind is None:
         raise api.UnderhillError(
@@ -39,7 +48,7 @@ def read(path: Path) -> Contents:
     for chat in chats:
         try:
             found.append(kind(chat))
-        except _ODD:
+        except (*_ODD, api.UnderhillError):
             odd += 1
     if not any(chat.messages for chat in found):
         raise _none(path)
@@ -49,8 +58,8 @@ def read(path: Path) -> Contents:
 def add(store: ChatStore, contents: Contents) -> tuple[Chat, ...]:
     """Write the chats, all of them or none. Returns them as they are in the store."""
     chats, added = contents.chats, []
-    made = {name: folders.make(store, name).id for name in {c.folder for c in chats} if name}
     with store.transaction():
+        made = {name: folders.make(store, name).id for name in {c.folder for c in chats} if name}
         for chat in chats:
             ids = {m["id"]: new_id() for m in chat.messages}
             leaf = ids.get(chat.leaf, ids[chat.messages[-1]["id"]])
@@ -117,11 +126,12 @@ def _own(c: dict[str, Any]) -> Found:
         known.add(m["id"])
         messages.append({
             "id": m["id"], "parent": m["parent"], "role": m["role"], "content": words(m["content"]),
-            "finish": line(m.get("finish")), "stats": m["stats"] if isinstance(m.get("stats"), dict) else {},
+            "finish": line(m.get("finish")), "stats": figures(m.get("stats")),
             "model": line(m.get("model")), "created_at": moment(m.get("created_at")),
             "attachments": tuple(Attachment(line(a["name"]), words(a["text"])) for a in m.get("attachments", ())),
         })  # fmt: skip
     if c.get("style"):
-        style = Style(c["style"]["system"], dict(c["style"]["sampling"]), tuple(c["style"]["stop"]))
+        style = Style(words(c["style"]["system"]), dict(c["style"]["sampling"]), tuple(map(words, c["style"]["stop"])))
         api.settings.validated(style.sampling, api.settings.SAMPLING)
-    return Found(line(c["title"]), messages, c.get("leaf"), moment(c.get("updated_at")), line(c.get("folder")), c)
+    leaf = c.get("leaf") if isinstance(c.get("leaf"), int | str) else None
+    return Found(line(c["title"]), messages, leaf, moment(c.get("updated_at")), line(c.get("folder")), c)

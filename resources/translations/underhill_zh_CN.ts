@@ -362,6 +362,16 @@
         </message>
         <message>
             <location filename="../../app/chats/opening.py"></location>
+            <source>Something went wrong inside Underhill, and a change to your chats was not made.</source>
+            <translation>Underhill 内部出了问题，对对话的一项更改未能完成。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
+            <source>Try again; if it happens again, please report the details.</source>
+            <translation>请重试；如果再次发生，请报告详细信息。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chats/opening.py"></location>
             <source>Your chats cannot be saved.</source>
             <translation>无法保存你的对话。</translation>
         </message>
@@ -2998,6 +3008,16 @@
             <location filename="../../app/transfer/desk.py"></location>
             <source>Those before it are kept as {file}.</source>
             <translation>恢复前的对话保存为 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>{file} is where Underhill keeps your chats.</source>
+            <translation>{file} 是 Underhill 保存对话的地方。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/desk.py"></location>
+            <source>Choose another name.</source>
+            <translation>请换一个名称。</translation>
         </message>
         <message>
             <location filename="../../app/transfer/desk.py"></location>

@@ -48,3 +48,21 @@ def test_a_flood_is_taken_in_turns(qtbot: QtBot, inbox: Inbox) -> None:
     inbox._turn()
     assert 0 < len(done) < 20
     qtbot.waitUntil(lambda: len(done) == 20)
+
+
+def test_a_defect_in_whoever_takes_a_message_does_not_hold_up_those_behind_it(qtbot: QtBot, inbox: Inbox) -> None:
+    """They stayed until something else came, and at the end of a run for good, with what it had not yet saved."""
+    got: list[int] = []
+
+    def defect() -> None:
+        raise KeyError("x")
+
+    with qtbot.captureExceptions() as shown:
+        inbox.post(defect)
+        inbox.post(got.append, 1)
+        qtbot.waitUntil(lambda: got == [1])
+        inbox.post(defect)
+        inbox.post(got.append, 2)
+        inbox.drain()
+    assert got == [1, 2]
+    assert [kind for kind, *_ in shown] == [KeyError, KeyError]

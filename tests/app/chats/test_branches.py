@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from app.chats import branches
+import sqlite3
+
+import pytest
+
+from app.chats import branches, search
 from app.chats.records import Attachment, Queued, StoredMessage, new_id
 from app.chats.store import ChatStore
 from tests.app.chats.conftest import talk
@@ -45,3 +49,37 @@ def test_what_waits_is_kept(store: ChatStore) -> None:
     found = store.chat(chat)
     assert found is not None
     assert found.queue == queue
+
+
+def test_a_branch_at_an_answer_on_its_way_has_what_there_is_of_it(store: ChatStore) -> None:
+    chat, question = talk(store, "one", "Q1")
+    store.add(answer := StoredMessage(new_id(), chat, question, "assistant", "so far", state="streaming"))
+    made = branches.branch(store, chat, answer.id)
+    assert made is not None
+    assert [(m.content, m.state) for m in store.path(made.id)] == [("Q1", "whole"), ("so far", "cut")]
+    assert store.path(made.id)[-1].unfinished
+    assert len(search.find(store, "so far")) == 1
+
+
+def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: ChatStore) -> None:
+    chat, last = talk(store, "one", "Q1")
+    branches.set_queue(store, chat, (Queued("Q2"), Queued("Q3")))
+    second = StoredMessage(new_id(), chat, last, "user", "Q2")
+    commits = 0
+
+    def one_more(statement: str) -> None:
+        nonlocal commits
+        commits += statement.startswith("COMMIT")
+
+    store.db.set_trace_callback(one_more)
+    branches.write(store, None, (second,), (Queued("Q3"),))
+    store.db.set_trace_callback(None)
+    assert commits == 1
+    found = store.chat(chat)
+    assert found is not None
+    assert (found.queue, [m.content for m in store.path(chat)]) == ((Queued("Q3"),), ["Q1", "Q2"])
+    with pytest.raises(sqlite3.IntegrityError):  # there is no such message to follow
+        branches.write(store, None, (StoredMessage(new_id(), chat, 5, "user", "Q3"),), ())
+    found = store.chat(chat)
+    assert found is not None
+    assert found.queue == (Queued("Q3"),)

@@ -89,3 +89,18 @@ def test_the_index_is_read_from_its_end_and_only_as_far_as_needed(store: ChatSto
     plan = [row[3] for row in store.db.execute(f"EXPLAIN QUERY PLAN {statement}")]
     assert "VIRTUAL TABLE" in plan[0]
     assert not any("TEMP B-TREE" in step or step.startswith("SCAN m") for step in plan)
+
+
+@pytest.mark.parametrize(
+    ("text", "hits"),
+    [
+        ("ab cd " * 3000, 1), (" ".join(f"{n:02}" for n in range(100)) * 20, 0), ("a\0b", 2), ("x" * 100_000, 0),
+        ("%" * 30_000, 0), ("word " * 5000, 1),
+    ],
+    ids=["two words", "a hundred words", "zero", "a long word", "signs", "a word"],
+)  # fmt: skip
+def test_whatever_is_pasted_can_be_looked_for(store: ChatStore, text: str, hits: int) -> None:
+    """SQLite refuses questions that are too long, and that was said as if chats could not be saved."""
+    talk(store, "one", "ab cd", "a and b, word for word")
+    assert not store.chats(text)
+    assert len(find(store, text)) == hits

@@ -13,6 +13,7 @@ import pytest
 from app.chats import drafts, records, trash
 from app.chats.records import Attachment, Chat, StoredMessage, new_id, pack_tokens, unpack_tokens
 from app.chats.store import ChatStore
+from tests.app.chats.conftest import talk
 
 
 @pytest.fixture
@@ -161,3 +162,46 @@ def test_a_chat_without_its_first_question_never_comes_to_be(tmp_path: Path) -> 
     store.create(chat, question)
     assert [m.content for m in store.path(chat.id)] == ["hello"]
     store.close()
+
+
+def test_ids_go_on_from_those_there_are_though_the_clock_was_set_back_between_two_starts(
+    store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another answer would be told as the first of its versions, and the older one be opened in its place."""
+    ahead = time.time_ns() + 400 * 86400 * 10**9
+    monkeypatch.setattr(records, "_last", 0)
+    monkeypatch.setattr(records.time, "time_ns", lambda: ahead)
+    chat, question, first = talk(store, "one", "Q", "first")
+    store.close()
+    monkeypatch.setattr(records, "_last", 0)  # as in another process
+    monkeypatch.setattr(records.time, "time_ns", lambda: ahead - 400 * 86400 * 10**9)
+    again = ChatStore(tmp_path / "chats.db")
+    second = turn(again, chat, question, "assistant", "second")
+    assert [(m.content, m.version) for m in again.path(chat)] == [("Q", 1), ("second", 2)]
+    assert again.versions(first) == [first, second.id]
+    again.close()
+
+
+def test_an_id_that_no_clock_has_made_leaves_room_for_others(
+    store: ChatStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(records, "_last", 0)
+    store.create(Chat(2**63 - 1, "the last"))
+    store.close()
+    again = ChatStore(tmp_path / "chats.db")
+    again.create(Chat(new_id(), "one more"))
+    assert len(again.chats()) == 2
+    again.close()
+
+
+def test_a_chat_stays_in_the_trash_for_its_days_though_the_clock_was_years_behind(
+    store: ChatStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A computer without a battery for its clock begins in 2000 or so, and knows better once it has a network."""
+    chat, *_ = talk(store, "one", "Q")
+    now = time.time()
+    with monkeypatch.context() as clock:
+        clock.setattr(trash.time, "time", lambda: 946_684_800.0)
+        trash.put(store, chat)
+    assert trash.empty(store, now=now) == 0
+    assert trash.empty(store, now=now + (trash.DAYS + 1) * 86400) == 1

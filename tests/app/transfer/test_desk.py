@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from tests.app.acts import Launch, ask, contents
+from tests.app.acts import Launch, ask, contents, on_disk
 
 
 def test_out_and_in_again(qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,3 +75,25 @@ def test_a_damaged_database_offers_a_backup(qtbot: QtBot, launch: Launch, tmp_pa
     button = underhill.window.banners.banners[0]._button
     assert button is not None
     assert button[0] == "Restore a backup…"
+
+
+@pytest.mark.parametrize("name", ["chats.db", "chats.db-wal"])
+def test_nothing_is_written_over_the_chats_themselves(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """What came after it would have gone into a file that nothing led to any more."""
+    underhill = launch()
+    window, desk = underhill.window, underhill.window.chats.transfer
+    ask(qtbot, underhill, "keep me")
+    chat = underhill.conversation.chat
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / name), ""))
+    for work in (desk.back_up, desk.export_all, lambda: window.sidebar.exported.emit(chat, "md")):
+        inode = (tmp_path / "chats.db").stat().st_ino
+        work()
+        qtbot.waitUntil(
+            lambda: [b.sentence for b in window.banners.banners] == [f"{name} is where Underhill keeps your chats."]
+        )
+        assert (tmp_path / "chats.db").stat().st_ino == inode
+        window.banners.banners[0].dismiss()
+        qtbot.waitUntil(lambda: not window.banners.banners)
+    assert on_disk(underhill, tmp_path)[0][0][1] == "keep me"

@@ -1,0 +1,113 @@
+"""Questions that the disk does not take: the words come back, to the chat that they were for."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.chats import branches
+from app.chats.records import StoredMessage
+from app.chats.store import ChatStore
+from tests.app.acts import Launch, ask, contents
+from tests.app.conftest import close, engine_of
+from tests.app.fake_engine import SENTENCE
+from tests.app.test_unsent import go_to
+from tests.waiting import LONGEST
+
+
+def type_in(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+    qtbot.keyClicks(underhill.window.composer.edit, text)
+    qtbot.keyClick(underhill.window.composer.edit, Qt.Key.Key_Return)
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["in a new chat", "in a chat"])
+def test_a_question_comes_back_though_nobody_waited_for_the_disk_any_longer(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch, first: bool
+) -> None:
+    underhill = launch()
+    if not first:
+        ask(qtbot, underhill, "before")
+    tried = threading.Event()
+
+    def held(*_: Any, **__: Any) -> None:
+        tried.wait(LONGEST)
+        raise sqlite3.OperationalError("database is locked")
+
+    monkeypatch.setattr(branches, "write", held)
+    type_in(qtbot, underhill, "do not lose me")
+    before = contents(underhill)[:-2]
+    underhill.conversation.stop()
+    underhill.conversation.stop()
+    assert not underhill.conversation.working
+    tried.set()
+    qtbot.waitUntil(lambda: underhill.window.composer.text() == "do not lose me")
+    qtbot.waitUntil(lambda: contents(underhill) == before)
+    assert (underhill.conversation.chat is None) == first
+
+
+def waiting(tmp_path: Path) -> tuple[list[str], list[str]]:
+    """What is on the disk at this moment: questions, and what waits."""
+    store = ChatStore(tmp_path / "chats.db")
+    (chat,) = store.chats()
+    asked = [m.content for m in store.path(chat.id) if m.role == "user"]
+    store.close()
+    return asked, [q.text for q in chat.queue]
+
+
+def test_a_message_that_waited_is_on_the_disk_all_along(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    engine_of(underhill).ends.clear()
+    seen: list[tuple[list[str], list[str]]] = []
+    write = branches.write
+
+    def looked_at(store: ChatStore, chat: Any, messages: tuple[StoredMessage, ...], *more: Any, **named: Any) -> None:
+        if messages[0].content == "two":
+            seen.append(waiting(tmp_path))
+        write(store, chat, messages, *more, **named)
+        if messages[0].content == "two":
+            seen.append(waiting(tmp_path))
+
+    monkeypatch.setattr(branches, "write", looked_at)
+    for text in ("one", "two", "three"):
+        type_in(qtbot, underhill, text)
+    engine_of(underhill).ends.set()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    assert seen == [(["one"], ["two", "three"]), (["one", "two"], ["three"])]
+    close(underhill)
+    assert waiting(tmp_path) == (["one", "two", "three"], [])
+
+
+def test_a_message_that_waited_in_another_chat_goes_on_waiting_there(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came into the composer of the chat that happened to be open."""
+    underhill = launch(script=lambda messages: SENTENCE)
+    engine_of(underhill).ends.clear()
+    for text in ("one", "two", "three"):
+        type_in(qtbot, underhill, text)
+    assert underhill.conversation.chat is not None
+    chat = underhill.conversation.chat.id
+    underhill.window.new_chat()
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(branches, "write", full)
+    engine_of(underhill).ends.set()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
+    assert underhill.window.composer.text() == ""
+    monkeypatch.undo()
+    go_to(qtbot, underhill, chat)
+    assert underhill.window.composer.text() == "two\n\nthree"
+    close(underhill)
+    assert waiting(tmp_path) == (["one"], [])
