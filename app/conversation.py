@@ -37,7 +37,7 @@ class Conversation(QObject):
     busy_changed = Signal()
     queue_changed = Signal(object)  # tuple[Queued, ...] of the open chat
     returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
-    failed = Signal(object)  # api.Failed
+    failed = Signal(object, object)  # api.Failed, and the id of the chat
     problem = Signal(object)  # Problem
 
     def __init__(self, keeper: Keeper, link: EngineLink, parent: QObject | None = None) -> None:
@@ -392,7 +392,7 @@ class Conversation(QObject):
             else:
                 self._drop(answer)
                 self._keeper.do(lambda store: store.remove(answer.message.id))
-            self.failed.emit(event)
+            self.failed.emit(event, answer.message.chat_id)
 
     def _cut_off(self, answer: Answer, stats: api.Stats | None) -> None:
         """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""

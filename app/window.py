@@ -55,6 +55,7 @@ from app.sides import Sides
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
+from app.there import There
 from app.transcript.view import TranscriptView
 from app.turns import reads_from
 from app.widgets import reading_order
@@ -174,6 +175,7 @@ class MainWindow(QMainWindow):
         self._scrolled.timeout.connect(self._keep_place)
         self.transcript.moved.connect(self._scrolled.start)
         c.opened.connect(self._opened)
+        self.there = There(self, self._keeper, c)  # after that: the page then shows what it is asked for
         c.added.connect(self._added)
         c.grew.connect(self.transcript.extend)
         c.finished.connect(self.transcript.finish)
@@ -339,12 +341,12 @@ class MainWindow(QMainWindow):
 
     # ---- the window itself ------------------------------------------------------------------------------------
 
-    @Slot(object)
-    def _answer_failed(self, event: api.Failed) -> None:
-        again = (say("Try again"), self.rewriting.again_last)
+    @Slot(object, object)
+    def _answer_failed(self, event: api.Failed, chat_id: int) -> None:
+        words, deed = say("Try again"), self.rewriting.again_last
         if event.kind is api.Kind.CONTEXT_FULL:  # it would be so again
-            again = (say("Shorten the message"), self.rewriting.edit_longest)
-        show_failure(self, event, again)
+            words, deed = say("Shorten the message"), self.rewriting.edit_longest
+        show_failure(self, event, (words, partial(self.there.do, chat_id, deed)))
 
     @Slot()
     def _busy_changed(self) -> None:

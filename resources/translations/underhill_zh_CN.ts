@@ -2550,6 +2550,11 @@
             <translation>2 位</translation>
         </message>
         <message>
+            <location filename="../../app/there.py"></location>
+            <source>The chat that this was about is deleted.</source>
+            <translation>与此有关的对话已被删除。</translation>
+        </message>
+        <message>
             <location filename="../../app/transcript/actions.py"></location>
             <source>Version before</source>
             <translation>上一个版本</translation>
