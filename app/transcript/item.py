@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from bisect import bisect_right
 from dataclasses import replace
@@ -11,11 +12,10 @@ from app.language.words import say
 from app.render.split import Block, Splitter
 from app.theme import fonts
 from app.theme.tokens import Palette
-from app.transcript import notes
+from app.transcript import chip, notes
 from app.transcript.blocks import BlockView, Workshop, estimate
 
-FOOT = 34  # the line with the speed and the buttons; this and the next grow with the text
-NOTE = 38
+FOOT = 34  # the line with the speed and the buttons; grows with the text
 BUBBLE_PAD_X = 16.0
 BUBBLE_PAD_TOP = 13.0  # lines carry their spacing below them, so the same would look uneven
 BUBBLE_PAD_BOTTOM = 8.0
@@ -35,6 +35,7 @@ class MessageItem:
         self._splitter: Splitter  # from the first cut on
         self._open: BlockView | None = None
         self._width = 0.0  # that the tops of the blocks hold for
+        self._column = math.inf  # that all of it stands in
         self._changed = 0  # number of the first block whose top may be wrong
         self.height = 0.0
         self.unfolded = 0.0  # what its figures take below its foot, where they are unfolded
@@ -60,7 +61,7 @@ class MessageItem:
 
     def guess(self, column: float) -> None:
         """A height from the length of the text alone (fast: thousands of messages are guessed at opening)."""
-        width = self.text_width(column)
+        width, self._column = self.text_width(column), column
         if self.views is None:
             self.height = self._around() + estimate(self.message.content, width)
         else:
@@ -71,7 +72,7 @@ class MessageItem:
 
         Blocks above are not looked at, and those below only moved: a message may have thousands.
         """
-        width = self.text_width(column)
+        width, self._column = self.text_width(column), column
         self._cut()
         assert self.views is not None
         self._place(width)
@@ -177,11 +178,11 @@ class MessageItem:
     def first_block_top(self) -> float:
         """Where the first block begins."""
         top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
-        return top + fonts.pixels(NOTE) * len(notes.before(self.message))
+        return top + chip.height(notes.before(self.message), self._column)
 
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
-        return pad + fonts.pixels(NOTE) * len(notes.after(self.message)) + fonts.pixels(FOOT) + self.unfolded
+        return pad + chip.height(notes.after(self.message), self._column) + fonts.pixels(FOOT) + self.unfolded
 
     def _around(self) -> float:
         return self.first_block_top() + self._below()

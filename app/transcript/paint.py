@@ -19,7 +19,8 @@ from app.theme.icons import pixmap
 from app.theme.tokens import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
-from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, NOTE, MessageItem
+from app.transcript.chip import chip
+from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, MessageItem
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
@@ -38,9 +39,9 @@ def paint_message(
     """
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
-    above = notes.before(item.message)
-    for index, note in enumerate(above):
-        _note(painter, note, at - fonts.pixels(NOTE) * (len(above) - index), column, palette)
+    for note in reversed(notes.before(item.message)):
+        at -= chip(note, column).height
+        _note(painter, note, at, column, palette)
     width = item.text_width(column)
     left = item.text_left(column)
     if item.is_user and item.message.content:  # it may be an attachment alone
@@ -65,7 +66,7 @@ def paint_message(
     painter.translate(-left, 0)
     foot = item.foot
     for note in reversed(notes.after(item.message)):
-        foot -= fonts.pixels(NOTE)
+        foot -= chip(note, column).height
         _note(painter, note, foot, column, palette)
     if not buttons and item.message.versions > 1:
         buttons = _versions(painter, item, column, palette)
@@ -80,8 +81,8 @@ def paint_message(
         metrics = QFontMetricsF(painter.font())
         while (wide := metrics.horizontalAdvance(line) > room.width()) and _BETWEEN in line:
             line = line.rpartition(_BETWEEN)[0]  # whole figures; the button beside them tells all
-        if wide:
-            line = metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width())
+        if wide:  # half a figure would be none
+            line = metrics.elidedText(line, Qt.TextElideMode.ElideRight, room.width()) if item.streaming else ""
         painter.drawText(room, _LEFT, line)
 
 
@@ -109,14 +110,8 @@ def files_rect(item: MessageItem, column: float) -> QRectF | None:
     if not item.message.attachments:
         return None
     bottom = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
-    return _chip(notes.before(item.message)[-1], bottom - fonts.pixels(NOTE), column)[1]
-
-
-def _chip(text: str, top: float, column: float) -> tuple[str, QRectF]:
-    """What there is room for of a notice, and the place that it takes."""
-    metrics = QFontMetricsF(fonts.text(0.92))
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, column - 44)
-    return shown, QRectF(0, top + 4, metrics.horizontalAdvance(shown) + 42, fonts.pixels(NOTE - 10))
+    names = chip(notes.before(item.message)[-1], column)
+    return names.rect(bottom - names.height)
 
 
 def fold_rect(view: BlockView, width: float) -> QRectF:
@@ -195,12 +190,18 @@ def _text(
 
 def _note(painter: QPainter, text: str, top: float, column: float, palette: Palette) -> None:
     painter.setFont(fonts.text(0.92))
-    shown, chip = _chip(text, top, column)
+    found = chip(text, column)
+    rect = found.rect(top)
     painter.setPen(Qt.PenStyle.NoPen)
     plain = isinstance(text, notes.Plain)
     painter.setBrush(QColor(palette.hover if plain else palette.warning_soft))
-    painter.drawRoundedRect(chip, 9, 9)
+    painter.drawRoundedRect(rect, 9, 9)
     painter.setBrush(QColor(palette.muted if plain else palette.warning))
-    painter.drawEllipse(QPointF(chip.left() + 15, chip.center().y()), 3, 3)
+    spacing = QFontMetricsF(painter.font()).lineSpacing()
+    line = QRectF(rect.left() + 28, 0, rect.width() - 28, spacing)
+    line.moveTop(rect.center().y() - len(found.lines) * spacing / 2)
+    painter.drawEllipse(QPointF(rect.left() + 15, line.center().y()), 3, 3)
     painter.setPen(QColor(palette.muted if plain else palette.warning))
-    painter.drawText(chip.adjusted(28, 0, 0, 0), _LEFT, shown)
+    for words in found.lines:
+        painter.drawText(line, _LEFT | Qt.TextFlag.TextDontClip, words)
+        line.translate(0, spacing)
