@@ -174,8 +174,10 @@ class Conversation(QObject):
 
     @property
     def unwritten(self) -> list[StoredMessage]:
-        """Answers of which the disk has refused something: those that have ended, and those on their way."""
-        return [*self.unsent.answers.values(), *self._under_way.refused()]
+        """Answers of which the disk has refused something: those that have ended, and those on their way. And questions
+        that it has not taken yet.
+        """
+        return [*self.unsent.answers.values(), *self._under_way.refused(), *self._under_way.unasked()]
 
     def write_again(self) -> None:
         """Have everything written again that the disk has refused."""
@@ -202,6 +204,9 @@ class Conversation(QObject):
         parent = self.messages[-1].id if self.messages else None
         question = StoredMessage(new_id(), self.chat.id, parent, "user", text, attachments=tuple(attachments))
         self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
+        if new and self.new_attached:
+            self.new_attached = ()
+            self.unsent.keep_files(drafts.NEW, ())
 
     def set_queue(self, queue: tuple[Queued, ...]) -> None:
         """Change which messages wait in the open chat."""

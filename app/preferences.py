@@ -92,7 +92,10 @@ def save(preferences: Preferences, path: Path) -> None:
     """Write the file whole or not at all. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".new")
-    partial.write_text(json.dumps(dataclasses.asdict(preferences), indent=1), encoding="utf-8")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(dataclasses.asdict(preferences), indent=1))
+        file.flush()
+        os.fsync(file.fileno())  # otherwise a power cut may leave the name with nothing behind it
     os.replace(partial, path)
 
 

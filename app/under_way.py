@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import StoredMessage
 from app.chats.store import ChatStore
+from app.turns import said
 
 if TYPE_CHECKING:
     from app.conversation import Conversation
@@ -64,6 +66,11 @@ class UnderWay(QObject):
     def refused(self) -> list[StoredMessage]:
         """Answers that the disk did not take last time, as they are by now."""
         return [answer.so_far() for answer in self.answers.values() if answer.refused]
+
+    def unasked(self) -> list[StoredMessage]:
+        """Questions that are not known to be on the disk, with what is attached to them."""
+        found = (answer.question for answer in self.answers.values() if not answer.command)
+        return [dataclasses.replace(q, content=said(q.content, q.attachments)) for q in found if q is not None]
 
     def write_again(self) -> None:
         """Have those written."""

@@ -327,7 +327,10 @@ class MainWindow(QMainWindow):
         if self.rewriting.editing:
             self.rewriting.send(text, attachments)
         else:
+            new = self.conversation.chat is None
             self.conversation.send(text, attachments)
+            if new:
+                self.remembering.keep_draft("")
 
     @Slot()
     def _copy_last(self) -> None:

@@ -16,6 +16,9 @@ from app.language.words import say
 
 FORMAT = "underhill-chats"
 VERSION = 1
+_DEVICE = re.compile(
+    r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE
+)  # names that Windows keeps to itself
 
 
 def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:
@@ -49,7 +52,8 @@ def write(path: Path, text: str) -> None:
 def file_name(chat: Chat, kind: str) -> str:
     """A name for the file that every system takes."""
     plain = re.sub(r'[\\/:*?"<>|\x00-\x1f]+', " ", chat.title).strip(" .")
-    return f"{' '.join(plain.split())[:60] or say('Chat')}.{kind}"
+    name = " ".join(plain.split())[:60].strip(" .") or say("Chat")
+    return f"_{name}.{kind}" if _DEVICE.match(name) else f"{name}.{kind}"
 
 
 def _entry(chat: Chat, folder: str, messages: list[StoredMessage]) -> dict[str, Any]:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import io
 import json
 import lzma
 import time
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from app.chats import folders, rows
 from app.chats.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.chats.store import ChatStore
 from app.chats.titles import title_from
 from app.language.words import say
-from app.transfer import chatgpt
+from app.transfer import chatgpt, parsing
 from app.transfer.exporting import FORMAT, VERSION
 from app.transfer.found import Contents, Found, figures, line, moment, words
 from engine import api
 
 LARGEST = 2 << 30  # bytes
+_CHUNK = 1 << 20  # characters
 _ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
 _LOCKED = (
     zipfile.BadZipFile,
@@ -34,23 +37,28 @@ _LOCKED = (
 
 def read(path: Path) -> Contents:
     """The chats of a file. Raises UnderhillError, or OSError."""
+    found: list[Found] = []
+    odd, ours = 0, False
+    stated: dict[str, Any] = {}  # of our own file, beside its chats
     try:
-        kind, chats = _chats(_json(path))
+        for name, value in (part for text in _texts(path) for part in parsing.parts(text)):
+            if name not in ("", "chats"):
+                stated[name] = value
+                continue
+            try:
+                found.append(_own(value) if name else chatgpt.read(value))
+            except (*_ODD, api.UnderhillError):
+                odd += 1
+            ours = bool(name)
+        later = stated.get("version", VERSION) > VERSION
     except (*_ODD, *_LOCKED) as e:
         raise _none(path) from e
-    if kind is None:
+    if stated.get("format") == FORMAT and later:
         raise api.UnderhillError(
             api.Kind.BAD_REQUEST, say("{file} comes from another version of Underhill.", file=path.name),
             say("Install a newer version, then import it there."),
         )  # fmt: skip
-    found: list[Found] = []
-    odd = 0
-    for chat in chats:
-        try:
-            found.append(kind(chat))
-        except (*_ODD, api.UnderhillError):
-            odd += 1
-    if not any(chat.messages for chat in found):
+    if not any(chat.messages for chat in found) or (ours and stated.get("format") != FORMAT):
         raise _none(path)
     return Contents(tuple(chat for chat in found if chat.messages), odd)
 
@@ -93,26 +101,28 @@ def _none(path: Path) -> api.UnderhillError:
     )  # fmt: skip
 
 
-def _json(path: Path) -> Any:
+def _texts(path: Path) -> Iterator[str]:
+    """The file's, or those of the files that count in an archive."""
     if path.stat().st_size > LARGEST:
         raise ValueError("too large")
     if not zipfile.is_zipfile(path):
-        return json.loads(path.read_text(encoding="utf-8-sig"))
+        with path.open("rb") as file:
+            yield _text(file)
+        return
     with zipfile.ZipFile(path) as archive:
         names = [i for i in archive.infolist() if Path(i.filename).name.startswith("conversations")
                  and i.filename.endswith(".json")]  # fmt: skip
         if not names or sum(i.file_size for i in names) > LARGEST:
             raise ValueError("no conversations.json")
-        return [chat for i in names for chat in json.loads(archive.read(i))]
+        for i in names:
+            with archive.open(i) as file:
+                yield _text(file)
 
 
-def _chats(data: Any) -> tuple[Callable[[Any], Found] | None, list[Any]]:
-    """What reads a chat of this file, and the chats; None: a later version of Underhill does."""
-    if isinstance(data, dict) and data.get("format") == FORMAT:
-        return (_own if data.get("version", VERSION) <= VERSION else None), list(data["chats"])
-    if isinstance(data, list):
-        return chatgpt.read, data
-    raise ValueError("neither of the two")
+def _text(file: IO[bytes]) -> str:
+    """Bit by bit, as `parsing` reads it."""
+    with io.TextIOWrapper(file, encoding="utf-8-sig") as lines:
+        return "".join(iter(partial(lines.read, _CHUNK), ""))
 
 
 def _own(c: dict[str, Any]) -> Found:

@@ -185,8 +185,8 @@ class Composer(QFrame):
         if (text or attachments) and self._ready:
             self.set_attachments(())
             self.edit.clear()
-            self.keep()
             self.sent.emit(text, attachments)
+            self.keep()  # after it: on the disk, words are sent before they are typed no more
 
     @Slot(int)
     def _take_back(self, number: int) -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QPushButton, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
-from app import preferences
+from app import closing_desk, preferences
 from app.assembly import Underhill
 from app.chats import branches, drafts
 from app.chats.records import Attachment
@@ -21,6 +23,7 @@ from app.window import MainWindow
 from tests.app.acts import Launch, ask, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
+from tests.waiting import LONGEST
 
 NOTES = Attachment("notes.txt", "Flour, water, salt.")
 pytestmark = pytest.mark.usefixtures("raised")
@@ -131,7 +134,7 @@ def test_an_answer_on_its_way_and_what_waits_for_it_are_shown_too(
     disk.fill()
     underhill.conversation.send("How do I bake bread?")
     underhill.conversation.send("And with which flour?", (NOTES,))
-    qtbot.waitUntil(lambda: bool(underhill.conversation.unwritten))
+    qtbot.waitUntil(lambda: any(m.role == "assistant" for m in underhill.conversation.unwritten))
     assert not underhill.window.close()
     words = asked(underhill).words.toPlainText()
     for part in ("How do I bake bread?", SENTENCE, "And with which flour?", "notes.txt", "Flour, water, salt."):
@@ -146,6 +149,31 @@ def test_an_answer_on_its_way_and_what_waits_for_it_are_shown_too(
     assert [(q.text, q.attachments) for q in chat.queue] == [("And with which flour?", (NOTES,))]
     assert SENTENCE in store.path(chat.id)[1].content
     store.close()
+
+
+def test_a_question_that_the_disk_has_not_taken_yet_is_shown_too(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, disk: Disk
+) -> None:
+    underhill = launch()
+    write, taken = branches.write, threading.Event()
+
+    def slow(*what: Any, **more: Any) -> None:
+        taken.wait(LONGEST)
+        write(*what, **more)
+
+    monkeypatch.setattr(branches, "write", slow)
+    monkeypatch.setattr(closing_desk, "_PATIENCE", 0.05)
+    underhill.conversation.send("How do I bake bread?", (NOTES,))
+    assert not underhill.window.close()
+    words = asked(underhill).words.toPlainText()
+    assert "How do I bake bread?" in words
+    assert "Flour, water, salt." in words
+    press(asked(underhill), "Stay")
+    taken.set()
+    qtbot.waitUntil(lambda: not underhill.conversation.unwritten)
+    monkeypatch.undo()
+    assert underhill.window.close()
+    assert on_disk(underhill, tmp_path)[0][0][1] == "How do I bake bread?"
 
 
 def test_one_may_quit_all_the_same(qtbot: QtBot, launch: Launch, disk: Disk) -> None:

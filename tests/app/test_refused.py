@@ -11,14 +11,16 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app import preferences
 from app.assembly import Underhill
-from app.chats import branches
+from app.chats import branches, drafts
 from app.chats.records import StoredMessage
 from app.chats.store import ChatStore
+from app.paths import Paths
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
-from tests.app.test_unsent import go_to
+from tests.app.test_unsent import NOTES, go_to
 from tests.waiting import LONGEST
 
 
@@ -111,3 +113,42 @@ def test_a_message_that_waited_in_another_chat_goes_on_waiting_there(
     assert underhill.window.composer.text() == "two\n\nthree"
     close(underhill)
     assert waiting(tmp_path) == (["one"], [])
+
+
+@pytest.mark.parametrize("new", [True, False], ids=["in a new chat", "in a chat"])
+def test_what_is_sent_is_on_the_disk_before_the_draft_is_not(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new: bool
+) -> None:
+    """Between the two commits the process may be killed."""
+    underhill = launch()
+    composer = underhill.window.composer
+    if not new:
+        ask(qtbot, underhill, "before")
+    composer.set_attachments((NOTES,))
+    qtbot.keyClicks(composer.edit, "do not lose me")
+    composer.keep()
+    qtbot.waitUntil(
+        lambda: not underhill.conversation.unsent.unsaved and not underhill.window.remembering.unsaved_draft
+    )
+    write, seen = branches.write, []
+
+    def looked_at(store: ChatStore, *what: Any, **more: Any) -> None:
+        if not seen:
+            chat = underhill.conversation.chat
+            assert chat is not None
+            found = store.chat(chat.id)
+            typed = found.draft if found is not None else preferences.load(Paths(tmp_path).preferences)[0].draft
+            seen.append((typed, drafts.attached(store, drafts.NEW if found is None else chat.id)))
+        write(store, *what, **more)
+
+    monkeypatch.setattr(branches, "write", looked_at)
+    qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: not underhill.conversation.working and bool(seen))
+    assert seen == [("do not lose me", (NOTES,))]
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    (chat,) = store.chats()
+    assert chat.draft == ""
+    assert (drafts.attached(store), drafts.attached(store, chat.id)) == ((), ())
+    assert preferences.load(Paths(tmp_path).preferences)[0].draft == ""
+    store.close()

@@ -282,3 +282,15 @@ def test_a_backup_of_an_older_version_is_put_back(store: ChatStore, tmp_path: Pa
     talk(store, "after", "the ash")
     with closing(sqlite3.connect(tmp_path / "old.db")) as db:
         assert db.execute("PRAGMA user_version").fetchone() == (version,)
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("con", "_con.md"), ("Aux.", "_Aux.md"), ("nul.txt", "_nul.txt.md"), ("COM1 : x", "COM1 x.md"),
+        ("prn ", "_prn.md"), ("console", "console.md"), ("a" * 59 + ". b", "a" * 59 + ".md"), ("...", "Chat.md"),
+    ],
+)  # fmt: skip
+def test_the_name_of_a_file_is_one_that_every_system_takes(title: str, name: str) -> None:
+    """Windows writes to a device what is written to con.md, and takes no dot at the end of a name."""
+    assert exporting.file_name(Chat(1, title), "md") == name

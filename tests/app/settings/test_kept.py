@@ -1,0 +1,33 @@
+"""Preferences as they are kept in their file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app import preferences
+from app.preferences import Preferences
+
+
+def test_what_is_kept_is_on_the_disk_before_it_takes_the_place_of_what_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A power cut would leave a name with nothing behind it, where the system puts off what is written."""
+    path, safe = tmp_path / "window.json", []
+    preferences.save(Preferences(draft="before"), path)
+    sync, replace = os.fsync, os.replace
+
+    def synced(number: int) -> None:
+        sync(number)
+        safe.append(os.fstat(number).st_size)
+
+    def replaced(source: Path, target: Path) -> None:
+        assert safe == [source.stat().st_size]
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    preferences.save(Preferences(draft="after"), path)
+    assert preferences.load(path)[0].draft == "after"
