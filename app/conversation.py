@@ -55,6 +55,7 @@ class Conversation(QObject):
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
         self._under_way = UnderWay(self, keeper)
+        self.unanswered = 0  # the question of the answer that failed last
         self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
 
     # ---- which chat -------------------------------------------------------------------------------------------
@@ -396,8 +397,15 @@ class Conversation(QObject):
                 self._end(answer, answer.finished("failed", None))
             else:
                 self._drop(answer)
-                self._keeper.do(lambda store: store.remove(answer.message.id))
+                self._keeper.do(lambda store: store.remove(answer.message.id), partial(self._removed, answer.message))
+            self.unanswered = answer.turns[-1].id if answer.turns else 0
             self.failed.emit(event, answer.message.chat_id)
+
+    def _removed(self, message: StoredMessage, _: None) -> None:
+        """Another answer that did not come: the one there was is open again, and what followed it."""
+        chat = self.chat
+        if message.versions > 1 and chat is not None and chat.id == message.chat_id and not self.busy:
+            self._read_again(chat)
 
     def _cut_off(self, answer: Answer, stats: api.Stats | None) -> None:
         """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""

@@ -68,10 +68,11 @@ class Rewriting(QObject):
         if last is not None:
             self.edit(last.id)
 
-    @Slot()
-    def edit_longest(self) -> None:
-        """The same with the longest of the questions that have no answer yet, which the model reads as one."""
-        last = next(reversed(groups(self._conversation.messages)), [])
+    def edit_longest(self, question_id: int) -> None:
+        """The same with the longest of the questions up to this one that the model reads as one."""
+        messages = self._conversation.messages
+        at = next((i for i, m in enumerate(messages) if m.id == question_id), len(messages) - 1)
+        last = next(reversed(groups(messages[: at + 1])), [])
         if last and last[0].role == "user":
             self.edit(max(last, key=lambda m: len(said(m.content, m.attachments))).id)
 
@@ -135,6 +136,15 @@ class Rewriting(QObject):
         """Another answer to the last question."""
         if self._conversation.messages and self._ready():
             self.again(self._conversation.messages[-1].id)
+
+    def again_to(self, question_id: int) -> None:
+        """The same with this question, where it is on the page."""
+        messages = self._conversation.messages
+        answer = next((m for m in messages if m.parent_id == question_id and m.role == "assistant"), None)
+        if answer is None:
+            self.again_last()
+        elif self._ready():
+            self.again(answer.id)
 
     @Slot(object)
     def go_on(self, message_id: int) -> None:

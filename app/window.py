@@ -346,9 +346,10 @@ class MainWindow(QMainWindow):
 
     @Slot(object, object)
     def _answer_failed(self, event: api.Failed, chat_id: int) -> None:
-        words, deed = say("Try again"), self.rewriting.again_last
+        question = self.conversation.unanswered
+        words, deed = say("Try again"), partial(self.rewriting.again_to, question)
         if event.kind is api.Kind.CONTEXT_FULL:  # it would be so again
-            words, deed = say("Shorten the message"), self.rewriting.edit_longest
+            words, deed = say("Shorten the message"), partial(self.rewriting.edit_longest, question)
         show_failure(self, event, (words, partial(self.there.do, chat_id, deed)))
 
     @Slot()

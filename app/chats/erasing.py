@@ -12,13 +12,14 @@ from app.chats.store import ChatStore
 @dataclass(frozen=True)
 class Erased:
     """What `bring_back` needs. messages: parents before their children. moved: those that went up a step in the tree,
-    and came to hang where the message did. leaf: the last message of the branch that was open.
+    and came to hang where the message did. leaf: the last message of the branch that was open; after: that is since.
     """
 
     chat_id: int
     messages: tuple[StoredMessage, ...]
     moved: tuple[int, ...]
     leaf: int | None
+    after: int | None
 
 
 def erase(store: ChatStore, chat_id: int, message_id: int) -> Erased | None:
@@ -29,7 +30,7 @@ def erase(store: ChatStore, chat_id: int, message_id: int) -> Erased | None:
     if message_id not in tree:
         return None
     versions = store.versions(message_id)
-    leaf = store.db.execute("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,)).fetchone()[0]
+    leaf = _leaf(store, chat_id)
     moved: tuple[int, ...] = ()
     with store.transaction() as db:
         if len(versions) > 1:
@@ -46,11 +47,12 @@ def erase(store: ChatStore, chat_id: int, message_id: int) -> Erased | None:
             if leaf == message_id:
                 db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (parent, chat_id))
         db.execute("DELETE FROM messages WHERE id = ?", (message_id,))  # and what hangs below it
-    return Erased(chat_id, tuple(m for m in tree.values() if m.id in gone), moved, leaf)
+    after = _leaf(store, chat_id)
+    return Erased(chat_id, tuple(m for m in tree.values() if m.id in gone), moved, leaf, after)
 
 
 def bring_back(store: ChatStore, erased: Erased) -> None:
-    """Undo `erase`, unless the chat itself has gone since."""
+    """Undo `erase`, unless the chat itself has gone since. A branch that went on meanwhile stays open."""
     if store.chat(erased.chat_id) is None:
         return
     with store.transaction() as db:
@@ -59,4 +61,10 @@ def bring_back(store: ChatStore, erased: Erased) -> None:
             db.execute(f"INSERT INTO messages ({rows.MESSAGE}) VALUES ({slots})", rows.row_of(m))
         for moved in erased.moved:
             db.execute("UPDATE messages SET parent_id = ? WHERE id = ?", (erased.messages[0].id, moved))
-        db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (erased.leaf, erased.chat_id))
+        if _leaf(store, erased.chat_id) == erased.after:
+            db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (erased.leaf, erased.chat_id))
+
+
+def _leaf(store: ChatStore, chat_id: int) -> int | None:
+    found: tuple[int | None] = store.db.execute("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,)).fetchone()
+    return found[0]

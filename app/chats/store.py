@@ -154,12 +154,20 @@ class ChatStore:
         )
 
     def remove(self, message_id: int) -> None:
-        """Remove a message that has no successors (an answer that failed before its first word)."""
-        self.db.execute(
-            "UPDATE chats SET leaf_id = (SELECT parent_id FROM messages WHERE id = :id) WHERE leaf_id = :id",
-            {"id": message_id},
-        )
-        self.db.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+        """Remove a message that has no successors (an answer that failed before its first word). Where its branch was
+        open, that of the version beside it is, if there is one.
+        """
+        beside = [i for i in self.versions(message_id) if i != message_id]
+        with self.transaction() as db:
+            row = db.execute("SELECT id FROM chats WHERE leaf_id = ?", (message_id,)).fetchone()
+            if row is not None:
+                db.execute(
+                    "UPDATE chats SET leaf_id = (SELECT parent_id FROM messages WHERE id = ?) WHERE id = ?",
+                    (message_id, row[0]),
+                )
+            db.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+            if row is not None and beside:
+                self.select(row[0], beside[-1])
 
     def path(self, chat_id: int, last: int | None = None) -> list[StoredMessage]:
         """The open branch of a chat, from its first message to its last; with `last`: what leads to that message."""

@@ -72,3 +72,12 @@ def test_what_is_not_there_is_left_alone(store: ChatStore) -> None:
     store.db.execute("DELETE FROM chats WHERE id = ?", (chat,))
     erasing.bring_back(store, erased)
     assert store.tree(chat) == []
+
+
+def test_what_came_meanwhile_stays_open_when_a_message_comes_back(store: ChatStore) -> None:
+    chat, _, answer, question = talk(store, "one", "Q1", "A1", "Q2")
+    erased = erasing.erase(store, chat, answer)
+    assert erased is not None
+    store.add(StoredMessage(new_id(), chat, question, "assistant", "A2"))
+    erasing.bring_back(store, erased)
+    assert texts(store, chat) == ["Q1", "A1", "Q2", "A2"]

@@ -205,3 +205,16 @@ def test_a_chat_stays_in_the_trash_for_its_days_though_the_clock_was_years_behin
         trash.put(store, chat)
     assert trash.empty(store, now=now) == 0
     assert trash.empty(store, now=now + (trash.DAYS + 1) * 86400) == 1
+
+
+def test_removing_an_answer_that_did_not_come_opens_the_version_beside_it(store: ChatStore) -> None:
+    chat, question, _, _ = talk(store, "one", "Q", "first", "Q2")
+    other = turn(store, chat, question, "assistant", "")
+    store.remove(other.id)
+    assert [m.content for m in store.path(chat)] == ["Q", "first", "Q2"]
+    last = store.path(chat)[-1].id
+    elsewhere = StoredMessage(new_id(), chat, question, "assistant", "")
+    store.add(elsewhere)
+    store.select(chat, last)
+    store.remove(elsewhere.id)  # it was not open: what is stays so
+    assert [m.content for m in store.path(chat)] == ["Q", "first", "Q2"]
