@@ -130,7 +130,7 @@ class AnswerDetails(QFrame):
     @Slot()
     def _ask(self) -> None:
         name, kind = QFileDialog.getSaveFileName(
-            self, say("Save the figures"), "answer.csv", say("Table (*.csv);;Picture (*.png)")
+            self, say("Save the figures"), str(Path.home() / "answer.csv"), say("Table (*.csv);;Picture (*.png)")
         )
         if name:
             path = Path(name)

@@ -87,7 +87,7 @@ def summary(message: StoredMessage) -> str:
         parts.append(say("{rate} tok/s", rate=rate((count - 1) / seconds)))
     parts.append(plural("1 token", "{count:,} tokens", count, count=count))
     wait = float(stats.get("prompt_seconds", 0.0))
-    if wait > 0:
+    if wait > 0 and count:  # stopped before there was one, it was only waited for
         parts.append(say("first word after {time}", time=duration(wait)))
     uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
     if uses:
@@ -118,7 +118,7 @@ def details(message: StoredMessage) -> list[Figure]:
         rows.append(Figure(say("Thought for"), duration(float(stats["thinking_seconds"]))))
     rows += [
         Figure(say("Prompt"), say("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
-        Figure(say("Time to the first token"), duration(wait)),
+        Figure(say("Time to the first token"), duration(wait) if count else ""),
     ]
     if wait > 0 and prompt > reused:
         rows.append(Figure(say("Prompt speed"), say("{rate} tok/s", rate=rate((prompt - reused) / wait))))

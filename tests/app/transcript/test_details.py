@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.records import StoredMessage, new_id
@@ -55,6 +55,14 @@ def test_every_figure_has_its_unit(message: StoredMessage) -> None:
     assert "Thought for" not in found
 
 
+def test_an_answer_without_a_word_had_no_first_one(message: StoredMessage) -> None:
+    none = replace(message, token_ids=(), finish="cancelled")
+    assert "first word after 2.0 s" in notes.summary(message)
+    assert "first word" not in notes.summary(none)
+    assert "Time to the first token" in [figure.name for figure in notes.details(message)]
+    assert "Time to the first token" not in [figure.name for figure in notes.details(none)]
+
+
 def test_the_figures_say_why(dialog: AnswerDetails) -> None:
     texts = [label.text() for label in dialog.findChildren(QLabel)]
     assert STATS["why"] in texts
@@ -95,6 +103,21 @@ def test_a_folder_that_cannot_be_written_is_said(dialog: AnswerDetails, tmp_path
         assert name in dialog.trouble.text()
     dialog.save(tmp_path / "a.csv")
     assert not dialog.trouble.isVisible()
+
+
+def test_it_is_asked_for_in_ones_own_folder(
+    dialog: AnswerDetails, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offered: list[str] = []
+
+    def choose(parent: QWidget, title: str, name: str, kinds: str) -> tuple[str, str]:
+        offered.append(name)
+        return str(tmp_path / "mine"), "Picture (*.png)"
+
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", choose)
+    next(b for b in dialog.findChildren(QPushButton) if b.text() == "Save…").click()
+    assert offered == [str(Path.home() / "answer.csv")]  # and not in the one that Underhill was started in
+    assert (tmp_path / "mine.png").exists()
 
 
 def unfolded(view: TranscriptView) -> list[AnswerDetails]:
