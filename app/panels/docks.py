@@ -74,6 +74,7 @@ class Docks(QObject):
         )
         for dock in self.docks:
             dock.installEventFilter(self)
+            dock.visibilityChanged.connect(self._soon.start)  # another tab
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
         window.resizeDocks([*self.docks], [_WIDE, _WIDE], Qt.Orientation.Horizontal)
         self.experts.inspecting.connect(self._look_again)
@@ -214,6 +215,8 @@ class Docks(QObject):
 
     @Slot()
     def _seen_again(self) -> None:
+        for dock in self.docks:
+            dock.setEnabled(not _behind(dock))  # otherwise Tab would go there, where nothing can be seen of it
         if self.fresh and all(map(_visible, self.docks)):  # before, the window has no height to share
             self.fresh = False
             self._window.resizeDocks([*self.docks], [*_TALL], Qt.Orientation.Vertical)
@@ -238,7 +241,18 @@ class Docks(QObject):
 
 
 def _visible(widget: QWidget) -> bool:
-    return widget.isVisible() and not widget.window().isMinimized()
+    """Not hidden, not minimized, and in no dock that lies behind the tab of another."""
+    dock: QWidget | None = widget
+    while dock is not None and not isinstance(dock, QDockWidget):
+        dock = dock.parentWidget()
+    return widget.isVisible() and not widget.window().isMinimized() and not (dock is not None and _behind(dock))
+
+
+def _behind(dock: QDockWidget) -> bool:
+    """Does another lie over it, in a tab? Qt has such a one far outside the window, and yet takes it for visible."""
+    window = dock.parentWidget()
+    tabs = window.tabifiedDockWidgets(dock) if isinstance(window, QMainWindow) and not dock.isFloating() else []
+    return dock.visibleRegion().isEmpty() and any(not tab.visibleRegion().isEmpty() for tab in tabs)
 
 
 def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWidget) -> QDockWidget:

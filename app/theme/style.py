@@ -73,6 +73,11 @@ QCheckBox::indicator {{ width: {px(15)}px; height: {px(15)}px; border: 1px solid
 QCheckBox::indicator:checked {{ background: {p.accent}; border-color: {p.accent}; image: url("{tick}"); }}
 QCheckBox:disabled {{ color: {p.muted}; }}
 QCheckBox:focus {{ border-color: {p.accent}; }}
+QTabBar::tab {{ color: {p.muted}; border: 1px solid transparent; border-radius: 6px; padding: 4px 10px;
+  margin: 3px 2px; }}
+QTabBar::tab:hover {{ background: {p.hover}; }}
+QTabBar::tab:selected {{ color: {p.text}; background: {p.pressed}; }}
+QTabBar::tab:focus {{ border-color: {p.accent}; }}
 
 QMenu {{ background: {p.surface}; border: 1px solid {p.border}; border-radius: 10px; padding: 6px; }}
 QMenu::item {{ padding: 6px 26px 6px 12px; border-radius: 6px; }}

@@ -227,3 +227,17 @@ def test_the_tab_that_was_in_front_is_so_again(qtbot: QtBot, docks: Docks, front
     docks.show_all(False)  # as when the window is resized meanwhile
     docks.bring_back()
     qtbot.waitUntil(lambda: not one.visibleRegion().isEmpty() and other.visibleRegion().isEmpty())
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")  # a window of its own, on a platform without windows
+def test_what_lies_behind_a_tab_is_neither_gone_to_nor_painted(
+    qtbot: QtBot, docks: Docks, looks: list[api.Look]
+) -> None:
+    live, experts = docks.docks
+    docks._window.tabifyDockWidget(live, experts)
+    for front, behind in ((live, experts), (experts, live), (live, experts)):
+        front.raise_()
+        qtbot.waitUntil(lambda front=front, behind=behind: front.isEnabled() and not behind.isEnabled())
+        qtbot.waitUntil(lambda front=front: looks[-1].maps is (front is experts))
+    live.setFloating(True)
+    qtbot.waitUntil(lambda: live.isEnabled() and experts.isEnabled() and looks[-1].maps)
