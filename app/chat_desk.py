@@ -171,7 +171,7 @@ class ChatDesk(QObject):
 
     def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
         def back(store: ChatStore) -> None:
-            again = folders.make(store, folder.name)
+            again = folders.make(store, folder.name, folder.id)
             for chat_id in inside:
                 folders.move(store, chat_id, again.id)
 

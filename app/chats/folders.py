@@ -13,11 +13,11 @@ def listed(store: ChatStore) -> list[Folder]:
     return [Folder(*row) for row in store.db.execute("SELECT id, name FROM folders ORDER BY name COLLATE NOCASE")]
 
 
-def make(store: ChatStore, name: str) -> Folder:
-    """A folder of that name: a new one, or the one there is."""
+def make(store: ChatStore, name: str, folder_id: int = 0) -> Folder:
+    """A folder of that name: a new one, or the one there is. folder_id: that the new one had before it was removed."""
     row = store.db.execute("SELECT id, name FROM folders WHERE name = ?", (name,)).fetchone()
     if row is None:
-        row = (new_id(), name)
+        row = (folder_id or new_id(), name)
         store.db.execute("INSERT INTO folders (id, name) VALUES (?, ?)", row)
     return Folder(*row)
 

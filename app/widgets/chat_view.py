@@ -80,9 +80,9 @@ class ChatView(QListView):
         return self.state() == QListView.State.EditingState
 
     def fill(self, rows: list[Row]) -> bool:
-        """Show these rows, with those chosen that were; False where none is.
+        """Show these rows, with those chosen that were; False where none was.
 
-        If that is gone which the keys are for, they are for the chat next to it.
+        If the chat is gone that the keys are for, they are for the one next to it; after a folder they are for none.
         """
         now = self.currentIndex()
         current, at = identity(now.data(ROW_ROLE)), now.row()
@@ -93,7 +93,7 @@ class ChatView(QListView):
             current = _beside(rows, at)
             chosen = {current}
         if current is None or current not in places:
-            return False
+            return current is not None and current[0] == "folder"
         self.setAutoScroll(False)  # nobody went there now
         keys = self.selectionModel()
         keys.setCurrentIndex(self._rows.index(places[current]), QItemSelectionModel.SelectionFlag.Clear)

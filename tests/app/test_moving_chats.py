@@ -166,9 +166,12 @@ def test_a_folder_that_was_clicked_has_the_keys(qtbot: QtBot, talked: Callable[[
     qtbot.waitUntil(lambda: len(chats(sidebar)) == 2)  # it is closed now
     qtbot.keyClick(view, Qt.Key.Key_Delete)
     qtbot.waitUntil(lambda: not sidebar._folders)
+    qtbot.keyClick(view, Qt.Key.Key_Delete)  # once too often
     assert sorted(chat.title for chat in chats(sidebar)) == ["one", "three", "two"]
     assert contents(underhill)[0] == "three"
     underhill.window._undo()
+    qtbot.waitUntil(lambda: len(sidebar._folders) == 1 and len(chats(sidebar)) == 2)  # closed, as it was
+    sidebar._activated(sidebar.model.index(0))
     qtbot.waitUntil(lambda: inside(sidebar) == ["two"])
 
 
