@@ -356,19 +356,22 @@ class Conversation(QObject):
 
     def _not_written(self, answer: Answer, new: bool, problem: Problem) -> None:
         """The disk refused: the page goes back to what is on disk, and the words to the composer."""
-        shown, question = self.shows(answer), answer.question
+        shown, question, chat_id = self.shows(answer), answer.question, answer.message.chat_id
+        back = [] if question is None else [Queued(question.content, question.attachments)]
         if self._under_way.has(answer):  # otherwise nobody waited for the disk any longer
-            if answer.waited and not shown and question is not None:  # it goes on waiting
-                first = Queued(question.content, question.attachments)
-                self.unsent.keep_queue(question.chat_id, (first, *answer.queue))
-                answer.queue, question = (), None
+            if answer.waited and not shown:  # it goes on waiting
+                self.unsent.keep_queue(chat_id, (*back, *answer.queue))
+                back, answer.queue = [], ()
+            elif new or not shown:  # what waited behind it comes along: there may be no such chat on the disk
+                self.unsent.keep_queue(chat_id, ())
+                back, answer.queue = [*back, *answer.queue], ()
             self._drop(answer)
         if shown and new:
             self.new()
         elif shown and self.chat is not None:
             self.open(self.chat)
-        if question is not None:
-            self.returned.emit(question.content, question.attachments)
+        if back:
+            self._return(back)
         self.problem.emit(problem)
 
     # ---- what the engine says ---------------------------------------------------------------------------------
@@ -437,8 +440,11 @@ class Conversation(QObject):
 
     def _return_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
         """Messages that were not sent go back into the composer, and wait no more once they are on the disk there."""
-        self.returned.emit("\n\n".join(q.text for q in queue if q.text), tuple(a for q in queue for a in q.attachments))
+        self._return(queue)
         self.unsent.keep_queue(chat_id, ())
+
+    def _return(self, words: Sequence[Queued]) -> None:
+        self.returned.emit("\n\n".join(q.text for q in words if q.text), tuple(a for q in words for a in q.attachments))
 
     def _drop(self, answer: Answer) -> None:
         """An answer without a word goes from the page."""

@@ -45,8 +45,8 @@ class UnderWay(QObject):
         self._save.start()
 
     def has(self, answer: Answer) -> bool:
-        """Does somebody still wait for it?"""
-        return answer.message.id in self.answers
+        """Does somebody still wait for it? One of the same message may have been given up before it went on."""
+        return self.answers.get(answer.message.id) is answer
 
     def end(self, answer: Answer) -> None:
         """It is there, or nobody waits for it any more."""

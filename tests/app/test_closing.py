@@ -74,6 +74,7 @@ def typed(qtbot: QtBot, underhill: Underhill, disk: Disk | None = None) -> None:
     """A chat with a draft and something attached. disk: it is filled before these."""
     ask(qtbot, underhill, "How do I bake bread?")
     if disk is not None:
+        qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)  # the answer's end takes a moment
         disk.fill()
     underhill.window.composer.edit.setPlainText("With which flour?")
     underhill.window.composer.set_attachments((NOTES,))

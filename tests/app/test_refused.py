@@ -54,6 +54,30 @@ def test_a_question_comes_back_though_nobody_waited_for_the_disk_any_longer(
     assert (underhill.conversation.chat is None) == first
 
 
+@pytest.mark.parametrize("gone", [True, False], ids=["somebody has left it", "it is on the page"])
+def test_what_waits_in_a_chat_that_does_not_come_to_be_comes_back_too(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch, gone: bool
+) -> None:
+    underhill = launch()
+    tried = threading.Event()
+
+    def held(*_: Any, **__: Any) -> None:
+        tried.wait(LONGEST)
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(branches, "write", held)
+    for text in ("one", "two", "three"):
+        type_in(qtbot, underhill, text)
+    if gone:
+        underhill.window.new_chat()
+        qtbot.keyClicks(underhill.window.composer.edit, "four")
+    tried.set()
+    qtbot.waitUntil(lambda: not underhill.conversation.working)
+    qtbot.waitUntil(lambda: bool(underhill.window.composer.text()))
+    assert underhill.window.composer.text() == "one\n\ntwo\n\nthree" + "\n\nfour" * gone
+    assert underhill.conversation.chat is None
+
+
 def waiting(tmp_path: Path) -> tuple[list[str], list[str]]:
     """What is on the disk at this moment: questions, and what waits."""
     store = ChatStore(tmp_path / "chats.db")

@@ -128,6 +128,27 @@ def test_a_stopped_answer_goes_on(qtbot: QtBot, launch: Launch, tmp_path: Path) 
     assert on_disk(underhill, tmp_path)[0][1] == ("assistant", after.content, "whole")
 
 
+def test_the_end_of_an_answer_that_was_given_up_is_not_that_of_the_one_that_goes_on(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waited behind the second one was lost with it."""
+    underhill = launch(script=lambda messages: f"On {messages[-1].content}.")
+    engine_of(underhill).ends.clear()
+    type_in(qtbot, underhill, "one")
+    qtbot.waitUntil(lambda: contents(underhill) == ["one", "On one."])
+    monkeypatch.setattr(underhill.link, "stop", lambda command: None)  # the engine does not hear of it
+    for _ in range(2):
+        underhill.conversation.stop()
+    assert not underhill.conversation.working
+    underhill.conversation.go_on(underhill.conversation.messages[1].id)
+    type_in(qtbot, underhill, "two")
+    assert [chip.text for chip in underhill.window.composer.waiting.chips] == ["two"]
+    engine_of(underhill).ends.set()
+    everything = ["one", "On one.On On one..", "two", "On two."]
+    qtbot.waitUntil(lambda: contents(underhill) == everything and not underhill.conversation.working)
+    assert [content for _, content, _ in on_disk(underhill, tmp_path)[0]] == everything
+
+
 def test_an_answer_cannot_go_on_while_another_follows_it(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(finish="length")
     ask(qtbot, underhill, "one")
