@@ -56,7 +56,8 @@ class Underhill:
         self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox)
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = ReadingDesk(self.window, self.theme, self.conversation, self.models)
-        self.counting = Counting(composer, self.conversation, self.models, self.link)
+        rewriting = self.window.rewriting
+        self.counting = Counting(composer, self.conversation, self.models, self.link, lambda: rewriting.edited)
         self.counting.told.connect(composer.meter.tell)
         self.counting.attachments_told.connect(composer.tell_costs)
         self.attention = Attention(self.window, self.conversation, self.models, self.shelf, self.theme)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import takewhile
+
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app import models
@@ -18,13 +21,19 @@ _LATEST = 200  # messages of a chat that are counted where no answer says how lo
 
 
 class Counting(QObject):
-    """told: tokens of the chat, of the draft, and of the context."""
+    """told: tokens of the chat, of the draft, and of the context. edited: says which message the draft takes the place
+    of, by its id, 0 for none: that one and those after it are no part of the chat that the draft goes on with.
+    """
 
     told = Signal(int, int, int)
     attachments_told = Signal(object)  # tokens of each attachment of the draft
 
-    def __init__(self, composer: Composer, conversation: Conversation, known: Models, link: EngineLink) -> None:
+    def __init__(
+        self, composer: Composer, conversation: Conversation, known: Models, link: EngineLink,
+        edited: Callable[[], int],
+    ) -> None:  # fmt: skip
         super().__init__(composer)
+        self._edited = edited
         self._composer, self._conversation, self._models, self._link = composer, conversation, known, link
         self._model = ""
         self._counts: dict[str, int] = {}  # tokens of texts, by this model
@@ -69,7 +78,9 @@ class Counting(QObject):
 
     def _known(self, model: str) -> tuple[int, list[StoredMessage]]:
         """Tokens up to the last answer, as the engine counted them, and the messages after it."""
-        messages = self._conversation.messages
+        messages, edited = self._conversation.messages, self._edited()
+        if edited:
+            messages = list(takewhile(lambda message: message.id != edited, messages))
         for index in range(len(messages) - 1, -1, -1):
             m = messages[index]
             if m.role == "assistant" and m.model == model and "prompt_tokens" in m.stats:

@@ -43,6 +43,11 @@ class Rewriting(QObject):
         """Is a message in the composer that is in the chat already?"""
         return self._edited is not None
 
+    @property
+    def edited(self) -> int:
+        """The id of that message; 0 for none."""
+        return self._edited.id if self._edited is not None else 0
+
     # ---- editing a message ------------------------------------------------------------------------------------
 
     @Slot(object)

@@ -120,7 +120,7 @@ def details(message: StoredMessage) -> list[Figure]:
         Figure(say("Prompt"), say("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
         Figure(say("Time to the first token"), duration(wait) if count else ""),
     ]
-    if wait > 0 and prompt > reused:
+    if wait > 0 and prompt > reused and count:  # otherwise it may have been stopped before all was read
         rows.append(Figure(say("Prompt speed"), say("{rate} tok/s", rate=rate((prompt - reused) / wait))))
     if hits + misses:
         share = f"{100 * hits / (hits + misses):.1f}"

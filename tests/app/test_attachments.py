@@ -222,6 +222,22 @@ def test_the_meter_counts_chat_and_draft_and_warns(qtbot: QtBot, launch: Launch)
     qtbot.waitUntil(lambda: f"take {used:,} of the 1,000" in meter.toolTip())
 
 
+def test_an_edited_message_is_counted_once(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(context=1000, script=lambda messages: "Yes.")
+    window = underhill.window
+    meter = window.composer.meter
+    ask(qtbot, underhill, "x" * 400)
+    ask(qtbot, underhill, "y" * 80)
+    first = underhill.conversation.messages[1].stats["prompt_tokens"] + 1
+    window.rewriting.edit_last()
+    qtbot.waitUntil(lambda: f"take {first + 20:,} of the 1,000" in meter.toolTip())
+    window.transcript.edit.emit(underhill.conversation.messages[0].id)
+    qtbot.waitUntil(lambda: meter.label.text() == "100 tokens  ·  10 % of context")
+    window.rewriting.leave_off()
+    both = underhill.conversation.messages[3].stats["prompt_tokens"] + 1
+    qtbot.waitUntil(lambda: f"take {both:,} of the 1,000" in meter.toolTip())
+
+
 def test_from_where_the_model_reads_is_said(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(script=lambda messages: "Yes.")
     for text in ("one", "two", "three"):
