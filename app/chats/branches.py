@@ -32,7 +32,7 @@ def read_at(store: ChatStore, chat_id: int, message_id: int) -> Opened | None:
 def step(store: ChatStore, chat_id: int, message_id: int, by: int) -> Opened | None:
     """The branch of the version before (-1) or after (+1) of a message; the same where there is none."""
     versions = store.versions(message_id)
-    at = versions.index(message_id) + by
+    at = versions.index(message_id) + by if message_id in versions else -1  # deleted, or never written
     if 0 <= at < len(versions):
         store.select(chat_id, versions[at])
     return read(store, chat_id)

@@ -83,3 +83,12 @@ def test_what_has_waited_is_sent_or_waits_whenever_the_process_is_killed(store: 
     found = store.chat(chat)
     assert found is not None
     assert found.queue == (Queued("Q3"),)
+
+
+def test_a_message_that_is_gone_by_now_has_no_version_beside_it(store: ChatStore) -> None:
+    chat, first, answer = talk(store, "one", "Q1", "A1")
+    store.add(StoredMessage(new_id(), chat, first, "assistant", "another"))
+    store.remove(answer)
+    found = branches.step(store, chat, answer, 1)
+    assert found is not None
+    assert [m.content for m in found[1]] == ["Q1", "another"]
