@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QDir, QObject, Slot
@@ -19,10 +20,11 @@ from engine import api
 
 
 class AttachmentDesk(QObject):
-    """Serves one composer."""
+    """Serves one composer. where: the id of the chat that it writes in, 0 for one without a message."""
 
-    def __init__(self, composer: Composer, banners: Banners, inbox: Inbox) -> None:
+    def __init__(self, composer: Composer, banners: Banners, inbox: Inbox, where: Callable[[], int]) -> None:
         super().__init__(composer)
+        self._where = where
         self._composer = composer
         self._banners = banners
         self._inbox = inbox
@@ -46,7 +48,8 @@ class AttachmentDesk(QObject):
     def take_files(self, paths: Sequence[Path]) -> None:
         """Read files and attach them."""
         if paths:
-            threading.Thread(target=self._read, args=(list(paths),), name="attachments", daemon=True).start()
+            read = partial(self._read, list(paths), self._where())
+            threading.Thread(target=read, name="attachments", daemon=True).start()
 
     @Slot(str)
     def take_text(self, text: str) -> None:
@@ -61,7 +64,7 @@ class AttachmentDesk(QObject):
         now = self._composer.attachments
         self._composer.set_attachments(now[:number] + now[number + 1 :])
 
-    def _read(self, paths: list[Path]) -> None:
+    def _read(self, paths: list[Path], chat_id: int) -> None:
         """Runs on a thread of its own."""
         found: list[Attachment] = []
         refused: list[api.UnderhillError] = []
@@ -70,8 +73,14 @@ class AttachmentDesk(QObject):
                 found.append(read(path))
             except api.UnderhillError as error:
                 refused.append(error)
-        self._inbox.post(self._taken, found)
-        self._inbox.post(self._say, refused)
+        self._inbox.post(self._finished, chat_id, found, refused)
+
+    def _finished(self, chat_id: int, found: list[Attachment], refused: list[api.UnderhillError]) -> None:
+        if self._where() == chat_id:
+            self._taken(found)
+        else:
+            refused = [_too_late(attachment.name) for attachment in found] + refused
+        self._say(refused)
 
     def _taken(self, found: list[Attachment]) -> None:
         self._composer.set_attachments((*self._composer.attachments, *found))
@@ -95,3 +104,10 @@ class AttachmentDesk(QObject):
         cause = "\n".join(f"{type(e.__cause__).__name__}: {e.__cause__}" for e in refused if e.__cause__ is not None)
         self._told = sentence
         self._banners.show_banner("warning", sentence, action, cause)
+
+
+def _too_late(name: str) -> api.UnderhillError:
+    return api.UnderhillError(
+        api.Kind.BAD_REQUEST, say("{file} was not attached: another chat was opened while it was read.", file=name),
+        say("Attach it again where it belongs."),
+    )  # fmt: skip

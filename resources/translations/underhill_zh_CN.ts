@@ -73,6 +73,16 @@
             </translation>
         </message>
         <message>
+            <location filename="../../app/attachments/desk.py"></location>
+            <source>{file} was not attached: another chat was opened while it was read.</source>
+            <translation>{file} 未附加：读取期间打开了另一个对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/desk.py"></location>
+            <source>Attach it again where it belongs.</source>
+            <translation>请在它所属的对话中重新附加。</translation>
+        </message>
+        <message>
             <location filename="../../app/attachments/reader.py"></location>
             <source>Attachments</source>
             <translation>附件</translation>

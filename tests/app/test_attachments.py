@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
+from app.attachments import desk
 from app.attachments.reading import read
 from app.chats.records import Attachment, StoredMessage
 from app.transcript import notes
@@ -276,3 +278,22 @@ def test_files_dragged_over_the_window_are_told_where_to_go(qtbot: QtBot, launch
     window.dropEvent(QDropEvent(QPointF(400, 300), *common))
     assert window.drop_hint.isHidden()
     qtbot.waitUntil(lambda: [a.name for a in window.composer.attachments] == ["plan.txt"])
+
+
+def test_a_file_read_too_late_comes_into_no_other_chat(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "long.txt").write_text("words")
+    underhill = launch()
+    ask(qtbot, underhill, "one")
+    there = threading.Event()
+    monkeypatch.setattr(desk, "read", lambda path: there.wait(20) and read(path))
+    underhill.attachments.take_files([tmp_path / "long.txt"])
+    underhill.window.new_chat()
+    there.set()
+    banners = underhill.window.banners
+    qtbot.waitUntil(lambda: bool(banners.banners))
+    assert "long.txt was not attached: another chat was opened" in banners.banners[0].sentence
+    assert underhill.window.composer.attachments == ()
+    underhill.attachments.take_files([tmp_path / "long.txt"])
+    qtbot.waitUntil(lambda: len(underhill.window.composer.attachments) == 1)
