@@ -48,7 +48,7 @@ class ChatDesk(QObject):
         sidebar.deleted.connect(self._delete)
         sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_pinned(chat.id, on)))
         sidebar.moved.connect(self._move)
-        sidebar.folder_renamed.connect(lambda i, name: self._change(lambda store: folders.rename(store, i, name)))
+        sidebar.folder_renamed.connect(self._rename_folder)
         sidebar.folder_removed.connect(self._remove_folder)
         sidebar.folder_toggled.connect(self._toggle)
         sidebar.searched.connect(self._searched)
@@ -170,13 +170,28 @@ class ChatDesk(QObject):
         self._keeper.do(lambda store: folders.remove(store, folder.id), partial(self._folder_removed, folder))
 
     def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
+        said = say("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
+        self._gone(said, folder, inside)
+
+    @Slot(object, str)
+    def _rename_folder(self, folder_id: int, name: str) -> None:
+        self._keeper.do(lambda store: folders.rename(store, folder_id, name), partial(self._folder_renamed, name))
+
+    def _folder_renamed(self, name: str, merged: tuple[Folder, list[int]] | None) -> None:
+        if merged is None:
+            self.refresh()
+        else:
+            self._gone(say("There was a folder “{folder}” already: the two are one now.", folder=name), *merged)
+
+    def _gone(self, said: str, folder: Folder, inside: list[int]) -> None:
+        """Say so of a folder. Undo makes it again and puts the chats into it that were in it."""
+
         def back(store: ChatStore) -> None:
             again = folders.make(store, folder.name, folder.id)
             for chat_id in inside:
                 folders.move(store, chat_id, again.id)
 
         self.refresh()
-        said = say("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
         self._window.toast.say(said, say("Undo"), lambda: self._change(back))
 
     @Slot()

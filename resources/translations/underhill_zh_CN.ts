@@ -295,6 +295,11 @@
         </message>
         <message>
             <location filename="../../app/chat_desk.py"></location>
+            <source>There was a folder “{folder}” already: the two are one now.</source>
+            <translation>已有名为“{folder}”的文件夹：两者现已合并。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat_desk.py"></location>
             <source>New folder</source>
             <translation>新建文件夹</translation>
         </message>

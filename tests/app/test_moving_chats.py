@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
@@ -26,6 +27,13 @@ def chats(sidebar: Sidebar) -> list[Chat]:
 def inside(sidebar: Sidebar) -> list[str]:
     """Titles of chats that are in some folder."""
     return sorted(chat.title for chat in chats(sidebar) if chat.folder_id is not None)
+
+
+def held(sidebar: Sidebar) -> dict[str, int]:
+    """How many chats are in each folder."""
+    inside = Counter(chat.folder_id for chat in chats(sidebar))
+    shown = [row.folder for row in sidebar.model.rows if isinstance(row, Section) and row.folder is not None]
+    return {folder.name: inside[folder.id] for folder in shown}
 
 
 def settled(qtbot: QtBot, underhill: Underhill) -> None:
@@ -77,6 +85,23 @@ def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], 
     qtbot.waitUntil(lambda: len(inside(sidebar)) == 2)
     window._undo()
     qtbot.waitUntil(lambda: len(inside(sidebar)) == 3)
+
+
+def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
+    underhill = talked()
+    window = underhill.window
+    sidebar = window.sidebar
+    drop(sidebar, chats(sidebar)[:2], 0)
+    qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
+    window.chats._change(lambda store: folders.make(store, "Work"))
+    qtbot.waitUntil(lambda: len(held(sidebar)) == 2)
+    letters = next(row.folder for row in sidebar.model.rows if isinstance(row, Section) and row.title == "Letters")
+    assert letters is not None
+    sidebar.folder_renamed.emit(letters.id, "Work")
+    qtbot.waitUntil(lambda: held(sidebar) == {"Work": 2})
+    assert "“Work” already: the two are one now" in window.toast.accessibleName()
+    window._undo()
+    qtbot.waitUntil(lambda: held(sidebar) == {"Letters": 2, "Work": 0})
 
 
 def test_let_go_where_they_were_nothing_is_said(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:

@@ -87,7 +87,7 @@ def test_an_answer_is_whole_when_one_comes_back_to_its_chat_while_the_disk_is_fu
     monkeypatch.setattr(ChatStore, "update", full)
     ask(qtbot, underhill, "three")
     assert contents(underhill)[-1] == SENTENCE * 3
-    assert said(underhill, "disk is full") == 1
+    qtbot.waitUntil(lambda: said(underhill, "disk is full") == 1)
     go_to(qtbot, underhill, first)
     go_to(qtbot, underhill, second)
     assert contents(underhill)[2:] == ["three", SENTENCE * 3]

@@ -27,7 +27,9 @@ def test_a_folder_that_takes_the_name_of_another_joins_it(store: ChatStore) -> N
     chat, *_ = talk(store, "one", "a")
     work, play = folders.make(store, "work"), folders.make(store, "play")
     folders.move(store, chat, work.id)
-    folders.rename(store, work.id, "play")
+    assert folders.rename(store, play.id, "games") is None
+    assert folders.rename(store, play.id, "play") is None
+    assert folders.rename(store, work.id, "play") == (work, [chat])
     assert folders.listed(store) == [play]
     assert store.chats()[0].folder_id == play.id
 
