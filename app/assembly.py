@@ -53,7 +53,7 @@ class Underhill:
             self.theme, self.keeper, self.conversation, self.models, self.shelf, remembered, paths.preferences
         )
         composer = self.window.composer
-        self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox, self._open_chat)
+        self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox, self.conversation)
         self.conversation.opened.connect(self.attachments.forget)
         self.reading = ReadingDesk(self.window, self.theme, self.conversation, self.models)
         rewriting = self.window.rewriting
@@ -100,9 +100,6 @@ class Underhill:
         self.window.transcript.end()
         self.window.deleteLater()
         self.theme.deleteLater()  # the next window has its own
-
-    def _open_chat(self) -> int:
-        return self.conversation.chat.id if self.conversation.chat is not None else 0
 
     def _restart(self) -> None:
         self.again = True

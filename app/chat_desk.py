@@ -87,7 +87,7 @@ class ChatDesk(QObject):
     def _mark_chats(self) -> None:
         """Show in the list which chat is on the page, and in which an answer is being written or has come."""
         c = self._conversation
-        shown = c.chat.id if c.chat is not None else 0
+        shown = c.chat_id
         self._fresh = (self._fresh | (self._answering - c.answering)) - {shown}
         self._answering = c.answering
         self._window.sidebar.model.mark(shown, self._answering, self._fresh)

@@ -159,6 +159,11 @@ class Conversation(QObject):
     # ---- sending ----------------------------------------------------------------------------------------------
 
     @property
+    def chat_id(self) -> int:
+        """Of the open chat; 0 for one without a message."""
+        return self.chat.id if self.chat is not None else 0
+
+    @property
     def busy(self) -> bool:
         """Is an answer on its way in the open chat?"""
         return self._running() is not None
@@ -459,7 +464,7 @@ class Conversation(QObject):
     # ---- small things -----------------------------------------------------------------------------------------
 
     def _running(self) -> Answer | None:
-        return self._under_way.in_chat(self.chat.id if self.chat is not None else 0)
+        return self._under_way.in_chat(self.chat_id)
 
     def shows(self, answer: Answer) -> bool:
         """Is it on the page?"""

@@ -66,7 +66,8 @@ class Unsent:
     def whole(self, chat: Chat, messages: list[StoredMessage]) -> tuple[Chat, list[StoredMessage]]:
         """A chat as it was read from the disk, with what the disk does not have."""
         chat = dataclasses.replace(chat, **{field: held for (i, field), held in self.held.items() if i == chat.id})
-        return chat, [_ended(m, self.answers[m.id]) if m.id in self.answers else m for m in messages]
+        ended = self.answers
+        return chat, [_ended(m, ended[m.id]) if m.id in ended else m for m in messages]
 
     def try_again(self) -> None:
         """Somebody asked for it: where it fails, that is said again."""

@@ -305,7 +305,7 @@ class MainWindow(QMainWindow):
         self.pages.setCurrentWidget(self.transcript)
         self.transcript.add(message)
         self._scrolled.start()
-        self.remembering.keep_open(self.conversation.chat.id if self.conversation.chat is not None else 0)
+        self.remembering.keep_open(self.conversation.chat_id)
 
     @Slot(str, object)
     def _keep_draft(self, text: str, attachments: tuple[Attachment, ...]) -> None:

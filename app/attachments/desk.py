@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.attachments.reading import read
 from app.chats.records import Attachment
+from app.conversation import Conversation
 from app.inbox import Inbox
 from app.language.words import plural, say
 from app.widgets.banner import Banners
@@ -20,11 +21,11 @@ from engine import api
 
 
 class AttachmentDesk(QObject):
-    """Serves one composer. where: the id of the chat that it writes in, 0 for one without a message."""
+    """Serves one composer, which writes in the open chat of a conversation."""
 
-    def __init__(self, composer: Composer, banners: Banners, inbox: Inbox, where: Callable[[], int]) -> None:
+    def __init__(self, composer: Composer, banners: Banners, inbox: Inbox, conversation: Conversation) -> None:
         super().__init__(composer)
-        self._where = where
+        self._conversation = conversation
         self._composer = composer
         self._banners = banners
         self._inbox = inbox
@@ -48,7 +49,7 @@ class AttachmentDesk(QObject):
     def take_files(self, paths: Sequence[Path]) -> None:
         """Read files and attach them."""
         if paths:
-            read = partial(self._read, list(paths), self._where())
+            read = partial(self._read, list(paths), self._conversation.chat_id)
             threading.Thread(target=read, name="attachments", daemon=True).start()
 
     @Slot(str)
@@ -76,7 +77,7 @@ class AttachmentDesk(QObject):
         self._inbox.post(self._finished, chat_id, found, refused)
 
     def _finished(self, chat_id: int, found: list[Attachment], refused: list[api.UnderhillError]) -> None:
-        if self._where() == chat_id:
+        if self._conversation.chat_id == chat_id:
             self._taken(found)
         else:
             refused = [_too_late(attachment.name) for attachment in found] + refused

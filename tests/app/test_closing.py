@@ -70,11 +70,16 @@ def press(dialog: UnsavedDialog, words: str) -> None:
     next(b for b in dialog.findChildren(QPushButton) if b.text() == words).click()
 
 
+def answered(qtbot: QtBot, underhill: Underhill, text: str) -> None:
+    """Ask, and wait until the end of the answer is on the disk."""
+    ask(qtbot, underhill, text)
+    qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)
+
+
 def typed(qtbot: QtBot, underhill: Underhill, disk: Disk | None = None) -> None:
     """A chat with a draft and something attached. disk: it is filled before these."""
-    ask(qtbot, underhill, "How do I bake bread?")
+    answered(qtbot, underhill, "How do I bake bread?")
     if disk is not None:
-        qtbot.waitUntil(lambda: not underhill.conversation.unsent.unsaved)  # the answer's end takes a moment
         disk.fill()
     underhill.window.composer.edit.setPlainText("With which flour?")
     underhill.window.composer.set_attachments((NOTES,))
@@ -189,7 +194,7 @@ def test_one_may_quit_all_the_same(qtbot: QtBot, launch: Launch, disk: Disk) -> 
 def test_what_is_typed_in_a_new_chat_is_shown_too(qtbot: QtBot, launch: Launch, tmp_path: Path, disk: Disk) -> None:
     underhill = launch()
     window = underhill.window
-    ask(qtbot, underhill, "one")
+    answered(qtbot, underhill, "one")
     disk.fill()
     window.composer.edit.setPlainText("in the first chat")
     window.new_chat()
