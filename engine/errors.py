@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 from enum import StrEnum
 
+LONGEST = 1000  # characters of a sentence; a path of 4096 is not read to its end
+
 
 class Kind(StrEnum):
     """What sort of thing went wrong; scripts and the window branch on this, never on the sentence."""
@@ -27,6 +29,7 @@ class Kind(StrEnum):
     SERVER_ERROR = "server_error"  # the other side is busy, broken, or answers nonsense
     CHANGED = "changed"  # what is fetched has become something else meanwhile
     STOPPED = "stopped"  # a thread of the engine has ended by a defect: the engine has to be started anew
+    HELD = "held"  # something in the engine never came back, so it was ended: it has to be started anew
     INTERNAL = "internal"  # a defect of ours
 
 
@@ -38,6 +41,7 @@ class UnderhillError(Exception):
     """
 
     def __init__(self, kind: Kind, sentence: str, action: str = "") -> None:
+        sentence, action = readable(sentence), readable(action)
         super().__init__(f"{sentence} {action}".strip())
         self.kind = kind
         self.sentence = sentence
@@ -47,7 +51,17 @@ class UnderhillError(Exception):
         return type(self), (self.kind, self.sentence, self.action)
 
 
-def as_error(e: Exception) -> UnderhillError:
+def readable(text: str) -> str:
+    """The same for people, where a file's own words stand in it: no longer than a few lines, and of printed characters.
+
+    Names in files may be as long as whoever wrote them liked, and hold what moves a terminal's cursor.
+    """
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
+
+
+def as_error(e: BaseException) -> UnderhillError:
     """Whatever was raised as an error to show, with `e` as its cause; an UnderhillError is given back as it is."""
     if isinstance(e, UnderhillError):
         return e
@@ -60,7 +74,7 @@ def as_error(e: Exception) -> UnderhillError:
     return error
 
 
-def _from_system(e: Exception) -> UnderhillError | None:
+def _from_system(e: BaseException) -> UnderhillError | None:
     """What the system refused: memory or disk. torch tells of memory by a RuntimeError, on a device by its own kind."""
     number = e.errno if isinstance(e, OSError) else None
     refused = isinstance(e, RuntimeError) and any(

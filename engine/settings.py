@@ -124,8 +124,10 @@ SAMPLING = (
 
 ENGINE = (
     Setting("dial", "choice", "balanced", "Precision dial",
-            "Exact runs every expert at full precision. Balanced and Fast run less important experts coarser "
-            "when they would have to be fetched from disk.", "speed", choices=("exact", "balanced", "fast")),
+            "Exact runs every expert at full precision. The others run less important experts coarser, or skip them, "
+            "when they would have to be fetched from disk: HOBBIT 67/30/3 as its paper does, 67 % of expert uses at "
+            "full precision, 30 % coarse and 3 % skipped; Balanced more, Fast most.", "speed",
+            choices=("exact", "hobbit", "balanced", "fast"), names=("Exact", "HOBBIT 67/30/3", "Balanced", "Fast")),
     Setting("t1", "float", None, "Threshold T1",
             "Experts with an unimportance score up to T1 run at full precision (under Exact, all do).",
             "speed", 0.0, 1.0, optional=True, advanced=True),
@@ -135,6 +137,10 @@ ENGINE = (
     Setting("tier", "choice", "top", "Full precision",
             "Bits of an expert that runs at full precision.", "speed",
             choices=("top", "8", "4", "2"), names=("All that is stored", "8 bits", "4 bits", "2 bits"), advanced=True),
+    Setting("low", "choice", "coarsest", "Coarse precision",
+            "Bits of an expert that runs coarse, where the model stores several below full precision: 4 lose less than "
+            "2, and take twice as long to read. What the dials cost is measured again.", "speed",
+            choices=("coarsest", "2", "4"), names=("The coarsest stored", "2 bits", "4 bits"), advanced=True),
     Setting("cache_fraction", "float", None, "Expert cache",
             "Share of the model's experts kept in memory, from 0 to 1: 0.5 is half of them. Empty lets Underhill "
             "choose.", "memory", 0.0, 1.0,
@@ -168,14 +174,16 @@ ENGINE = (
             names=("Auto", "Gates", "Taught gates", "Token table", "Pairs of layers", "Paths",
                    "Activation matrices", "All together"),
             needs=("prefetch", "auto"), advanced=True),
-    Setting("prefetch_depth", "int", 2, "Layers read ahead", "How many layers ahead is looked for a missing expert.",
-            "speed", 1, 2, needs=("prefetch", "auto"), advanced=True),
+    Setting("prefetch_depth", "int", 3, "Layers read ahead",
+            "How many layers ahead is looked for a missing expert. Activation matrices look at all of them.", "speed",
+            1, 3, needs=("prefetch", "auto"), advanced=True),
     Setting("prefetch_width", "int", None, "Experts read ahead",
             "Most experts expected of a layer; empty takes as many as a token chooses.", "speed", 1, 256,
             optional=True, needs=("prefetch", "auto"), advanced=True),
     Setting("remember_routing", "bool", True, "Remember which experts are used",
-            "Keeps with the model which experts lay in memory and how often chats used which, so that it starts warm "
-            "the next time: counts, no text. Off removes what is kept.", "speed", advanced=True),
+            "Keeps with the model which experts lay in memory, how often chats used which, and which tokens (pieces of "
+            "words) were seen with which, so that it starts warm the next time: counts, no text, no order. Off removes "
+            "what is kept.", "speed", advanced=True),
     Setting("mode", "choice", "auto", "Processor and graphics card",
             "What computes. CPU-only: the processor. CPU-assisted: the card, and the processor for experts that "
             "the card lacks. GPU-centric: the card alone. Auto takes the fastest of those that this computer and this "

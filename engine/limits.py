@@ -1,0 +1,110 @@
+"""How much is taken of files, configs and hubs that others wrote: declared here once, and asked before any work begins.
+
+Each is far above what any published model has, and low enough that a reader which is given as much ends within seconds
+and takes less than a gigabyte.
+"""
+
+from __future__ import annotations
+
+import re
+import reprlib
+from collections.abc import Mapping
+from typing import Any
+
+from engine.errors import Kind, UnderhillError
+
+# ---- what a model may count; the largest that are published are named ------------------------------------------------
+
+LAYERS = 1024  # Llama 3.1 405B has 126
+EXPERTS = 1 << 16  # of a layer; Kimi K2 has 384
+HEADS = 1 << 16
+VOCABULARY = 1 << 22  # Gemma has 262,144 tokens
+ENTRIES_OF_NGRAMS = 1 << 28  # of a table of token sequences; Qwen4 has 20 million
+WIDTH = 1 << 24  # rows or columns of a matrix
+POSITIONS = 1 << 28  # Llama 4 Scout has 10,485,760
+LABELS = 1 << 16
+COUNT = 1 << 20  # of whatever else a config counts
+WHOLE = 1 << 63  # any number of a config
+NESTING, ENTRIES = 64, 1 << 20  # of a config: objects and lists within each other, and all values together
+PARAMETERS = 1 << 44  # 17.6 trillion
+
+# ---- what is read of a file ------------------------------------------------------------------------------------------
+
+TENSORS = 1 << 20  # Kimi K2 has 140,000 as it is published, a packed one four times as many
+DIMENSIONS = 16
+HEADER_BYTES = 32 << 20  # of a safetensors file
+GGUF_HEADER_BYTES = 64 << 20  # metadata and tensor table; a vocabulary of 256 k takes about 10 MB
+GGUF_TENSORS = 1 << 17  # files from before 2024-04 hold each expert by itself
+GGUF_KEYS = 1 << 14
+GGUF_VALUES = 1 << 22  # of all arrays together; tokens, merges, scores and types of 262,144 tokens are 1.3 million
+CONFIG_BYTES = 4 << 20
+INDEX_BYTES = 32 << 20  # model.safetensors.index.json
+MANIFEST_BYTES = 32 << 20  # of a store; that of Kimi K2 takes 2 MB
+ARRAYS_BYTES = 256 << 20  # of what was recorded and learnt of a model, unpacked
+NOTE_BYTES = 8 << 20  # what Underhill keeps in JSON: settings, transfers, what was measured
+COMPANION_BYTES = 256 << 20  # of a tokenizer or another file beside the weights
+TEXT_BYTES = 64 << 20  # of a text to measure a model on
+FILE_BYTES = 1 << 44  # of one file of a model: 17.6 TB
+
+# ---- what a hub may answer -------------------------------------------------------------------------------------------
+
+ANSWER_BYTES = 16 << 20  # of one answer to a question; files are bounded by what they are
+ANSWERS = 64  # pages of one list
+ANSWER_SECONDS = 300.0  # that a whole answer may take
+SILENCE_SECONDS = 30.0  # without a byte; and before an answer has to come as fast as this:
+LEAST_PACE = 2048  # bytes a second on average
+WAIT_SECONDS = 86_400.0  # that a hub may ask to wait
+
+_BY_NAME: tuple[tuple[re.Pattern[str], int], ...] = tuple(
+    (re.compile(pattern), most)
+    for pattern, most in (
+        (r"ngram_vocab", ENTRIES_OF_NGRAMS),
+        (r"vocab", VOCABULARY),
+        (r"position|context_length|seq_len", POSITIONS),
+        (r"labels?$", LABELS),
+        (r"(size|dim|rank|width|length)s?$", WIDTH),
+        (r"heads?$", HEADS),
+        (r"(layers?|depths?|blocks|block_count|pattern)$", LAYERS),
+        (r"experts?($|_)|_top_?k$|^top_?k|^moe_k$", EXPERTS),
+        (r"^(n|num)_|_count$", COUNT),
+    )
+)
+
+
+def most_of(name: str) -> int:
+    """The largest number that is taken for what a config or metadata calls so."""
+    return next((most for pattern, most in _BY_NAME if pattern.search(name)), WHOLE)
+
+
+def check_config(config: Mapping[str, Any]) -> None:
+    """Refuse a config that counts more of anything than there is of it in any model, or is endless itself.
+
+    Raises UnderhillError(BROKEN_FILE). Before anything is built by it: a loop over so many layers would not end.
+    """
+    left = ENTRIES
+    within: list[tuple[str, Any, int]] = [("", config, 0)]
+    while within:
+        name, value, depth = within.pop()
+        left -= 1
+        if isinstance(value, Mapping | list):
+            if depth > NESTING or len(value) > left:
+                raise _wrong("it holds more than any model's does")
+            inner = value.items() if isinstance(value, Mapping) else ((name, one) for one in value)
+            within += ((str(key), one, depth + 1) for key, one in inner)
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            most = most_of(name)
+            if abs(value) > most and (most < WHOLE or isinstance(value, int)):  # a bound may be infinite
+                raise _wrong(f"{name} is {shown(value)}, and no model has more than {most:,}")
+
+
+def shown(value: Any) -> str:
+    """A value for a sentence, which is not to be as long as whoever wrote the value likes."""
+    return _BRIEF.repr(value)
+
+
+def _wrong(what: str) -> UnderhillError:
+    return UnderhillError(Kind.BROKEN_FILE, f"The model's config.json is wrong: {what}.", "Choose another model.")
+
+
+_BRIEF = reprlib.Repr()
+_BRIEF.maxstring = _BRIEF.maxother = _BRIEF.maxlong = 60

@@ -1,0 +1,111 @@
+"""Opens files that others name: only regular ones, only so many bytes, and never waiting for what is no file."""
+
+from __future__ import annotations
+
+import errno
+import io
+import json
+import os
+import stat
+from pathlib import Path
+from typing import IO, Any
+
+from engine.limits import NOTE_BYTES
+
+READ_AT_ONCE = 1 << 20  # bytes
+_CAREFULLY = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+
+
+class NotAFile(OSError):
+    """A device, pipe, socket or folder stands where a file should: reading it may never end, or do something."""
+
+
+class FileTooLarge(OSError):
+    """More bytes than are taken: by what the system says of the file, or found while reading it."""
+
+
+def open_regular(path: str | os.PathLike[str], max_bytes: int | None = None) -> io.BufferedReader:
+    """Open a regular file for reading, links followed to one. Raises OSError: NotAFile, FileTooLarge, or as `open`.
+
+    Looks before it opens, since opening a device can already do something, and once more at what it has opened, which
+    may be another by then. Non-blocking, since to open a pipe without a writer waits for ever.
+    """
+    return io.BufferedReader(open_unbuffered(path, max_bytes))
+
+
+def open_unbuffered(path: str | os.PathLike[str], max_bytes: int | None = None) -> io.FileIO:
+    """The same without memory between: for large reads into memory of one's own. Raises as `open_regular`."""
+    return io.FileIO(open_descriptor(path, 0, max_bytes), "rb")
+
+
+def open_descriptor(path: str | os.PathLike[str], flags: int = 0, max_bytes: int | None = None) -> int:
+    """The same as a descriptor, opened with further flags; the caller closes it. Raises as `open_regular`."""
+    try:
+        found = os.stat(path)
+    except ValueError as cause:  # a NUL in the path
+        raise OSError(errno.EINVAL, "not the name of a file", os.fspath(path)) from cause
+    _check(found, path, max_bytes)
+    fd = os.open(path, os.O_RDONLY | _CAREFULLY | flags)
+    try:
+        _check(os.fstat(fd), path, max_bytes)
+        return fd
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def read_regular(path: str | os.PathLike[str], max_bytes: int) -> bytes:
+    """All of a regular file. Raises as `open_regular`, also where it grows beyond max_bytes while it is read."""
+    with open_regular(path, max_bytes) as file:
+        return read_at_most(file, max_bytes, path)
+
+
+def read_json(path: str | os.PathLike[str], max_bytes: int = NOTE_BYTES) -> Any:
+    """What a regular file of JSON says. Raises OSError as `read_regular`; ValueError for what is none."""
+    return parse_json(read_regular(path, max_bytes))
+
+
+def parse_json(text: str | bytes) -> Any:
+    """JSON of whoever. Raises ValueError for what is none, also where it is nested deeper than can be followed."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def read_at_most(file: IO[bytes], max_bytes: int, name: str | os.PathLike[str] = "") -> bytes:
+    """All that is left of an open file or archive member. Raises FileTooLarge once it is more than max_bytes."""
+    pieces: list[bytes] = []
+    left = max_bytes
+    while piece := file.read(min(READ_AT_ONCE, left + 1)):
+        left -= len(piece)
+        if left < 0:
+            raise _too_large(name)
+        pieces.append(piece)
+    return b"".join(pieces)
+
+
+def read_text(path: str | os.PathLike[str], max_bytes: int = NOTE_BYTES) -> str:
+    """All of a regular file as UTF-8. Raises OSError as `read_regular`, UnicodeDecodeError."""
+    return read_regular(path, max_bytes).decode("utf-8")
+
+
+def is_regular(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a regular file, or a link to one. Raises nothing."""
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _check(found: os.stat_result, path: str | os.PathLike[str], max_bytes: int | None) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    if not stat.S_ISREG(found.st_mode):
+        raise NotAFile(errno.EINVAL, "not a regular file", os.fspath(Path(path)))
+    if max_bytes is not None and found.st_size > max_bytes:
+        raise _too_large(path)
+
+
+def _too_large(path: str | os.PathLike[str]) -> FileTooLarge:
+    return FileTooLarge(errno.EFBIG, os.strerror(errno.EFBIG), os.fspath(path))
