@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from engine.generation import thoughts
 from engine.generation.chat import ChatFormat, Prompt
 from engine.generation.context import Context
 from engine.generation.detokenize import StopTexts
+from engine.generation.formats.reader import Reader
+from engine.generation.messages import ToolCall
 from engine.generation.sampling import Sampler, Sampling
 
 
@@ -41,6 +42,7 @@ class Answer:
     prompt_seconds: float = 0.0
     decode_seconds: float = 0.0
     thinking_seconds: float = 0.0
+    calls: tuple[ToolCall, ...] = ()
 
 
 def answer(
@@ -59,7 +61,9 @@ def answer(
     token_done: called after every token decoded. prompt_done: called once between reading and decoding.
     """
     result = Answer()
-    shown = thoughts.reader(chat.tokenizer, chat.channels, prompt.ids[-8:], prompt.thinking)
+    before = prompt.ids[: len(prompt.ids) - len(prompt.begun)]
+    shown = Reader(chat.tokenizer, chat.speech, before[-8:], prompt.state)
+    shown.go_on(prompt.begun, prompt.said)
     stops = StopTexts(stop_texts)
     start = time.perf_counter()
     result.reused = context.reuse(prompt.ids)
@@ -88,8 +92,8 @@ def answer(
             result.text += text
             listener.text(text, tuple(waiting))
             waiting.clear()
-        if stops.hit:
-            result.finish = "stop_text"
+        if stops.hit or shown.ended:
+            result.finish = "stop_text" if stops.hit else "stop"
             break
         if len(result.token_ids) >= sampling.max_tokens:
             result.finish = "length"
@@ -102,6 +106,7 @@ def answer(
         token_done()
     result.thinking_seconds = shown.seconds
     tail = "" if stops.hit else stops.add(shown.flush()) + stops.flush()
+    result.calls = tuple(shown.calls)
     if tail or waiting:
         result.text += tail
         listener.text(tail, tuple(waiting))

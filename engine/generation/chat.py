@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import re
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from jinja2 import TemplateSyntaxError
 
 from engine.errors import Kind, UnderhillError
+from engine.generation.formats.reader import FRESH, THOUGHT, read, state_after
+from engine.generation.formats.speech import speech
 from engine.generation.messages import Message
-from engine.generation.thoughts import Channels, for_template, opens_thought
-from engine.importing import ALONE
+from engine.generation.model_files import ModelFiles
+from engine.generation.rendering import Rendering
+from engine.generation.turns import Turn, parted
+from engine.regular_file import read_json
 
+LONG = (
+    50_000  # characters: for what is longer Python's lock would be held for more than 0.05 s, and nothing could stop it
+)
 _SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a content spells, see _disarmed
 
 
@@ -24,68 +28,48 @@ _SPELLED = re.compile("\x02c(\\d+)\x03")  # stands for a control token that a co
 class Prompt:
     """Tokens to feed. history: how many of them come before the generation prompt. dropped: turns left out.
 
-    thinking: the answer begins inside a thought, which the template has opened.
+    state: in which a reader of the answer begins (formats.reader). begun, said: of an answer that goes on, its tokens,
+    which `ids` ends with, and the text that they were shown as.
     """
 
     ids: tuple[int, ...]
     history: int
     dropped: int = 0
-    thinking: bool = False
+    state: str = FRESH
+    begun: tuple[int, ...] = ()
+    said: str = ""
 
 
 class ChatFormat:
     """Tokenizer and chat template of one model, as its own files define them. No remote code is run."""
 
     def __init__(self, directory: Path) -> None:
-        """directory: holds tokenizer.json and friends. Raises UnderhillError(BROKEN_FILE) where they do not load."""
-        try:
-            with ALONE:  # a second of imports, and more of them once the kind of tokenizer is known
-                from transformers import AutoTokenizer
-                from transformers.utils import logging
-
-                logging.set_verbosity_error()  # what a family's name may mean for it is told by us
-                self._hf: Any = AutoTokenizer.from_pretrained(
-                    str(directory), trust_remote_code=False, local_files_only=True
-                )
-        except Exception as e:  # the library raises almost anything on bad files
-            raise UnderhillError(
-                Kind.BROKEN_FILE,
-                "The model's tokenizer cannot be read.",
-                "Download or import the model again; its tokenizer files may be missing or need code we do not run.",
-            ) from e
-        if not getattr(self._hf, "is_fast", False):
-            raise UnderhillError(
-                Kind.UNSUPPORTED_MODEL,
-                "The model has no tokenizer.json, which Underhill needs to turn text into tokens.",
-                "Look for a version of the model that includes tokenizer.json.",
-            )
-        self.tokenizer = self._hf.backend_tokenizer
+        """directory: holds tokenizer.json and friends. Raises as ModelFiles."""
+        self.files = ModelFiles(directory)
+        self.tokenizer = self.files.tokenizer
         self._encoding = threading.Lock()  # the window has its drafts counted while a prompt is encoded
-        self.stop_ids = frozenset(self._stop_ids(directory))
-        self.has_template = bool(getattr(self._hf, "chat_template", None))
-        self._control = tuple(t.content for t in self.tokenizer.get_added_tokens_decoder().values() if t.special)
-        self.channels = Channels(self.tokenizer)
-        self.thinking = self.has_template and "enable_thinking" in str(self._hf.chat_template)
-
-    def _stop_ids(self, directory: Path) -> set[int]:
-        """generation_config's eos (one or several), the tokenizer's, the config's, and usual end-of-turn tokens."""
-        found: set[int] = set()
+        stated: set[int] = set()
         for name in ("generation_config.json", "config.json"):
-            found.update(_stated_ends(directory / name))
-        if self._hf.eos_token_id is not None:
-            found.add(int(self._hf.eos_token_id))
-        for token in ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<turn|>"):
-            found_id = self.tokenizer.token_to_id(token)
-            if found_id is not None and token in str(getattr(self._hf, "chat_template", "") or ""):
-                found.add(found_id)
-        if {"<|channel|>", "<|return|>"} <= set(self._hf.get_added_vocab()):  # gpt-oss: <|end|> ends a channel only
-            end = self.tokenizer.token_to_id("<|end|>")
-            if end is not None:
-                found.discard(end)
-        return found
+            stated.update(_stated_ends(directory / name))
+        if self.files.end is not None:
+            stated.add(self.files.end)
+        self.template = self.files.template
+        self.has_template = bool(self.template)
+        self._control = tuple(t.content for t in self.tokenizer.get_added_tokens_decoder().values() if t.special)
+        self.speech = speech(self.tokenizer, self.template, self.files.reads, stated)
+        self.stop_ids = self.speech.ends
+        self.rendering = Rendering(self.files, self.speech)
+        self.levels, self.plain_thinking = self.rendering.levels, self.rendering.on
+        self.usual = self.rendering.usual
+
+    def level(self, thinking: bool | str | None) -> str:
+        """The level of its switch that comes nearest to what is wanted; '' where that is left to the template."""
+        return self.rendering.level(thinking)
 
     def encode(self, text: str) -> list[int]:
-        """Text to ids, as it stands: no special tokens added. May be called from any thread."""
+        """Text to ids, as it stands: no special tokens added. May be called from any thread. Raises UnderhillError."""
+        if len(text) > LONG:
+            return self.files.encode(text)
         with self._encoding:
             return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
@@ -94,22 +78,55 @@ class ChatFormat:
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=True))
 
     def prompt(
-        self, messages: Sequence[Message], *, continue_last: bool = False, thinking: bool | None = None
+        self, messages: Sequence[Message], *, continue_last: bool = False, thinking: bool | str | None = None
     ) -> Prompt:
         """Render the chat with the model's template and encode it. thinking: as in `fit`.
 
         An assistant turn that carries its token ids keeps them (encoding its text again may split it differently,
-        and then nothing after it could be reused), wherever the template leaves its text untouched.
+        and then nothing after it could be reused), wherever the template writes what they spell.
         """
-        messages = [self._disarmed(m) for m in messages]
-        with_prompt = self._render(messages, not continue_last, continue_last, thinking)
-        ids = self._encode_pieces(messages, with_prompt, continue_last, thinking)
         if continue_last:
-            return Prompt(tuple(ids), len(ids))
-        bare = self._render(messages, False, False, thinking)
+            return self._going_on(messages, thinking)
+        messages = [self._disarmed(m) for m in messages]
+        level = self.rendering.level(thinking)
+        marks = _marks(messages)
+        with_prompt, bare, *skeleton = self.rendering.texts(self.wanted(messages), level)
+        ids = self._encode_pieces(messages, with_prompt, marks, *skeleton)
         tail = with_prompt[len(bare) :] if with_prompt.startswith(bare) else ""
         history = len(ids) - len(self.encode(tail)) if tail else len(ids)
-        return Prompt(tuple(ids), history, thinking=opens_thought(with_prompt))
+        last = messages[-1].content.strip() if messages else ""
+        end = tail or (with_prompt.rpartition(last)[2] if last else with_prompt)
+        return Prompt(tuple(ids), history, state=state_after(self.speech, end))
+
+    def _going_on(self, messages: Sequence[Message], thinking: bool | str | None) -> Prompt:
+        """The prompt that the last message, an answer, was given to, and what of that answer there is.
+
+        So its tokens stand where they stood. Where it was edited, they are made of the text, in the family's marks.
+        """
+        last = messages[-1]
+        turn = parted(last.content)
+        if turn.thought and thinking is False:  # it thought, and that is what goes on
+            thinking = True
+        elif not turn.thought and last.content and "off" in self.levels:
+            thinking = False
+        before = self.prompt(messages[:-1] or [Message("user", "")], thinking=thinking)  # no template takes none
+        begun = self._as_made(last, before.state) or self._remade(turn, before.state)
+        ids = before.ids + tuple(begun)
+        return Prompt(ids, len(ids), state=before.state, begun=tuple(begun), said=last.content)
+
+    def _as_made(self, message: Message, state: str) -> list[int]:
+        """The tokens of an answer, where its text is still what they are read as."""
+        if not message.token_ids:
+            return []
+        text, _ = read(self.tokenizer, self.speech, message.token_ids, state)
+        return list(message.token_ids) if text.strip() == message.content.strip() else []
+
+    def _remade(self, turn: Turn, state: str) -> list[int]:
+        """Tokens for an answer of which there is only the text; control tokens that it spells are only text."""
+        thought, answer = self._spelled_out(turn.thought), self._spelled_out(turn.answer)
+        return self._encode_rendered(
+            self.speech.declaration.written(thought, answer, turn.ended, opened=state == THOUGHT)
+        )
 
     def _disarmed(self, message: Message) -> Message:
         """The message, the control tokens that its text spells replaced by marks; they must not act as tokens.
@@ -118,9 +135,14 @@ class ChatFormat:
         """
         content = message.content.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         if message.role != "assistant":
-            for number, token in enumerate(self._control):
-                content = content.replace(token, f"\x02c{number}\x03")
-        return Message(message.role, content, message.token_ids)
+            content = self._spelled_out(content)
+        return Message(message.role, content, message.token_ids, message.answers)
+
+    def _spelled_out(self, text: str) -> str:
+        """Text with marks in place of the control tokens that it spells."""
+        for number, token in enumerate(self._control):
+            text = text.replace(token, f"\x02c{number}\x03")
+        return text
 
     def _encode_rendered(self, text: str) -> list[int]:
         """Text out of the template to ids; what a mark stands for is encoded as the characters it is spelled with."""
@@ -140,67 +162,59 @@ class ChatFormat:
             finally:
                 self.tokenizer.encode_special_tokens = False
 
-    def _render(
-        self, messages: Sequence[Message], generation_prompt: bool, continue_last: bool, thinking: bool | None
-    ) -> str:
-        template = str(self._hf.chat_template) if self.has_template else ""
-        turns = [
-            {"role": m.role, "content": for_template(m.content, template) if m.role == "assistant" else m.content}
-            for m in messages
-        ]
-        switch = {"enable_thinking": thinking} if self.thinking and thinking is not None else {}
-        if not self.has_template:  # a base model: plain text, turn after turn
-            return "\n\n".join(t["content"] for t in turns)
-        try:
-            return str(
-                self._hf.apply_chat_template(
-                    turns,
-                    tokenize=False,
-                    add_generation_prompt=generation_prompt,
-                    continue_final_message=continue_last,
-                    **switch,
-                )
-            )
-        except TemplateSyntaxError as e:
-            raise UnderhillError(
-                Kind.BROKEN_FILE, f"The model's chat template is broken: {e}", "Download the model again."
-            ) from e
-        except Exception as e:  # templates raise their own complaints (roles, order) through jinja
-            raise UnderhillError(
-                Kind.BAD_REQUEST, f"This model's chat template refuses the chat: {e}", "Try without the system prompt."
-            ) from e
+    def wanted(self, messages: Sequence[Message]) -> list[tuple[Sequence[Message], bool]]:
+        """What the template has to write for a prompt: with what begins an answer, without, and, where there are
+        answers whose tokens are known, once more with marks in their places.
+        """
+        marks = _marks(messages)
+        marked = [self._marked(m, marks[i][1], marks[i][0]) if i in marks else m for i, m in enumerate(messages)]
+        return [(messages, True), (messages, False), *([(marked, True)] if marks else [])]
 
     def _encode_pieces(
-        self, messages: Sequence[Message], text: str, continue_last: bool, thinking: bool | None
+        self, messages: Sequence[Message], text: str, marks: dict[int, tuple[str, str]], skeleton: str = ""
     ) -> list[int]:
-        """Encode rendered `text`, putting in the pieces whose tokens are already decided.
+        """Encode rendered `text`, putting in the answers whose tokens are already decided.
 
-        Rendered again with marks in place of those contents; where filling the marks does not give `text` back, the
-        template has changed a content on its way (stripped thinking, say) and the text is encoded as it stands.
+        skeleton: rendered with marks in place of those answers, to know where they stand. Where filling the marks does
+        not give `text` back, the template has changed a content on its way, and the text is encoded as it stands.
         """
-        pieces = {i: known for i, m in enumerate(messages) if (known := self._own_tokens(m)) is not None}
-        if pieces:
-            marks = {i: f"\x02{i}\x03" for i in pieces}
-            marked = [Message(m.role, marks.get(i, m.content)) for i, m in enumerate(messages)]
-            skeleton = self._render(marked, not continue_last, continue_last, thinking)
-            once = all(skeleton.count(mark) == 1 for mark in marks.values())
-            filled = skeleton
-            for i, mark in marks.items():
-                filled = filled.replace(mark, messages[i].content)
-            if once and filled == text:
-                ids: list[int] = []
-                for i, mark in marks.items():
-                    before, skeleton = skeleton.split(mark)
-                    ids += self._encode_rendered(before) + pieces[i]
-                return ids + self._encode_rendered(skeleton)
-        return self._encode_rendered(text)
+        if not marks or any(skeleton.count(mark) != 1 for mark, _ in marks.values()):
+            return self._encode_rendered(text)
+        ids: list[int] = []
+        done = at = 0  # characters of `text` that are encoded; where the skeleton's rest stands in it
+        for i, (mark, answer) in marks.items():
+            before, _, skeleton = skeleton.partition(mark)
+            start = at + len(before)
+            at = start + len(answer)
+            if text[start - len(before) : at] != before + answer:
+                return self._encode_rendered(text)
+            found = self._own_tokens(messages[i].token_ids, text, done, start, at)
+            if found is not None:
+                ids += self._encode_rendered(text[done : found[0]]) + list(messages[i].token_ids)
+                done = found[1]
+        if text[at:] != skeleton:
+            return self._encode_rendered(text)
+        return ids + self._encode_rendered(text[done:])
 
-    def _own_tokens(self, message: Message) -> list[int] | None:
-        """The tokens of an assistant's turn, where its text is still the one they were decoded to."""
-        if message.role != "assistant" or not message.token_ids:
-            return None
-        same = self.decode(message.token_ids).lstrip() == message.content.lstrip()
-        return list(message.token_ids) if same else None
+    @staticmethod
+    def _marked(message: Message, answer: str, mark: str) -> Message:
+        head = message.content[: message.content.rindex(answer)] if answer in message.content else ""
+        return Message(message.role, head + mark, (), message.answers)
+
+    def _own_tokens(self, tokens: Sequence[int], text: str, done: int, start: int, end: int) -> tuple[int, int] | None:
+        """Where in `text`, behind `done`, stands what the tokens spell, the answer text[start:end] in it; or None."""
+        shown = self.decode(tokens)
+        if shown.lstrip() == text[start:end].lstrip():
+            return start, end
+        spelled = str(self.tokenizer.decode(list(tokens), skip_special_tokens=False))
+        at = text.rfind(spelled, done, end + len(spelled)) if spelled else -1
+        return (at, at + len(spelled)) if done <= at <= start and at + len(spelled) >= end else None
+
+
+def _marks(messages: Sequence[Message]) -> dict[int, tuple[str, str]]:
+    """By message: a mark for an answer whose tokens are known, and that answer."""
+    pieces = {i: parted(m.content).answer for i, m in enumerate(messages) if m.role == "assistant" and m.token_ids}
+    return {i: (f"\x02{i}\x03", answer) for i, answer in pieces.items() if answer}
 
 
 def _stated_ends(path: Path) -> set[int]:
@@ -209,11 +223,11 @@ def _stated_ends(path: Path) -> set[int]:
     Raises UnderhillError(BROKEN_FILE).
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
         ends = found.get("eos_token_id") or (found.get("text_config") or {}).get("eos_token_id")
     except FileNotFoundError:
         return set()
-    except (OSError, ValueError, AttributeError, RecursionError) as e:
+    except (OSError, ValueError, AttributeError) as e:
         raise UnderhillError(Kind.BROKEN_FILE, f"{path.name} of the model cannot be read.", "Import it again.") from e
     return {end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)}
 
@@ -225,11 +239,11 @@ def fit(
     reserve: int,
     *,
     continue_last: bool = False,
-    thinking: bool | None = None,
+    thinking: bool | str | None = None,
 ) -> Prompt:
     """The prompt, with the oldest turns dropped until `reserve` tokens of `context` are left for the answer.
 
-    thinking: on or off, where the template has that switch; None leaves it to the template.
+    thinking: a level, or on or off: the nearest level that the template has; None leaves it to the template.
     System prompt and last message always stay. Once something must go, turns go until another quarter of the context
     is free, and the next turns extend the same prompt until that is used up. Raises UnderhillError: CONTEXT_FULL,
     BAD_REQUEST where not one token comes of it.
@@ -257,7 +271,7 @@ def fit(
             f"This message takes {len(prompt.ids):,} tokens, and the model sees {context:,} at a time.",
             "Shorten it, or raise the context length in the settings if the model allows.",
         )
-    return Prompt(prompt.ids, prompt.history, dropped, prompt.thinking)
+    return dataclasses.replace(prompt, dropped=dropped)
 
 
 def _sizes(chat: ChatFormat, messages: Sequence[Message], total: int) -> list[int]:

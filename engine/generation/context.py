@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, Protocol
 
 import torch
@@ -12,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 
 Want = Literal["last", "all", "none"]
 Begin = Callable[[Sequence[int], int], None]  # token ids, and the position of the first
+Aside = Callable[[], AbstractContextManager[None]]
 
 
 class State(Protocol):
@@ -26,6 +28,8 @@ class State(Protocol):
     def rollback(self, length: int) -> int: ...
     def snapshot(self) -> None: ...
     def rows_with(self, tokens: int) -> int | None: ...
+    @property
+    def rows_written(self) -> int: ...
 
 
 class Model(Protocol):
@@ -42,10 +46,19 @@ class Context:
     A read that is cut short (Stop, a failed disk) leaves the tokens of the whole chunks read so far.
     """
 
-    def __init__(self, model: Model, limit: int, chunk: int = 512, begin: Begin = lambda ids, position: None) -> None:
-        """limit: most tokens. chunk: prompt tokens per forward pass. begin: told of every pass before it runs."""
+    def __init__(
+        self,
+        model: Model,
+        limit: int,
+        chunk: int = 512,
+        begin: Begin = lambda ids, position: None,
+        aside: Aside = nullcontext,
+    ) -> None:
+        """limit: most tokens. chunk: prompt tokens per forward pass. begin: told of every pass before it runs. aside:
+        entered while a sequence of its own runs beside this one.
+        """
         self._model = model
-        self._begin = begin
+        self._begin, self._aside = begin, aside
         self._chunk = chunk
         self.limit = limit
         self._state = model.new_state()
@@ -74,6 +87,17 @@ class Context:
     def rows_with(self, tokens: int) -> int | None:
         """Bytes that rows of tokens take once so many more are here; None where the model does not say."""
         return self._state.rows_with(tokens)
+
+    @property
+    def written(self) -> int:
+        """Bytes of the state that are written to: without room for rows that are to come. From any thread."""
+        rows = self._state.rows_with(0)
+        return self._state.nbytes if rows is None else max(0, self._state.nbytes - rows) + self._state.rows_written
+
+    @property
+    def rows_written(self) -> int:
+        """Bytes of the tokens' rows that are written: of what is allocated, what is resident. From any thread."""
+        return self._state.rows_written
 
     def reuse(self, ids: Sequence[int]) -> int:
         """Roll back to what the state and `ids` have in common, less the last token, whose logits are wanted.
@@ -169,13 +193,14 @@ class Context:
     ) -> Iterator[Tensor | None]:
         """The chat's own tokens and state stay as they are."""
         state = self._model.new_state()
-        for start in range(0, len(ids), step):
-            if cancelled():
-                raise UnderhillError(Kind.CANCELLED, "Stopped.")
-            self._begin(ids[start : start + step], start)
-            with torch.inference_mode():
-                part = torch.tensor(ids[start : start + step], dtype=torch.long)
-                yield self._model.forward(part, state, want, len(ids))
+        with self._aside():
+            for start in range(0, len(ids), step):
+                if cancelled():
+                    raise UnderhillError(Kind.CANCELLED, "Stopped.")
+                self._begin(ids[start : start + step], start)
+                with torch.inference_mode():
+                    part = torch.tensor(ids[start : start + step], dtype=torch.long)
+                    yield self._model.forward(part, state, want, len(ids))
 
     def clear(self) -> None:
         """Forget everything."""

@@ -7,21 +7,43 @@ from typing import Any
 
 from tokenizers.decoders import DecodeStream
 
+from engine.generation.sandboxed_tokenizer import SandboxedPieces, SandboxedTokenizer
+
 
 class Detokenizer:
-    """Incremental decoding of one answer. `tokenizer` is a tokenizers.Tokenizer."""
+    """Incremental decoding of one answer."""
 
     def __init__(self, tokenizer: Any, prefix: Sequence[int] = ()) -> None:
-        """prefix: tokens before the first new one, decoded but not returned (their spacing matters to some)."""
+        """tokenizer: as ModelFiles has it. prefix: tokens before the first new one, decoded but not returned (their
+        spacing matters to some).
+        """
+        own = isinstance(tokenizer, SandboxedTokenizer)
+        self._pieces: _Pieces | SandboxedPieces = tokenizer.pieces() if own else _Pieces(tokenizer)
+        self._pieces.begin(prefix)
+
+    def add(self, token: int) -> str:
+        """The whole characters that this token completes; empty while a character is unfinished."""
+        return self._pieces.add(token)
+
+    def flush(self) -> str:
+        """What an answer cut inside a character leaves over, with the unfinished bytes as U+FFFD."""
+        return self._pieces.flush()
+
+
+class _Pieces:
+    """The same by a tokenizers.Tokenizer in this process."""
+
+    def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
         self._stream = DecodeStream(skip_special_tokens=True)
         self._pending: list[int] = []
+
+    def begin(self, prefix: Sequence[int]) -> None:
         for token in prefix:
             self.add(token)
         self._pending.clear()
 
     def add(self, token: int) -> str:
-        """The whole characters that this token completes; empty while a character is unfinished."""
         self._pending.append(token)
         try:
             text = self._stream.step(self._tokenizer, token)
@@ -35,7 +57,6 @@ class Detokenizer:
         return str(text)
 
     def flush(self) -> str:
-        """What an answer cut inside a character leaves over, with the unfinished bytes as U+FFFD."""
         tail = self._tokenizer.decode(self._pending, skip_special_tokens=True) if self._pending else ""
         self._pending.clear()
         return str(tail)

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """A tool that a model asks for. ident: what its result refers to; '' where the model gave none."""
+
+    name: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+    ident: str = ""
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn of a chat. role: 'system', 'user' or 'assistant'.
+    """One turn of a chat. role: 'system', 'user', 'assistant', or 'tool' for what a tool answered.
 
-    token_ids: of an assistant turn, the tokens as generated, so that they need not be encoded again.
+    content: of an assistant, as Stats.text. token_ids: of an assistant turn, the tokens as generated, so that they need
+    not be encoded again. answers: of a tool's turn, the `ident` of the call.
     """
 
     role: str
     content: str
     token_ids: tuple[int, ...] = ()
+    answers: str = ""
 
 
 @dataclass(frozen=True)
@@ -22,8 +34,9 @@ class Stats:
     """What an answer took. Times in seconds, bytes in bytes.
 
     precision: expert uses by what they ran at: keys '32', '16', '8', '4', '2', 'skipped'.
-    text: where the model thought first, "<think>", the thought, "</think>" and then the answer; thinking_seconds: how
-    long it thought. why: one sentence on what limited the speed.
+    text: where the model thought first, "<think>", the thought, "</think>" and then the answer, in it what it calls, as
+    generation.turns writes them; calls: those. thinking_seconds: how long it thought. why: one sentence on what limited
+    the speed.
     finish: 'stop' (the model ended), 'length' (max_tokens), 'context' (no room left), 'stop_text', 'cancelled'.
     """
 
@@ -42,6 +55,7 @@ class Stats:
     peak_rss: int
     thinking_seconds: float = 0.0
     why: str = ""
+    calls: tuple[ToolCall, ...] = ()
 
     @property
     def decode_tokens_per_second(self) -> float:
@@ -97,20 +111,25 @@ class ExpertFacts:
 
 @dataclass(frozen=True)
 class MemoryUse:
-    """Where the bytes under the ceiling go, as planned; they add up to it. cached: of `cache`, those in use now.
+    """What the memory of the program is taken for at one moment, and what is left below the ceiling.
 
-    program: Underhill itself, with what it keeps about experts. dense: the weights beside the experts. context: the KV
-    cache at its longest. buffers: for computing. spare: of no use for experts. device, device_cached: in graphics.
+    program, dense, context, buffers and cached add up to `taken`, its resident bytes; with room, aside and spare to the
+    ceiling, unless more is taken than that. program: Underhill itself, before it opened a model. dense: the weights
+    beside the experts. context: rows and states of the chat. buffers: for computing, with what it keeps about experts.
+    cached: experts. room: for more of them. aside: what context and computing may still take. spare: of no use.
+    device, device_cached: in graphics.
     """
 
     ceiling: int
+    taken: int
     program: int
     dense: int
     context: int
     buffers: int
-    cache: int
-    spare: int
     cached: int
+    room: int
+    aside: int
+    spare: int
     device: int = 0
     device_cached: int = 0
 

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from engine.errors import Kind, UnderhillError
+
 NEAR = 8.0  # below the likeliest token's logit, where one looks for a nucleus first
 COLDEST = 1e-6  # temperature from which on only the likeliest token is left; logits divided by less may overflow
 
@@ -43,13 +45,17 @@ class Sampler:
         self._random = np.random.default_rng(sampling.seed)
 
     def next(self, logits: Tensor) -> int:
-        """logits: [V] float32. Returns a token id. Raises ValueError where no logit is a number."""
+        """logits: [V] float32. Returns a token id. Raises UnderhillError(BROKEN_FILE) where one is none."""
         values: Floats = logits.cpu().numpy()
         if self._seen:
             values = self._penalized(values)
         likeliest = int(np.argmax(values))
         if not math.isfinite(values[likeliest]):
-            raise ValueError("the model's output is not a number")
+            raise UnderhillError(
+                Kind.BROKEN_FILE,
+                "The model's output is not a number: some of its weights are damaged.",
+                "Your chat is kept. Import the model again, from its makers, or choose another.",
+            )
         token = likeliest if self.sampling.temperature < COLDEST else self._draw(values)
         if self._penalizing:
             self._seen.add(token)

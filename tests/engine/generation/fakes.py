@@ -34,6 +34,10 @@ class FakeState:
     def rows_with(self, tokens: int) -> int:
         return 8 * (len(self.seen) + tokens)
 
+    @property
+    def rows_written(self) -> int:
+        return 8 * len(self.seen)
+
     def snapshot(self) -> None:
         self.snapshots.add(self.length)
 

@@ -14,6 +14,7 @@ from transformers.generation.logits_process import (
     TopPLogitsWarper,
 )
 
+from engine.errors import UnderhillError
 from engine.generation.sampling import Sampler, Sampling, _nucleus
 
 
@@ -99,7 +100,7 @@ def test_repetition_penalty_matches_transformers_and_counts_new_tokens() -> None
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_logits_that_are_not_numbers_are_refused(temperature: float) -> None:
-    with pytest.raises(ValueError, match="not a number"):
+    with pytest.raises(UnderhillError, match="not a number"):
         Sampler(Sampling(temperature=temperature)).next(torch.full((8,), float("nan")))
 
 

@@ -1,0 +1,21 @@
+"""Code of others on input of others, in a process that may take only so long and so much memory, and can be killed."""
+
+from engine.sandbox.process import (
+    SandboxedFunction,
+    SandboxFailure,
+    SandboxMemory,
+    SandboxStopped,
+    SandboxTimeout,
+    pids,
+    stoppable,
+)
+
+__all__ = [
+    "SandboxFailure",
+    "SandboxMemory",
+    "SandboxStopped",
+    "SandboxTimeout",
+    "SandboxedFunction",
+    "pids",
+    "stoppable",
+]

@@ -1,0 +1,270 @@
+"""The parent's side: one warm process per function, started when first asked, killed when it takes too long."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import engine
+from engine.sandbox import frames
+
+MAX_ANSWER = 256 << 20  # bytes of one value that a process may send
+PIPE = 1 << 20  # bytes, the most that Linux gives without asking
+START_SECONDS = 120.0  # to start a process and import what it needs; half a minute on a slow disk in use
+POLL = 0.1  # seconds between two looks whether somebody has stopped what waits
+_waits = threading.local()
+_functions: weakref.WeakSet[SandboxedFunction] = weakref.WeakSet()
+
+
+class SandboxFailure(Exception):
+    """The function ended by an error, or its process by a fault. The text says which; it is for the log."""
+
+
+class SandboxTimeout(SandboxFailure):
+    """It was not done in time, or was cancelled, and its process has been killed."""
+
+
+class SandboxStopped(SandboxFailure):
+    """Whoever asked does not want it any more (see `stoppable`), and its process has been killed."""
+
+
+class SandboxMemory(SandboxFailure):
+    """It wanted more memory than it may have."""
+
+
+@contextlib.contextmanager
+def stoppable(stopped: Callable[[], bool]) -> Iterator[None]:
+    """Inside, calls made on this thread end soon after `stopped` becomes true: they raise SandboxStopped."""
+    before = getattr(_waits, "stopped", None)
+    _waits.stopped = stopped
+    try:
+        yield
+    finally:
+        _waits.stopped = before
+
+
+def pids() -> list[int]:
+    """Of all processes that this one has for functions now."""
+    return [pid for each in list(_functions) if (pid := each.pid) is not None]
+
+
+class SandboxedFunction:
+    """A generator function, called by name in a process of its own. May be used from any thread, one call at a time.
+
+    The process stays for the next call, since starting one takes 0.1 s or more; it ends with this one's. What the
+    function is given and yields is JSON: no object of the parser's can come back.
+    """
+
+    def __init__(self, function: str, memory: int, nice: int = 5) -> None:
+        """function: 'module:name'. memory: bytes that it may take beyond those after its imports. nice: how far it
+        stands back (on Linux): what is read for a draft must not slow the answer that is being computed.
+        """
+        self._function, self._memory, self._nice = function, memory, nice
+        self._lock = threading.Lock()  # held for a whole call: requests and answers of two must not mix
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False  # it has said that its imports are done
+        self._why: type[SandboxFailure] | None = None  # it was killed
+        _functions.add(self)
+
+    @property
+    def pid(self) -> int | None:
+        """Of its process, if there is one now."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def warm(self) -> None:
+        """Start the process, so that the next call finds it ready. Does not wait."""
+        if self._lock.acquire(blocking=False):
+            try:
+                self._running()
+            finally:
+                self._lock.release()
+
+    def call(self, *arguments: Any, seconds: float) -> Any:
+        """The first value that it yields; the rest is read and dropped. Raises SandboxFailure."""
+        values = list(self.stream(*arguments, seconds=seconds))
+        if not values:
+            raise SandboxFailure(f"{self._function} gave nothing")
+        return values[0]
+
+    def stream(self, *arguments: Any, seconds: float) -> Iterator[Any]:
+        """Each value as it is yielded. seconds: for each of them. Raises SandboxFailure.
+
+        An iterator that is left before its end kills the process, which would otherwise go on for nobody.
+        """
+        stopped: Callable[[], bool] | None = getattr(_waits, "stopped", None)
+        while not self._lock.acquire(timeout=POLL):
+            if stopped is not None and stopped():
+                raise SandboxStopped(f"{self._function} was busy")
+        try:
+            process = self._running()
+            whole = False
+            try:
+                yield from self._values(process, arguments, seconds)
+                whole = True
+            finally:
+                if not whole:
+                    self._end(process)
+        finally:
+            self._lock.release()
+
+    def cancel(self) -> None:
+        """End the call that is under way, if there is one, from another thread: it raises SandboxTimeout."""
+        process = self._process
+        if self._lock.locked() and process is not None:
+            self._why = SandboxTimeout
+            process.kill()
+
+    def close(self) -> None:
+        """End the process, also in the middle of a call."""
+        self.cancel()
+        with self._lock:
+            if self._process is not None:
+                self._end(self._process)
+
+    def _values(
+        self, process: subprocess.Popen[bytes], arguments: tuple[Any, ...], seconds: float
+    ) -> Generator[Any, None, None]:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._why = None
+        try:
+            if not self._ready:
+                with self._deadline(process, START_SECONDS):
+                    self._ready = frames.read(process.stdout, MAX_ANSWER) == ["ready"]
+            asked = False
+            while True:
+                with self._deadline(process, seconds):
+                    if not asked:
+                        frames.write(process.stdin, [seconds, *arguments])
+                        asked = True
+                    answer = frames.read(process.stdout, MAX_ANSWER)
+                match answer:
+                    case ["value", value]:
+                        yield value
+                    case ["end"]:
+                        return
+                    case ["memory"]:
+                        raise SandboxMemory(f"{self._function}: more than {self._memory} bytes")
+                    case ["error", str(why)]:
+                        raise _Refused(why)
+                    case _:
+                        raise SandboxFailure(f"{self._function} answered in another way than agreed")
+        except (EOFError, OSError, ValueError) as e:
+            raise self._why_ended(process, e) from e
+        except _Refused as e:
+            raise SandboxFailure(str(e)) from None
+
+    @contextlib.contextmanager
+    def _deadline(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
+        """A pipe's read has no time limit on Windows, so a thread kills the process, and the read ends."""
+        stopped: Callable[[], bool] | None = getattr(_waits, "stopped", None)
+        end, done = time.monotonic() + seconds, threading.Event()
+
+        def watch() -> None:
+            while not done.wait(max(0.0, min(POLL if stopped is not None else seconds, end - time.monotonic()))):
+                late = time.monotonic() >= end
+                if late or (stopped is not None and stopped()):
+                    self._why = SandboxTimeout if late else SandboxStopped
+                    process.kill()
+                    return
+
+        watcher = threading.Thread(target=watch, name="sandbox-deadline", daemon=True)
+        watcher.start()
+        try:
+            yield
+        finally:
+            done.set()
+            watcher.join()  # one that has decided to kill does it now, and not while the next call runs
+
+    def _why_ended(self, process: subprocess.Popen[bytes], cause: Exception) -> SandboxFailure:
+        if self._why is not None:
+            return self._why(f"{self._function} was ended")
+        if isinstance(cause, frames.FrameTooLarge):
+            return SandboxMemory(f"{self._function} answered with {cause}")
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(1.0)
+        said = self._last_words(process)
+        if "memory allocation" in said or "MemoryError" in said or "bad_alloc" in said:  # Rust and C++ abort
+            return SandboxMemory(f"{self._function}: {said}")
+        return SandboxFailure(f"{self._function} ended with code {process.poll()}: {said}")
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            if self._process is not None:
+                self._end(self._process)
+            self._process, self._ready = self._start(), False
+        return self._process
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        own = str(Path(engine.__file__).parents[1])
+        path = os.pathsep.join(part for part in (own, os.environ.get("PYTHONPATH", "")) if part)
+        made = subprocess.Popen(
+            [sys.executable, "-P", "-m", "engine.sandbox.worker", self._function, str(self._memory),
+             str(self._nice)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+        )  # fmt: skip
+        if sys.platform == "win32":
+            from engine.sandbox.limits_windows import limit_memory
+
+            limit_memory(made, self._memory)
+        for pipe in (made.stdin, made.stdout):
+            _widen(pipe)
+        assert made.stderr is not None
+        said: list[bytes] = []
+        listener = threading.Thread(target=_listen, args=(made.stderr, said), name="sandbox-said", daemon=True)
+        listener.start()
+        self._said = said, listener
+        return made
+
+    def _last_words(self, process: subprocess.Popen[bytes]) -> str:
+        said, listener = self._said
+        if process.poll() is not None:
+            listener.join(1.0)
+        return b"".join(said).decode("utf-8", "replace").strip()
+
+    def _end(self, process: subprocess.Popen[bytes]) -> None:
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        if self._process is process:
+            self._process = None
+
+
+def _widen(pipe: IO[bytes] | None) -> None:
+    """Room for a long chat at once: in steps of 64 KB, each side would wait for the other to get a turn, many times."""
+    if sys.platform == "linux" and pipe is not None:
+        import fcntl
+
+        with contextlib.suppress(OSError):  # the system may keep pipes small
+            fcntl.fcntl(pipe.fileno(), fcntl.F_SETPIPE_SZ, PIPE)
+
+
+class _Refused(Exception):
+    """The function raised."""
+
+
+MAX_SAID = 1 << 16  # bytes of what a process prints that are kept, the first ones
+
+
+def _listen(stream: IO[bytes], said: list[bytes]) -> None:
+    kept = 0
+    with contextlib.suppress(OSError, ValueError):
+        while data := stream.read1(1 << 12):  # type: ignore[attr-defined]
+            if kept < MAX_SAID:
+                said.append(data)
+                kept += len(data)
+    stream.close()

@@ -1,0 +1,84 @@
+"""`python -m engine.sandbox.worker MODULE:FUNCTION BYTES NICE` calls that for its parent until its input ends."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from engine.sandbox import frames
+
+MAX_REQUEST = 1 << 31  # bytes; the parent is trusted, this only keeps a torn pipe from being believed
+
+
+def main(function: str, memory: int, nice: int) -> None:
+    """Say ["ready"]; then answer each request, [seconds for each value, *arguments], by ["value", x] per value and
+    ["end"], or ["memory"] or ["error", why].
+
+    memory: bytes that it may take beyond what it has once the function's module is imported.
+    """
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    os.dup2(2, 1)  # what libraries print must not come among the answers
+    module, name = function.split(":")
+    call: Callable[..., Iterator[Any]] = getattr(importlib.import_module(module), name)
+    _limit(memory, nice)
+    with contextlib.suppress(EOFError, OSError):
+        frames.write(answers, ["ready"])
+        while True:
+            seconds, *arguments = frames.read(requests, MAX_REQUEST)
+            _answer(call, arguments, seconds, answers)
+
+
+def _answer(call: Callable[..., Iterator[Any]], arguments: list[Any], seconds: float, answers: Any) -> None:
+    try:
+        _limit_time(seconds)
+        for value in call(*arguments):
+            frames.write(answers, ["value", value])
+            _limit_time(seconds)
+    except MemoryError:
+        frames.write(answers, ["memory"])
+    except BrokenPipeError:
+        raise
+    except BaseException as e:  # PanicException of Rust libraries is no Exception
+        frames.write(answers, ["error", f"{type(e).__name__}: {e}"[:4000]])
+    else:
+        frames.write(answers, ["end"])
+
+
+def _limit_time(seconds: float) -> None:
+    """The parent watches the clock; this ends a process whose parent was killed meanwhile and that computes for ever.
+
+    Windows' job object ends with the parent.
+    """
+    if sys.platform == "win32":
+        return
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    most = int(used.ru_utime + used.ru_stime + (os.cpu_count() or 1) * seconds) + 5
+    resource.setrlimit(resource.RLIMIT_CPU, (most, resource.RLIM_INFINITY))
+
+
+def _limit(memory: int, nice: int) -> None:
+    """Windows' parent puts the process into a job object with the limit instead (limits_windows)."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    with contextlib.suppress(OSError):
+        os.nice(nice)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what it read of a chat belongs into no core file
+    if sys.platform == "linux":
+        status = Path("/proc/self/statm").read_text(encoding="ascii")
+        most = int(status.split()[0]) * resource.getpagesize() + memory
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
