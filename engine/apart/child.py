@@ -12,13 +12,15 @@ import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, NoReturn
 
-from engine import api
+from engine import api, private_files
 from engine.apart import frames
-from engine.hardware import probe
+from engine.apart.refusing import Refusing
+from engine.errors import UnderhillError
+from engine.hardware import least_memory
 
 EARLY = 0.95  # of the pause between two frames, so that a snapshot of every other pause does not come too late for one
 BROKEN = 70  # exit code: an event could not be sent
@@ -132,15 +134,19 @@ def main(served: int) -> NoReturn:
 
 
 def _serve(served: int) -> None:
+    private_files.write_privately()
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     with Path(os.devnull).open("rb") as nothing:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)  # what libraries print must not come among the events
     faulthandler.enable()
+    if hasattr(
+        signal, "SIGUSR1"
+    ):  # asked for before it is killed (see `supervisor`); works while Python's lock is held
+        faulthandler.register(signal.SIGUSR1, all_threads=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is the window's to answer
     with contextlib.suppress(OSError):  # there is no such thing on this system
         Path("/proc/self/oom_score_adj").write_text(str(FIRST_TO_GO), encoding="ascii")
-    probe.serve(served)
     mouth = Mouth(outgoing)
 
     def tell(event: api.Event) -> None:
@@ -148,7 +154,7 @@ def _serve(served: int) -> None:
             api.settle_garbage()
         mouth.say(event)
 
-    engine = api.start(tell)
+    engine = _engine(served, tell)
     with contextlib.suppress(EOFError):
         while True:
             command = frames.read(incoming)
@@ -158,3 +164,15 @@ def _serve(served: int) -> None:
     engine.close()
     mouth.close()
     sys.stderr.flush()
+
+
+def _engine(served: int, tell: Callable[[api.Event], None]) -> api.Engine:
+    """One that says why where there is no room for its libraries, which are imported only then."""
+    try:
+        least_memory.check()
+    except UnderhillError as error:
+        return Refusing(tell, error)
+    from engine.hardware import probe
+
+    probe.serve(served)
+    return api.start(tell)

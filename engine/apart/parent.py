@@ -15,21 +15,28 @@ from pathlib import Path
 
 import engine
 from engine import api
-from engine.apart import frames
+from engine.apart import frames, supervisor
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
+STACKS = 0.3  # seconds for these to be printed, where it is ended
 
 
 class Apart:
-    """Implements api.Engine. Every command gets its terminal event, also where the process ends before."""
+    """Implements api.Engine. Every command gets its terminal event, also where the process ends before.
+
+    Where it does not stop what it was told to stop, it is ended (see `supervisor`): the events are of Kind.HELD then.
+    """
 
     def __init__(
         self, on_event: Callable[[api.Event], None], program: tuple[str, ...] = ("-m", "engine.apart")
     ) -> None:
         self._on_event = on_event
         self._lock = threading.Lock()
-        self._open: set[str] = set()  # ids of commands without a terminal event
+        self._open: dict[str, type[api.Command]] = {}  # commands without a terminal event, by id
         self._died = ""  # why, once it has
+        self._held = ""  # why it was ended
+        self._loaded = False  # a model has been opened
+        self._supervisors: dict[str, supervisor.Supervisor] = {}  # by the id of their questions
         self._closing = False
         self._printed: deque[str] = deque(maxlen=LAST_WORDS)
         self._commands: queue.SimpleQueue[api.Command | None] = queue.SimpleQueue()
@@ -55,10 +62,12 @@ class Apart:
         with self._lock:
             died = self._died
             if not died:
-                self._open.add(command.id)
+                self._open[command.id] = type(command)
                 self._commands.put(command)
         if died:
-            self._on_event(api.stopped(command.id, died))
+            self._on_event(self._gone(command.id))
+        elif isinstance(command, api.Stop):
+            self._supervise(command)
 
     def close(self, timeout: float = 10.0) -> None:
         """As api.Engine. One that has not ended after that time is killed."""
@@ -71,6 +80,32 @@ class Apart:
             self._process.wait()
         for name in ("engine-in", "engine-said"):
             self._threads[name].join()
+
+    def _supervise(self, stop: api.Stop) -> None:
+        beat = api.Beat(f"beat:{stop.id}")
+
+        def patience() -> float:
+            with self._lock:
+                opening = not self._loaded or api.LoadModel in self._open.values()
+            return supervisor.STARTING if opening else supervisor.SILENT
+
+        watching = self._supervisors[beat.id] = supervisor.Supervisor(
+            lambda: not self._died and (stop.target in self._open or stop.id in self._open), patience,
+            lambda: self._commands.put(beat), self._end, moves=self._open.get(stop.target) is api.Generate,
+        )  # fmt: skip
+        watching.start()
+
+    def _end(self, why: str) -> None:
+        """Have it print where its threads are, and kill it."""
+        self._held = why
+        if sys.platform != "win32":  # there are no such signals
+            self._process.send_signal(signal.SIGUSR1)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(STACKS)
+        self._process.kill()
+
+    def _gone(self, command: str) -> api.Failed:
+        return api.held(command, self._died) if self._held else api.stopped(command, self._died)
 
     def _write(self) -> None:
         assert self._process.stdin is not None
@@ -86,20 +121,34 @@ class Apart:
         try:
             while True:
                 for event in frames.read(self._process.stdout):
-                    if isinstance(event, api.TERMINAL):
-                        with self._lock:
-                            self._open.discard(event.id)
+                    if isinstance(event, api.TERMINAL) and not self._ended(event):
+                        continue
                     self._on_event(event)
         except EOFError:
             pass
         code = self._process.wait()
         self._threads["engine-said"].join()
         with self._lock:
-            left, self._open = sorted(self._open), set()
-            self._died = f"{_reason(code)}\n{''.join(self._printed)}".strip()
+            left, self._open = sorted(self._open), {}
+            self._died = f"{self._held or _reason(code)}\n{''.join(self._printed)}".strip()
         if not self._closing:
             for command in left or [""]:  # where nobody waits for anything it is told all the same
-                self._on_event(api.stopped(command, self._died))
+                self._on_event(self._gone(command))
+
+    def _ended(self, event: api.Event) -> bool:
+        """Whether anybody but a supervisor waits for the end of that command."""
+        with self._lock:
+            asked = self._open.pop(event.id, None)
+            if asked is api.LoadModel and isinstance(event, api.Done):
+                self._loaded = True
+        watching = self._supervisors.get(event.id)
+        if watching is not None and isinstance(event, api.Done):
+            watching.answered(event.result)
+        if asked is api.Stop:  # the thread of its supervisor ends by itself
+            ended = [name for name, each in self._supervisors.items() if not each.alive]
+            for name in ended:
+                del self._supervisors[name]
+        return watching is None
 
     def _listen(self) -> None:
         """What it prints is printed here, and the end of it kept."""

@@ -27,7 +27,10 @@ def pack(thing: object) -> bytes:
 
 def unpack(packed: bytes) -> Any:
     """What `pack` was given. Raises ValueError for what it did not make."""
-    return _real(json.loads(packed))
+    try:
+        return _real(json.loads(packed))
+    except (LookupError, TypeError, AttributeError, ImportError, RecursionError, ArithmeticError) as cause:
+        raise ValueError(f"not packed here: {cause!r}") from cause
 
 
 @cache

@@ -112,6 +112,29 @@ def test_killed_in_the_middle(make: Callable[..., Apart], events: Events) -> Non
         assert "SIGKILL" in event.cause
 
 
+def test_of_a_crash_in_mid_answer_nothing_is_kept_that_was_said(
+    make: Callable[..., Apart], events: Events, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_" + "neverwrittendown")
+    running = make()
+    running.send(api.LoadModel("load", "builtin"))
+    question = "My name is Quetzalcoatlus. Tell me a long story about me."
+    running.send(api.Generate("ask", (api.Message("user", question),), {"max_tokens": 2000, "temperature": 0.0}))
+    said = ""
+    while not said:
+        event = events.get(timeout=PROCESS)
+        said = event.text if isinstance(event, api.TextDelta) else ""
+    os.kill(running.pid, signal.SIGSEGV)
+    while not isinstance(event, api.Failed):
+        event = events.get(timeout=PROCESS)
+        said += event.text if isinstance(event, api.TextDelta) else ""
+    assert event.kind is api.Kind.STOPPED
+    assert "Segmentation fault" in event.cause  # this is what the crash log gets
+    kept = event.cause.lower()
+    longer = said if len(said) > 30 else question  # a word alone may stand in a path, too
+    assert not [word for word in ("quetzalcoatlus", "neverwrittendown", longer.lower().strip()) if word in kept]
+
+
 def test_it_ends_by_itself_while_nobody_waits(make: Callable[..., Apart], events: Events) -> None:
     make("-c", "import sys; print('the last words', file=sys.stderr); sys.exit(7)")
     told = events.get(timeout=PROCESS)
