@@ -13,13 +13,14 @@ from engine.kernels.native import NativeKernel
 from engine.kernels.rooms import ROOMS
 from engine.kernels.tape import Heads
 from engine.models.attend import attend_one, attend_span
+from engine.models.blocks import Blocks
 from engine.models.holding import Holding
 from engine.models.norms import rms, rms_scale
 from engine.models.rope import RopeTable
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec
 from engine.models.state import RecurrentState, RowsState
-from engine.models.weights import Linear, Weights, fetch, load_linear
+from engine.models.weights import Linear, Weights, fetch, load_linear, matrix, ordered
 
 
 class Attention:
@@ -29,13 +30,16 @@ class Attention:
         self.spec = spec
         self.qkv = _stacked_projection(spec, weights, dense)
         self.out = load_linear(weights, f"{spec.prefix}.{spec.o}", dense=dense, bias=spec.o_bias)
+        self.head_gate = None
+        if spec.head_gate is not None:
+            self.head_gate = load_linear(weights, f"{spec.prefix}.{spec.head_gate}", dense=dense)
         self.sinks = None if spec.sinks is None else fetch(weights, spec.sinks).float()
+        self.blocks = None if spec.blocks is None else Blocks(spec.blocks, weights, dense)
         self._kernel = dense.kernel
         self._eps = torch.tensor(spec.qk_norm_eps)
         self._qk_scale = self.q_scale = self.k_scale = torch.empty(0)
         if spec.qk_norm is not None:
-            q = rms_scale(weights, f"{spec.prefix}.{spec.q_norm}", spec.qk_norm_kind)
-            k = rms_scale(weights, f"{spec.prefix}.{spec.k_norm}", spec.qk_norm_kind)
+            q, k = (_norm_scale(spec, weights, name) for name in (spec.q_norm, spec.k_norm))
             self.q_scale, self.k_scale = q, k
             if spec.qk_norm == "head":  # [heads + kv_heads, head_dim]: one product norms both
                 self._qk_scale = torch.cat((q.expand(spec.heads, -1), k.expand(spec.kv_heads, -1)))
@@ -47,8 +51,9 @@ class Attention:
         )  # fmt: skip
 
     def new_state(self, kv_dtype: torch.dtype) -> RowsState:
-        """Empty keys and values."""
-        return RowsState([(self.spec.kv_heads, self.spec.head_dim)] * 2, kv_dtype)
+        """Empty keys and values, and what its indexer scores."""
+        index = [] if self.blocks is None else [(1, self.blocks.spec.head_dim)]
+        return RowsState([(self.spec.kv_heads, self.spec.head_dim)] * 2 + index, kv_dtype)
 
     def forward(self, x: Tensor, span: Span, state: RowsState | RecurrentState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H]."""
@@ -64,9 +69,21 @@ class Attention:
         else:
             qk, v = self._prepared(qk, v, rope)
         q, k = qk[:, : spec.heads], qk[:, spec.heads :].transpose(0, 1)
-        out = self._attended(q, (k, v.transpose(0, 1)), span, state)
+        factor = span.temperature(spec.temperature)
+        if factor is not None:
+            q = q * factor
+        v = v.transpose(0, 1)
+        parts = []
+        for part in span.chunks(spec.chunk):
+            own = slice(part.start - span.start, part.stop - span.start)
+            parts.append(self._attended(x[own], q[own], (k[:, own], v[:, own]), part, state))
+        out = parts[0] if len(parts) == 1 else torch.cat(parts)
         if spec.gated:
             out = out * rows[:, -spec.heads :].reshape(span.length, -1).sigmoid()
+        if self.head_gate is not None:
+            out = (out.unflatten(1, (spec.heads, -1)) * self.head_gate(x).sigmoid()[..., None]).flatten(1)
+        if spec.value_dim is not None:
+            out = out.unflatten(1, (spec.heads, -1))[..., : spec.value_dim].flatten(1)
         return self.out(out)
 
     def _finished(self, kernel: NativeKernel, rows: Tensor, v: Tensor, rope: RopeTable | None) -> Tensor:
@@ -101,32 +118,52 @@ class Attention:
         normed = [rms(part.flatten(1), self._eps, scale) for part, scale in parts]
         return torch.cat(normed, 1).view(qk.shape)
 
-    def _attended(self, q: Tensor, own: tuple[Tensor, Tensor], span: Span, state: RowsState) -> Tensor:
+    def _attended(self, x: Tensor, q: Tensor, own: tuple[Tensor, Tensor], span: Span, state: RowsState) -> Tensor:
         spec = self.spec
-        first = span.visible_from(spec.window)
+        first = span.visible_from(spec.window) if spec.chunk is None else span.start // spec.chunk * spec.chunk
+        state.append(*own, *([] if self.blocks is None else [self.blocks.keys(x, span)]))
+        if self.blocks is not None and not self.blocks.sees_all(span.stop):
+            return self.blocks.attend(x, q, state.views(), span, spec.scale)
+        past, seen = ([piece[:2] for piece in state.views(first, stop)] for stop in (span.start, span.stop))
         if span.length == 1:
-            state.append(*own)
-            return attend_one(q, state.views(first), spec.scale, self.sinks)
+            return attend_one(q, seen, spec.scale, self.sinks)
         if self._kernel is not None:
-            state.append(*own)
-            return attend_many(self._kernel, q, state.views(first), spec.scale, spec.window, self.sinks)
-        past = state.views(first)
-        state.append(*own)
+            return attend_many(self._kernel, q, seen, spec.scale, spec.window, self.sinks)
         dtype = state.buffers[0].dtype
         masked = spec.window is not None and span.stop > spec.window
         mask = span.window_mask(spec.window, dtype) if masked and spec.window is not None else None
         return attend_span(q, (own[0].to(dtype), own[1].to(dtype)), past, spec.scale, mask, self.sinks)
 
 
+def _norm_scale(spec: AttentionSpec, weights: Weights, name: str | None) -> Tensor:
+    """What queries or keys are multiplied by once they are normed."""
+    if name is None:
+        return torch.ones(spec.head_dim)
+    return rms_scale(weights, f"{spec.prefix}.{name}", spec.qk_norm_kind)
+
+
+def _as_wide(spec: AttentionSpec, values: Tensor) -> Tensor:
+    """The values' part of a projection, scaled, its heads filled up with zeros to the width of keys."""
+    heads = values.unflatten(0, (spec.kv_heads, spec.value_width)) * spec.value_scale
+    wide = heads.new_zeros(spec.kv_heads, spec.head_dim, *heads.shape[2:])
+    wide[:, : spec.value_width] = heads
+    return wide.flatten(0, 1)
+
+
 def _stacked_projection(spec: AttentionSpec, weights: Weights, dense: Holding) -> Linear:
     """Rows: queries, keys, values (unless they are the keys), gates (if any); each head by head."""
-    names = [f"{spec.prefix}.{name}" for name in (spec.q, spec.k, spec.v) if name is not None]
-    weight = [fetch(weights, f"{name}.weight") for name in names]
+    names = spec.projections
+    weight = [matrix(weights, f"{name}.weight") for name in names]
     bias = [fetch(weights, f"{name}.bias") for name in names] if spec.qkv_bias else []
-    if spec.gated:  # q's rows are [query | gate] per head: the gates go last
-        for parts in (weight, bias):
-            if parts:
-                query, gate = parts[0].unflatten(0, (spec.heads, 2, spec.head_dim)).unbind(1)
-                parts[0] = query.flatten(0, 1)
-                parts.append(gate.flatten(0, 1))
+    if not spec.plain_values:
+        weight[-1] = _as_wide(spec, fetch(weights, f"{names[-1]}.weight"))
+        bias[-1:] = [_as_wide(spec, part) for part in bias[-1:]]
+    if spec.gate is not None:
+        weight.append(matrix(weights, f"{spec.prefix}.{spec.gate}.weight"))
+        bias += [part.new_zeros(spec.heads * spec.head_dim) for part in bias[:1]]
+    elif spec.gated:  # q's rows are [query | gate] per head: the gates go last
+        both = torch.arange(2 * spec.heads * spec.head_dim).view(spec.heads, 2, spec.head_dim)
+        query, gate = both[:, 0].flatten(), both[:, 1].flatten()
+        weight = [ordered(weight[0], query), *weight[1:], ordered(weight[0], gate)]
+        bias = [*(part[query] for part in bias[:1]), *bias[1:], *(part[gate] for part in bias[:1])]
     return Linear(weight, torch.cat(bias) if bias else None, dense)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
+from engine.limits import shown
 from engine.models.spec import ActivationKind, ActivationSpec, RopeScaling, RopeSpec
 
 # transformers gives the same setting several names, and renames it when it saves
@@ -20,12 +21,18 @@ _ACTIVATIONS: dict[str, ActivationKind] = {
     "gelu_pytorch_tanh": "gelu_tanh",
     "gelu_new": "gelu_tanh",
     "relu": "relu",
+    "relu2": "relu2",
 }
 
 
 def unsupported(sentence: str) -> UnderhillError:
     """The error for a model that could only be opened by guessing."""
     return UnderhillError(Kind.UNSUPPORTED_MODEL, sentence, "Choose another model, or another version of this one.")
+
+
+def dense(family: str) -> UnderhillError:
+    """The error for a model without experts."""
+    return unsupported(f"This {family} model is dense: it has no experts, which is all that Underhill is made for.")
 
 
 class Config:
@@ -90,6 +97,14 @@ class Config:
             raise _broken(key, value, "a group of settings")
         return Config(value)
 
+    @property
+    def layers(self) -> int:
+        """Layers that it claims, by their number or by a list of them."""
+        for key in ("layers_block_type", "hybrid_override_pattern"):
+            if isinstance(self.raw.get(key), str | list):
+                return len(self.raw[key])
+        return self.integer("num_layers" if self.has("num_layers") else "num_hidden_layers")
+
     def experts(self) -> tuple[int, int]:
         """(routed experts of a layer, experts that compute a token), under any of their names."""
         count, top_k = (next((k for k in keys if self.has(k)), keys[0]) for keys in (_EXPERTS, _EXPERTS_PER_TOKEN))
@@ -104,20 +119,24 @@ class Config:
             raise _broken(key, value, f"a list of {layers}")
         for kind in value:
             if kind not in known:
-                raise unsupported(f"This {self.family} model has layers that Underhill does not know: {kind!r}.")
+                raise unsupported(f"This {self.family} model has layers that Underhill does not know: {shown(kind)}.")
         return tuple(str(kind) for kind in value[:layers])
 
     def expect(self, key: str, value: Any) -> None:
         """Refuse the model if a setting that changes the arithmetic is there and not what Underhill computes."""
         found = self.raw.get(key)
         if found is not None and found != value:
-            raise unsupported(f"This {self.family} model has {key} = {found!r}, which Underhill cannot compute yet.")
+            raise unsupported(
+                f"This {self.family} model has {key} = {shown(found)}, which Underhill cannot compute yet."
+            )
 
     def activation(self, key: str = "hidden_act", default: str = "silu") -> ActivationSpec:
         """The activation of gated MLPs and experts."""
         name = self.raw.get(key) or default
         if not isinstance(name, str) or name not in _ACTIVATIONS:
-            raise unsupported(f"This {self.family} model uses the activation {name!r}, which Underhill does not know.")
+            raise unsupported(
+                f"This {self.family} model uses the activation {shown(name)}, which Underhill does not know."
+            )
         return ActivationSpec(_ACTIVATIONS[name])
 
     def heads(self, default_dim: int | None = None) -> tuple[int, int, int]:
@@ -258,5 +277,5 @@ def positive(key: str, value: Any) -> float:
 
 
 def _broken(key: str, value: Any, wanted: str) -> UnderhillError:
-    text = f"The model's config.json is wrong: {key} is {value!r} where {wanted} is needed."
+    text = f"The model's config.json is wrong: {key} is {shown(value)} where {wanted} is needed."
     return UnderhillError(Kind.BROKEN_FILE, text, "Download it again.")

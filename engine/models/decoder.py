@@ -20,8 +20,9 @@ from engine.models.shapes import CheckedWeights
 from engine.models.span import Span
 from engine.models.spec import AttentionSpec, DecoderSpec, LayerSpec, MlaSpec
 from engine.models.state import SequenceState
+from engine.models.streams import Streams
 from engine.models.tape.player import NotRecorded, Player, record
-from engine.models.weights import Linear, Weights, fetch, looked_up
+from engine.models.weights import Linear, Weights, fetch, looked_up, matrix
 
 
 class Decoder:
@@ -49,12 +50,15 @@ class Decoder:
         weights = CheckedWeights(weights, spec)
         shared = spec.head is None and dense.table in (None, dense.for_head.kind)
         table = None if shared else looked_up(weights, f"{spec.embedding}.weight", dense)
-        head = fetch(weights, f"{spec.head or spec.embedding}.weight")
+        head = matrix(weights, f"{spec.head or spec.embedding}.weight")
+        if spec.head_normed:
+            head = _normed(fetch(weights, f"{spec.head}.weight"))
         self._head = Linear(head, _head_bias(spec, weights), dense.for_head)
         self._embedding = table or self._head
         del head
         self.layers = [Layer(layer, weights, spec.hidden, dense, experts) for layer in spec.layers]
         self._norm = build_norm(spec.norm, weights, spec.hidden)
+        self._streams = None if spec.streams is None else Streams(spec.streams, weights)
         self._switches = {at for layer in spec.layers for at in _rope_switches(layer)}
         own = spec.per_layer_inputs
         self._per_layer_inputs = None if own is None else PerLayerInputs(own, weights, spec.hidden, dense)
@@ -82,12 +86,12 @@ class Decoder:
     def routers(self) -> dict[int, Router]:
         """Routers by the model's own layer index, for whoever wants to know early which experts are coming."""
         built = zip(self.spec.layers, self.layers, strict=True)
-        found = ((spec.index, layer.feed_forward.router) for spec, layer in built)
+        found = ((spec.index, layer.router) for spec, layer in built)
         return {index: router for index, router in found if router is not None}
 
     def new_state(self) -> SequenceState:
         """An empty sequence."""
-        layers = [layer.mixer.new_state(self.kv_dtype) for layer in self.layers]
+        layers = [layer.new_state(self.kv_dtype) for layer in self.layers]
         return SequenceState(layers, most_tokens=self.most_tokens)
 
     def continues(self, state: SequenceState, horizon: int) -> bool:
@@ -123,6 +127,9 @@ class Decoder:
         inputs = [None] * len(self.layers) if make is None else make(tokens, x)
         if self._player is not None and span.length == 1:
             return self._player.forward(x, inputs, state, span.horizon, want != "none")
+        if self._streams is not None:
+            x = x[:, None].repeat(1, self._streams.spec.count, 1)
+        span.tokens = tokens
         state.begin()
         try:
             for layer, layer_state, own in zip(self.layers, state.layers, inputs, strict=True):
@@ -136,6 +143,8 @@ class Decoder:
         return self._logits(x if want == "all" else x[-1:])
 
     def _logits(self, x: Tensor) -> Tensor:
+        if self._streams is not None:
+            x = self._streams.head(x)
         logits = self._head(self._norm(x), own=True)
         if self.spec.logit_multiplier != 1.0:
             logits = logits * self.spec.logit_multiplier
@@ -149,6 +158,12 @@ def _rope_switches(layer: LayerSpec) -> tuple[int, ...]:
     rope = layer.mixer.rope if isinstance(layer.mixer, AttentionSpec | MlaSpec) else None
     scaling = None if rope is None else rope.scaling
     return (scaling.original,) if scaling is not None and scaling.kind == "longrope" else ()
+
+
+def _normed(head: Tensor) -> Tensor:
+    """Its columns divided by their lengths, of as many bits as before."""
+    values = head.float()
+    return (values / (values.norm(dim=0, keepdim=True) + 1e-7)).to(head.dtype)
 
 
 def _head_bias(spec: DecoderSpec, weights: Weights) -> Tensor | None:

@@ -55,3 +55,46 @@ def _one_chunk(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: 
     remaining = (total[:, -1:] - total).exp().unsqueeze(2)
     state.mul_(seen[:, -1:]).baddbmm_((k * remaining).transpose(1, 2), written)
     return out
+
+
+CHANNEL_CHUNK = 32  # tokens: with a decay for each channel, pairs of tokens are compared channel by channel
+
+
+def channel_step(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor) -> Tensor:
+    """As delta_step, with a decay for every channel of the keys. g: [H, Dk]. Returns [H, Dv]."""
+    state.mul_(g.exp().unsqueeze(2))
+    remembered, read = torch.bmm(torch.stack((k, q), dim=1), state).unbind(1)
+    delta = (v - remembered) * beta.unsqueeze(1)
+    state.baddbmm_(k.unsqueeze(2), delta.unsqueeze(1))
+    return torch.addcmul(read, (q * k).sum(-1, keepdim=True), delta)
+
+
+def channel_chunks(
+    q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor, chunk: int = CHANNEL_CHUNK
+) -> Tensor:
+    """As delta_chunks, with a decay for every channel of the keys (Kimi Linear, section 3). g: [T, H, Dk]."""
+    q, k, v, g, beta = (t.transpose(0, 1) for t in (q, k, v, g, beta))
+    parts = []
+    for at in range(0, q.shape[1], chunk):
+        part = slice(at, at + chunk)
+        parts.append(_one_channel_chunk(q[:, part], k[:, part], v[:, part], g[:, part], beta[:, part], state))
+    return torch.cat(parts, dim=1).transpose(0, 1)
+
+
+def _one_channel_chunk(q: Tensor, k: Tensor, v: Tensor, g: Tensor, beta: Tensor, state: Tensor) -> Tensor:
+    """q, k, g: [H, C, Dk]. v: [H, C, Dv]. beta: [H, C]. state: [H, Dk, Dv], updated. Returns [H, C, Dv]."""
+    total = g.cumsum(1)
+    seen = total.exp()
+    later = torch.ones(g.shape[1], g.shape[1], dtype=torch.bool).triu(1)[..., None]
+    between = (total.unsqueeze(2) - total.unsqueeze(1)).masked_fill_(later, float("-inf")).exp_()  # [H, i, j, Dk]
+    k_beta = k * beta.unsqueeze(2)
+    weighed = between.mul_(k.unsqueeze(1))
+    system = torch.einsum("hid,hijd->hij", k_beta, weighed)
+    rhs = torch.cat((v * beta.unsqueeze(2), k_beta * seen), dim=2)
+    solved = torch.linalg.solve_triangular(system, rhs, upper=False, unitriangular=True)
+    values, keys = solved.split((v.shape[2], k.shape[2]), dim=2)
+    written = torch.baddbmm(values, keys, state, alpha=-1)
+    out = torch.baddbmm((q * seen) @ state, torch.einsum("hid,hijd->hij", q, weighed), written)
+    remaining = (total[:, -1:] - total).exp()
+    state.mul_(seen[:, -1].unsqueeze(2)).baddbmm_((k * remaining).transpose(1, 2), written)
+    return out

@@ -9,10 +9,11 @@ from torch import Tensor
 from engine.models.conv import causal_conv
 from engine.models.delta_rule import delta_chunks, delta_step
 from engine.models.holding import Holding
+from engine.models.linear import Matrix
 from engine.models.span import Span
 from engine.models.spec import DeltaNetSpec
 from engine.models.state import LayerState, RecurrentState
-from engine.models.weights import Linear, Weights, fetch, load_linear, vector
+from engine.models.weights import Linear, Weights, fetch, load_linear, matrix, ordered, vector
 
 QK_EPS = 1e-6  # added to the squared length of queries and keys
 
@@ -66,25 +67,21 @@ class DeltaNet:
         return unit if self._repeat == 1 else unit.repeat_interleave(self._repeat, dim=1)
 
 
-def _separate(spec: DeltaNetSpec, weights: Weights) -> tuple[Tensor, Tensor]:
+def _separate(spec: DeltaNetSpec, weights: Weights) -> tuple[list[Matrix], Tensor]:
     """Qwen3.5's layout, stacked: rows of [q | k | v | z] and of [b | a]."""
-
-    def stacked(*names: str) -> Tensor:
-        return torch.cat([fetch(weights, f"{spec.prefix}.{name}.weight") for name in names])
-
-    return stacked("in_proj_qkv", "in_proj_z"), stacked("in_proj_b", "in_proj_a")
+    of = {name: f"{spec.prefix}.in_proj_{name}.weight" for name in ("qkv", "z", "b", "a")}
+    return [matrix(weights, of["qkv"]), matrix(weights, of["z"])], torch.cat([fetch(weights, of[n]) for n in "ba"])
 
 
-def _grouped(spec: DeltaNetSpec, weights: Weights) -> tuple[Tensor, Tensor]:
+def _grouped(spec: DeltaNetSpec, weights: Weights) -> tuple[list[Matrix], Tensor]:
     """Qwen3-Next's layout, [q | k | v | z] and [b | a] inside each key head, put in the order of `_separate`."""
     share = spec.v_heads // spec.k_heads
 
-    def ungrouped(name: str, sizes: tuple[int, ...]) -> Tensor:
-        groups = fetch(weights, f"{spec.prefix}.{name}.weight").unflatten(0, (spec.k_heads, -1))
-        return torch.cat([part.flatten(0, 1) for part in groups.split(sizes, dim=1)])
+    def order(*sizes: int) -> Tensor:
+        groups = torch.arange(spec.k_heads * sum(sizes)).view(spec.k_heads, -1)
+        return torch.cat([part.flatten() for part in groups.split(sizes, dim=1)])
 
     values = share * spec.v_dim
-    return (
-        ungrouped("in_proj_qkvz", (spec.k_dim, spec.k_dim, values, values)),
-        ungrouped("in_proj_ba", (share, share)),
-    )
+    both = matrix(weights, f"{spec.prefix}.in_proj_qkvz.weight")
+    rates = fetch(weights, f"{spec.prefix}.in_proj_ba.weight")
+    return [ordered(both, order(spec.k_dim, spec.k_dim, values, values))], rates[order(share, share)]

@@ -22,6 +22,7 @@ _GATED: dict[str, Callable[[Tensor], Tensor]] = {
     "gelu": F.gelu,
     "gelu_tanh": partial(F.gelu, approximate="tanh"),
     "relu": F.relu,
+    "relu2": lambda x: F.relu(x).square(),
 }
 
 
@@ -30,6 +31,10 @@ def gated(spec: ActivationSpec, gate: Tensor, up: Tensor) -> Tensor:
     if spec.kind == "clamped_swiglu":
         gate, up = gate.clamp(max=spec.limit), up.clamp(-spec.limit, spec.limit)
         return (up + 1) * gate * torch.sigmoid(spec.alpha * gate)
+    if spec.kind == "limited_swiglu":
+        return F.silu(gate.clamp(max=spec.limit)).mul_(up.clamp(-spec.limit, spec.limit))
+    if spec.kind == "late_limited_swiglu":
+        return F.silu(gate).clamp_(max=spec.limit).mul_(up.clamp(-spec.limit, spec.limit))
     return _GATED[spec.kind](gate).mul_(up)
 
 
@@ -38,8 +43,8 @@ class FeedForward(Protocol):
 
     router: Router | None
 
-    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
-        """h: [T, H] float32, normed; residual: what it was normed from. Returns [T, H]."""
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
+        """h: [T, H] float32, normed; residual: what it was normed from; tokens: their ids [T]. Returns [T, H]."""
 
 
 class DenseMlp:
@@ -48,12 +53,15 @@ class DenseMlp:
     def __init__(self, spec: DenseMlpSpec, weights: Weights, dense: Holding) -> None:
         self.router: Router | None = None
         self.activation = spec.activation
-        names = (spec.up,) if spec.fused else (spec.gate, spec.up)
+        self.gated = spec.gate is not None
+        names = (spec.up,) if spec.fused or spec.gate is None else (spec.gate, spec.up)
         self.gate_up = load_linear(weights, *(f"{spec.prefix}.{n}" for n in names), dense=dense, bias=spec.bias)
         self.down: Linear = load_linear(weights, f"{spec.prefix}.{spec.down}", dense=dense, bias=spec.bias)
 
-    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
         """h: [T, H] float32, normed; the residual is not looked at."""
+        if not self.gated:
+            return self.down(_GATED[self.activation.kind](self.gate_up(h)))
         gate, up = self.gate_up(h).chunk(2, -1)
         return self.down(gated(self.activation, gate, up))
 
@@ -67,21 +75,53 @@ class MoeBlock:
         self.router: Router | None = Router(spec.router, weights, hidden, native=dense.kernel is not None)
         self._route = self.router
         self.layer = layer
+        self.weigh_input = spec.weigh_input
+        self.count = spec.experts.count
+        self.passes = spec.router.experts > self.count  # some of what is chosen gives back its input
         self._experts = experts
+        self.latent = None
+        if spec.latent is not None:
+            own = spec.latent
+            self.latent = tuple(load_linear(weights, n, dense=dense, bias=own.bias) for n in (own.down, own.up))
         self.shared = self.shared_gate = None
         if spec.shared is not None:
             self.shared = DenseMlp(spec.shared.mlp, weights, dense)
             if spec.shared.gate is not None:
                 self.shared_gate = load_linear(weights, spec.shared.gate, dense=dense.exact)
 
-    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
         """h: [T, H] float32, the input of experts and router; a router that norms for itself reads the residual."""
-        ids, weights = self._route(h if self._route.spec.input_norm_eps is None else residual)
-        out = self._experts.moe(self.layer, h, ids, weights)
+        ids, weights = self._route(h if self._route.spec.input_norm_eps is None else residual, tokens)
+        given = h
+        if self.weigh_input:
+            given, weights = h * weights, torch.ones_like(weights)
+        passed = None
+        if self.passes:
+            ids, weights, passed = _real(ids, weights, self.count)
+        if self.latent is not None:
+            given = self.latent[0](h)
+        out = self._experts.moe(self.layer, given, ids, weights)
+        if self.latent is not None:
+            out = self.latent[1](out)
+        if passed is not None:
+            out = torch.addcmul(out, h, passed)
         if self.shared is not None:  # after the request for the experts, so that it can be computed while they load
             shared = self.shared.forward(h, residual)
             out = out + (shared if self.shared_gate is None else shared * self.shared_gate(h).sigmoid())
         return out
+
+
+def _real(ids: Tensor, weights: Tensor, count: int) -> tuple[Tensor, Tensor, Tensor]:
+    """(ids, weights) [T, K] of experts below `count` alone, and what the others weigh together [T, 1].
+
+    In the place of others stands an expert that the token has chosen anyway, which then weighs nothing, so that nothing
+    is read for them.
+    """
+    real = ids < count
+    first = torch.where(real, weights, float("-inf")).argmax(-1, keepdim=True)
+    instead = ids.gather(1, first).clamp(max=count - 1)
+    passed = weights.masked_fill(real, 0).sum(-1, keepdim=True)
+    return torch.where(real, ids, instead), weights.masked_fill(~real, 0), passed
 
 
 class ParallelMlp:
@@ -97,9 +137,9 @@ class ParallelMlp:
         self.after_moe = build_norm(spec.after_moe, weights, hidden)
         self.router = self.moe.router
 
-    def forward(self, h: Tensor, residual: Tensor) -> Tensor:
+    def forward(self, h: Tensor, residual: Tensor, tokens: Tensor | None = None) -> Tensor:
         """h: [T, H] float32, normed."""
-        moe = self.after_moe(self.moe.forward(self.before_moe(residual), residual))
+        moe = self.after_moe(self.moe.forward(self.before_moe(residual), residual, tokens))
         return moe + self.after_dense(self.dense.forward(h, residual))
 
 

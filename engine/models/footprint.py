@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -10,10 +10,13 @@ from engine.kernels.dense import packed_bytes
 from engine.models.holding import BITS, Holding, Kind
 from engine.models.spec import (
     AttentionSpec,
+    CompressedSpec,
     DecoderSpec,
     DeltaNetSpec,
     DenseMlpSpec,
+    KdaSpec,
     LayerSpec,
+    Mamba2Spec,
     MixerSpec,
     MlaSpec,
     MlpSpec,
@@ -32,45 +35,63 @@ Role = Literal["linear", "head", "table", "exact", "by_head"]
 class Matrix:
     """One matrix [rows, cols] as it is held: stacked where several tensors of the checkpoint are, or many heads.
 
-    name: of a table's one tensor, where that can be looked up on the disk.
+    names: of the modules whose weights these are, row below row, as they are stored; none where they are put in another
+    order or reckoned with. plain: of a table, whether it is stored as numbers that can be looked up on the disk.
     """
 
     role: Role
     rows: int
     cols: int
     head_rows: int = 0
-    name: str = ""
+    names: tuple[str, ...] = ()
+    plain: bool = True
 
     @property
     def stays(self) -> bool:
         """Whether it stays on the disk, and rows are read when they are asked for (store/table.py)."""
-        return bool(self.name) and stays((self.rows, self.cols))
+        return self.role == "table" and self.plain and stays((self.rows, self.cols))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A matrix of the checkpoint that is stored as the codes of its source: its rows, and the bytes that they take."""
+
+    rows: int
+    nbytes: int
+
+
+NONE_KEPT: Mapping[str, Kept] = {}
 
 
 def matrices(spec: DecoderSpec, own_vocab: int = 0) -> Iterator[Matrix]:
     """Every matrix of a decoder but those of the routed experts. own_vocab: rows of the table of per-layer inputs."""
     if spec.head is not None:
-        yield Matrix("table", spec.vocab, spec.hidden, name=f"{spec.embedding}.weight")
-    yield Matrix("head", spec.vocab, spec.hidden)
+        yield Matrix("table", spec.vocab, spec.hidden, names=(spec.embedding,))
+    yield Matrix("head", spec.vocab, spec.hidden, names=(spec.head or spec.embedding,))
     if spec.per_layer_inputs is not None:
         width = len(spec.layers) * spec.per_layer_inputs.dim
-        yield Matrix("table", own_vocab, width, name=f"{spec.per_layer_inputs.embedding}.weight")
-        yield Matrix("linear", width, spec.hidden)
-        for _ in (layer for layer in spec.layers if layer.per_layer is not None):
-            yield Matrix("linear", spec.per_layer_inputs.dim, spec.hidden)
-            yield Matrix("linear", spec.hidden, spec.per_layer_inputs.dim)
+        own = spec.per_layer_inputs
+        yield Matrix("table", own_vocab, width, names=(own.embedding,))
+        yield Matrix("linear", width, spec.hidden, names=(own.projection,))
+        for each in (layer.per_layer for layer in spec.layers if layer.per_layer is not None):
+            yield Matrix("linear", own.dim, spec.hidden, names=(each.gate,))
+            yield Matrix("linear", spec.hidden, own.dim, names=(each.projection,))
+    if spec.streams is not None:
+        yield Matrix("exact", spec.streams.count, spec.streams.count * spec.hidden)
     for layer in spec.layers:
         yield from _layer(layer, spec.hidden)
 
 
-def nbytes(matrix: Matrix, dense: Holding, native: bool) -> int:
-    """Bytes that it takes, held so, on native kernels or torch."""
+def nbytes(matrix: Matrix, dense: Holding, native: bool, kept: Mapping[str, Kept] = NONE_KEPT) -> int:
+    """Bytes that it takes, held so, on native kernels or torch. kept: by module, what is stored as codes."""
     if matrix.stays:
         return CHECKSUM * matrix.rows
     rows, cols = matrix.rows, matrix.cols
     kind = _kind(matrix, dense, native)
     if kind in BITS and native:
-        return packed_bytes(rows, cols, BITS[kind])
+        own = [kept[name] for name in matrix.names if name in kept]
+        rest = rows - sum(k.rows for k in own)
+        return sum(k.nbytes for k in own) + (packed_bytes(rest, cols, BITS[kind]) if rest else 0)
     return {"f32": 4 * rows * cols, "bf16": 2 * rows * cols, "int8": rows * cols + 2 * rows}[kind]
 
 
@@ -89,9 +110,18 @@ def _kind(matrix: Matrix, dense: Holding, native: bool) -> Kind:
             return dense.kind if tiled or dense.kind not in BITS else "bf16"
 
 
+def _named(role: Role, rows: int, cols: int, prefix: str, *names: str) -> Matrix:
+    return Matrix(role, rows, cols, names=tuple(f"{prefix}.{name}" for name in names))
+
+
 def _layer(layer: LayerSpec, hidden: int) -> Iterator[Matrix]:
-    yield from _mixer(layer.mixer, hidden)
-    yield from _mlp(layer.mlp, hidden)
+    if layer.mixer is not None:
+        yield from _mixer(layer.mixer, hidden)
+    for mlp in (layer.mlp, layer.shortcut):
+        if mlp is not None:
+            yield from _mlp(mlp, hidden)
+    for streams in layer.streams or ():
+        yield Matrix("exact", (2 + streams.count) * streams.count, streams.count * hidden)
 
 
 def _mixer(spec: MixerSpec, hidden: int) -> Iterator[Matrix]:
@@ -99,36 +129,86 @@ def _mixer(spec: MixerSpec, hidden: int) -> Iterator[Matrix]:
         case AttentionSpec():
             queries, keys = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
             rows = queries * (2 if spec.gated else 1) + keys * (1 if spec.v is None else 2)
-            yield Matrix("linear", rows, hidden)
-            yield Matrix("linear", hidden, queries)
+            kept = spec.projections if spec.plain_values else spec.projections[:-1]
+            gate = () if spec.gate is None else (f"{spec.prefix}.{spec.gate}",)
+            yield Matrix("linear", rows, hidden, names=(*kept, *gate))
+            yield _named("linear", hidden, spec.heads * spec.value_width, spec.prefix, spec.o)
+            if spec.head_gate is not None:
+                yield _named("linear", spec.heads, hidden, spec.prefix, spec.head_gate)
+            if spec.blocks is not None:
+                chosen = spec.blocks
+                yield _named("linear", chosen.heads * chosen.head_dim, hidden, chosen.prefix, "index_q_proj")
+                yield _named("linear", chosen.head_dim, hidden, chosen.prefix, "index_k_proj")
         case MlaSpec():
             queries = spec.heads * (spec.nope_dim + spec.rope_dim)
             if spec.q_rank is None:
-                yield Matrix("linear", queries, hidden)
+                yield _named("linear", queries, hidden, spec.prefix, "q_proj")
             else:
-                yield Matrix("linear", spec.q_rank, hidden)
-                yield Matrix("linear", queries, spec.q_rank)
-            yield Matrix("linear", spec.kv_rank + spec.rope_dim, hidden)
+                yield _named("linear", spec.q_rank, hidden, spec.prefix, "q_a_proj")
+                yield _named("linear", queries, spec.q_rank, spec.prefix, "q_b_proj")
+            yield _named("linear", spec.kv_rank + spec.rope_dim, hidden, spec.prefix, "kv_a_proj_with_mqa")
             yield Matrix("by_head", spec.heads * spec.kv_rank, spec.nope_dim, spec.kv_rank)
             yield Matrix("by_head", spec.heads * spec.v_dim, spec.kv_rank, spec.v_dim)
-            yield Matrix("linear", hidden, spec.heads * spec.v_dim)
+            yield _named("linear", hidden, spec.heads * spec.v_dim, spec.prefix, "o_proj")
+            if spec.indexer is not None and not spec.indexer.shared:
+                own = spec.indexer
+                yield _named("linear", own.heads * own.head_dim, spec.q_rank or hidden, own.prefix, "wq_b")
+                yield _named("linear", own.head_dim, hidden, own.prefix, "wk")
+                yield Matrix("exact", own.heads, hidden)
         case DeltaNetSpec():
             keys, values = spec.k_heads * spec.k_dim, spec.v_heads * spec.v_dim
-            yield Matrix("linear", 2 * keys + 2 * values, hidden)
+            inward = ("in_proj_qkvz",) if spec.fused else ("in_proj_qkv", "in_proj_z")
+            yield _named("linear", 2 * keys + 2 * values, hidden, spec.prefix, *inward)
             yield Matrix("exact", 2 * spec.v_heads, hidden)
-            yield Matrix("linear", hidden, values)
+            yield _named("linear", hidden, values, spec.prefix, "out_proj")
+        case Mamba2Spec():
+            yield Matrix("linear", spec.inner + spec.channels, hidden)
+            yield Matrix("exact", spec.heads, hidden)
+            yield _named("linear", hidden, spec.inner, spec.prefix, "out_proj")
+        case KdaSpec():
+            width = spec.heads * spec.head_dim
+            yield _named("linear", 3 * width, hidden, spec.prefix, "q_proj", "k_proj", "v_proj")
+            yield Matrix("exact", spec.head_dim, hidden)
+            yield Matrix("exact", width, spec.head_dim)
+            yield Matrix("exact", spec.heads, hidden)
+            yield _named("linear", spec.head_dim, hidden, spec.prefix, "g_a_proj")
+            yield _named("linear", width, spec.head_dim, spec.prefix, "g_b_proj")
+            yield _named("linear", hidden, width, spec.prefix, "o_proj")
+        case CompressedSpec():
+            queries = spec.heads * spec.head_dim
+            yield _named("linear", spec.q_rank, hidden, spec.prefix, "wq_a")
+            yield _named("linear", queries, spec.q_rank, spec.prefix, "wq_b")
+            yield _named("linear", spec.head_dim, hidden, spec.prefix, "wkv")
+            for _ in range(spec.groups):
+                yield Matrix("linear", spec.rank, queries // spec.groups)
+            yield _named("linear", hidden, spec.groups * spec.rank, spec.prefix, "wo_b")
+            for entries in spec.compressed:
+                rows = entries.dim * (2 if entries.overlaps else 1)
+                yield _named("linear", 2 * rows, hidden, entries.prefix, "wkv", "wgate")
+                yield Matrix("exact", entries.ratio, rows)
+            if spec.index is not None:
+                scored = spec.index.heads * spec.compressed[1].dim
+                yield _named("linear", scored, spec.q_rank, spec.prefix, "indexer.wq_b")
+                yield Matrix("exact", spec.index.heads, hidden)
         case _:
-            yield Matrix("linear", 3 * spec.hidden, hidden)
-            yield Matrix("linear", hidden, spec.hidden)
+            yield _named("linear", 3 * spec.hidden, hidden, spec.prefix, "in_proj")
+            yield _named("linear", hidden, spec.hidden, spec.prefix, "out_proj")
 
 
 def _mlp(spec: MlpSpec, hidden: int) -> Iterator[Matrix]:
     match spec:
         case DenseMlpSpec():
-            yield Matrix("linear", 2 * spec.intermediate, hidden)
-            yield Matrix("linear", hidden, spec.intermediate)
+            first = (spec.up,) if spec.fused or spec.gate is None else (spec.gate, spec.up)
+            rows = spec.intermediate * (1 if spec.gate is None else 2)
+            yield _named("linear", rows, hidden, spec.prefix, *first)
+            yield _named("linear", hidden, spec.intermediate, spec.prefix, spec.down)
         case MoeSpec():
             yield Matrix("exact", spec.router.experts, hidden)
+            if spec.router.by_token is not None:
+                yield Matrix("exact", spec.router.tokens, spec.router.top_k)
+            if spec.latent is not None:
+                yield Matrix("linear", spec.experts.hidden, hidden, names=(spec.latent.down,))
+                yield Matrix("linear", hidden, spec.experts.hidden, names=(spec.latent.up,))
             if spec.shared is not None:
                 yield from _mlp(spec.shared.mlp, hidden)
                 if spec.shared.gate is not None:

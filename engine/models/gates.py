@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import numpy as np
 from torch import Tensor
 
@@ -13,23 +15,32 @@ from engine.models.layer import Layer
 from engine.models.router import Router
 
 
+def has_gates(decoder: object) -> TypeGuard[Decoder]:
+    """Whether its routers are known, and read what the experts are given."""
+    return isinstance(decoder, Decoder) and all(moe.latent is None for moe in decoder.spec.moe_layers.values())
+
+
 def gates_of(decoder: Decoder) -> list[Gate]:
     """One per layer with experts, in the order they run."""
-    found = ((layer, layer.feed_forward.router) for layer in decoder.layers)
-    return [_gate(layer, router) for layer, router in found if router is not None]
+    experts = {index: moe.experts.count for index, moe in decoder.spec.moe_layers.items()}
+    found = ((layer, layer.router) for layer in decoder.layers)
+    return [_gate(layer, router, experts[layer.index]) for layer, router in found if router is not None]
 
 
-def _gate(layer: Layer, router: Router) -> Gate:
+def _gate(layer: Layer, router: Router, experts: int) -> Gate:
+    """experts: those that can be read; a router may know more (see MoeSpec)."""
     given = layer.feed_forward.before_moe if isinstance(layer.feed_forward, ParallelMlp) else layer.before_mlp
     own = router.spec.input_norm_eps is not None  # it norms the residual stream for itself
     return Gate(
-        weight=np.ascontiguousarray(router.weight.numpy(), np.float32),
-        bias=_floats(router.bias),
+        weight=np.ascontiguousarray(router.weight[:experts].numpy(), np.float32),
+        bias=None if router.bias is None else _floats(router.bias[:experts]),
         scale=_floats(router.input_scale if own else given.scale),
         shift=None if own else _floats(given.bias),
         given_scale=_floats(given.scale),
         given_shift=_floats(given.bias),
-        choice=_floats(router.choice_bias) if router.spec.score == "sigmoid" else None,
+        choice=_floats(router.choice_bias[:experts])
+        if router.choice_bias is not None and router.spec.score == "sigmoid"
+        else None,
     )
 
 

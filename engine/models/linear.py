@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 import torch
 import torch.nn.functional as F
@@ -10,10 +11,13 @@ from torch import Tensor
 
 from engine.errors import Kind as ErrorKind
 from engine.errors import UnderhillError
+from engine.kernels.coded import Coded
 from engine.kernels.dense import Packed, raw_view, set_bias
-from engine.kernels.native import View
+from engine.kernels.memory import Arena
+from engine.kernels.native import NativeKernel, View
 from engine.models.holding import BITS, Holding, Kind
 
+Matrix = Tensor | Coded
 FEW_TOKENS = 16  # up to here torch's int8 kernel beats expanding the weights to bf16 (measured)
 EXPANDED_BYTES = 64 * 2**20  # of torch's int8 weights expanded to bf16 at once
 
@@ -21,29 +25,32 @@ EXPANDED_BYTES = 64 * 2**20  # of torch's int8 weights expanded to bf16 at once
 class Linear:
     """y = x W^T + b for float32 x [T, in], giving float32 [T, out].
 
-    With a native kernel, int8 and int4 are its tiles with a scale and an offset per group, and one token meets f32 and
-    bf16 weights with activations as they are; several meet bf16 weights in bf16. Without one, bf16 always rounds the
-    activations, int8 has one scale per output channel and activations in bf16, and int4 raises
-    UnderhillError(BAD_REQUEST). The bias is added in float32.
+    With a native kernel, int8 and int4 are its tiles with a scale and an offset per group, a matrix that keeps codes of
+    its source stays as it is, and one token meets f32 and bf16 weights with activations as they are; several meet
+    bf16 weights in bf16. Without one, bf16 always rounds the activations, int8 has one scale per output channel and
+    activations in bf16, and int4 raises UnderhillError(BAD_REQUEST). The bias is added in float32.
     """
 
-    def __init__(self, weight: Tensor | Sequence[Tensor], bias: Tensor | None, dense: Holding) -> None:
-        """weight: [out, in], any floating dtype; several are stacked along their outputs. bias: [out]."""
-        parts = [weight] if isinstance(weight, Tensor) else list(weight)
+    def __init__(self, weight: Matrix | Sequence[Matrix], bias: Tensor | None, dense: Holding) -> None:
+        """weight: [out, in], any floating dtype or codes; several are stacked along their outputs. bias: [out]."""
+        parts = [weight] if isinstance(weight, Tensor | Coded) else list(weight)
         self.out_features, self.in_features = sum(part.shape[0] for part in parts), parts[0].shape[1]
         self.kind: Kind = dense.kind
         self.bias = None if bias is None else bias.float().contiguous()
         self.weight: Tensor
         self._kernel = dense.kernel
-        self._packed: Packed | None = None
         self._scales: Tensor | None = None
+        self._tiles: list[Packed | Coded] = []
         bits = BITS.get(self.kind)
         if bits is not None and dense.kernel is not None:
-            self._packed = Packed(parts, bits, dense.kernel, dense.arena)
-            self.weight = self._packed.data
-            set_bias(self._packed.view, self.bias)
-        elif self.kind == "int8":
-            self.weight, self._scales = _to_int8(parts[0] if len(parts) == 1 else torch.cat(parts))
+            self._tiles = _tiled(parts, bits, dense.kernel, dense.arena)
+            self._held = [tiles.data for tiles in self._tiles]
+            self.weight = self._held[0]
+            self._views = self._biased()
+            return
+        plain = [part.values() if isinstance(part, Coded) else part for part in parts]
+        if self.kind == "int8":
+            self.weight, self._scales = _to_int8(plain[0] if len(plain) == 1 else torch.cat(plain))
         elif self.kind == "int4":
             raise UnderhillError(
                 ErrorKind.BAD_REQUEST,
@@ -51,28 +58,38 @@ class Linear:
                 "Choose int8 for the other weights.",
             )
         else:
-            self.weight = _raw(parts, torch.float32 if self.kind == "f32" else torch.bfloat16, dense)
-        self._view = self._made_view()
+            self.weight = _raw(plain, torch.float32 if self.kind == "f32" else torch.bfloat16, dense)
+        self._held = [self.weight]
+        self._views = (raw_view(self.weight, self.bias),) if self._scales is None else ()
 
-    def _made_view(self) -> View | None:
-        if self._packed is not None:
-            return self._packed.view
-        return raw_view(self.weight, self.bias) if self._scales is None else None
+    def _biased(self) -> tuple[View, ...]:
+        """Of all tiles, each with its part of the bias."""
+        views = tuple(tiles.view for tiles in self._tiles)
+        for view, at in zip(views, self._starts(views), strict=True):
+            set_bias(view, None if self.bias is None else self.bias[at : at + view.rows])
+        return views
+
+    @staticmethod
+    def _starts(views: Sequence[View]) -> list[int]:
+        """The first output of each."""
+        return [sum(view.rows for view in views[:i]) for i in range(len(views))]
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(tensor.nbytes for tensor in (self.weight, self.bias, self._scales) if tensor is not None)
+        return sum(tensor.nbytes for tensor in (*self._held, self.bias, self._scales) if tensor is not None)
 
-    def view(self) -> View | None:
-        """Matrix and bias for native calls, valid as long as this object lives; None where only torch can read it."""
-        return self._view
+    def views(self) -> tuple[View, ...]:
+        """Matrix and bias for native calls, one below the other, valid as long as this object lives.
+
+        Several where parts are coded in several ways; none where only torch can read it.
+        """
+        return self._views
 
     def __call__(self, x: Tensor, own: bool = False) -> Tensor:
         """x: [T, in] float32. own: the result is kept, and does not lie in the rooms that layers share."""
-        if self._kernel is not None and self._view is not None and (self._packed is not None or x.shape[0] == 1):
-            y = torch.empty((x.shape[0], self.out_features), dtype=torch.float32) if own else None
-            return self._kernel.linear(self._view, x.contiguous(), y)
+        if self._kernel is not None and self._views and (self._tiles or x.shape[0] == 1):
+            return self._native(self._kernel, x.contiguous(), own)
         if self._scales is not None:
             y = self._int8(x.bfloat16(), self._scales)
         elif self.kind == "bf16":
@@ -80,6 +97,19 @@ class Linear:
         else:
             return F.linear(x, self.weight, self.bias)
         return y if self.bias is None else y.add_(self.bias)
+
+    def _native(self, kernel: NativeKernel, x: Tensor, own: bool) -> Tensor:
+        shape = (x.shape[0], self.out_features)
+        if len(self._views) == 1:
+            return kernel.linear(self._views[0], x, torch.empty(shape) if own else None)
+        y = torch.empty(shape)
+        for view, at in zip(self._views, self._starts(self._views), strict=True):
+            here = y[:, at : at + view.rows]
+            if here.is_contiguous():
+                kernel.linear(view, x, here)
+            else:
+                here.copy_(kernel.linear(view, x))
+        return y
 
     def _int8(self, x: Tensor, scales: Tensor) -> Tensor:
         # torch's kernel walks columns in steps of 16 and does not look where they end
@@ -91,10 +121,22 @@ class Linear:
 
     def rows(self, ids: Tensor) -> Tensor:
         """Rows of W as float32 [N, in]: the embedding, where the head is tied to it."""
-        if self._packed is not None:
-            return self._packed.rows(ids)
+        if self._tiles and self._kernel is not None:
+            (view,) = self._views
+            return self._kernel.rows(view, ids)
         found = self.weight[ids].float()
         return found if self._scales is None else found.mul_(self._scales[ids].float()[:, None])
+
+
+def _tiled(parts: Sequence[Matrix], bits: int, kernel: NativeKernel, arena: Arena) -> list[Packed | Coded]:
+    """Codes as they are; what lies between them packed together."""
+    found: list[Packed | Coded] = []
+    for kept, some in groupby(parts, lambda part: isinstance(part, Coded)):
+        if kept:
+            found += [part for part in some if isinstance(part, Coded)]
+        else:
+            found.append(Packed([part for part in some if isinstance(part, Tensor)], bits, kernel, arena))
+    return found
 
 
 def _raw(parts: Sequence[Tensor], dtype: torch.dtype, dense: Holding) -> Tensor:

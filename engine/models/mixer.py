@@ -9,7 +9,7 @@ from torch import Tensor
 
 from engine.models.holding import Holding
 from engine.models.span import Span
-from engine.models.spec import AttentionSpec, DeltaNetSpec, MixerSpec, MlaSpec
+from engine.models.spec import AttentionSpec, CompressedSpec, DeltaNetSpec, KdaSpec, Mamba2Spec, MixerSpec, MlaSpec
 from engine.models.state import LayerState
 from engine.models.weights import Weights
 
@@ -41,6 +41,18 @@ def build_mixer(spec: MixerSpec, weights: Weights, hidden: int, dense: Holding) 
         from engine.models.deltanet import DeltaNet
 
         return DeltaNet(spec, weights, hidden, dense)
+    if isinstance(spec, Mamba2Spec):
+        from engine.models.mamba2 import Mamba2
+
+        return Mamba2(spec, weights, hidden, dense)
+    if isinstance(spec, KdaSpec):
+        from engine.models.kda import Kda
+
+        return Kda(spec, weights, hidden, dense)
+    if isinstance(spec, CompressedSpec):
+        from engine.models.compressed import Compressed
+
+        return Compressed(spec, weights, hidden, dense)
     from engine.models.shortconv import ShortConv
 
     return ShortConv(spec, weights, hidden, dense)

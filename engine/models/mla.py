@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from engine.models.holding import BITS, Holding
+from engine.models.indexer import Indexer
 from engine.models.latent import absorbed, absorbed_is_cheaper, expanded
 from engine.models.linear import Linear
 from engine.models.norms import Norm, build_norm
@@ -37,6 +38,11 @@ class Mla:
             self.q_up = linear("q_b_proj")
         self.kv_down = linear("kv_a_proj_with_mqa", spec.a_bias)
         self.kv_norm = norm("kv_a_layernorm", spec.kv_rank)
+        if spec.latent_scale != 1.0:
+            assert self.kv_norm.scale is not None
+            self.kv_norm = replace(self.kv_norm, scale=self.kv_norm.scale * spec.latent_scale)
+        own = spec.indexer is not None and not spec.indexer.shared
+        self.indexer = Indexer(spec.indexer, weights, dense) if own and spec.indexer is not None else None
         # as what takes a query into latent space, and what it finds there out of it, head below head
         kv_up = fetch(weights, f"{spec.prefix}.kv_b_proj.weight").unflatten(0, (spec.heads, -1))
         w_uk, w_uv = kv_up.split((spec.nope_dim, spec.v_dim), dim=1)
@@ -45,25 +51,39 @@ class Mla:
         self.out = linear("o_proj", spec.o_bias)
 
     def new_state(self, kv_dtype: torch.dtype) -> RowsState:
-        """Empty cache: one row [kv_rank + rope_dim] a token."""
-        return RowsState([(1, self.spec.kv_rank + self.spec.rope_dim)], kv_dtype)
+        """Empty cache: one row [kv_rank + rope_dim] a token, and what its indexer scores."""
+        index = [] if self.indexer is None else [(1, self.indexer.spec.head_dim)]
+        return RowsState([(1, self.spec.kv_rank + self.spec.rope_dim), *index], kv_dtype)
 
     def forward(self, x: Tensor, span: Span, state: LayerState) -> Tensor:
         """x: [T, H] float32, normed. Returns [T, H] float32; adds T rows to `state`."""
         assert isinstance(state, RowsState)
         spec = self.spec
-        table = span.rope(spec.rope)
-        down = x if self.q_down is None else self.q_down(x)
-        queries = self.q_up(self.q_norm(down)).unflatten(1, (spec.heads, -1))
+        table = None if spec.rope is None else span.rope(spec.rope)
+        down = self.q_norm(x if self.q_down is None else self.q_down(x))
+        queries = self.q_up(down).unflatten(1, (spec.heads, -1))
+        factor = span.temperature(spec.temperature)
+        if factor is not None:
+            queries = queries * factor
         q, q_rope = queries.split((spec.nope_dim, spec.rope_dim), dim=2)
         latent, k_rope = self.kv_down(x).split((spec.kv_rank, spec.rope_dim), dim=1)
-        rows = torch.cat((self.kv_norm(latent), table.apply(k_rope.unsqueeze(1)).squeeze(1)), dim=1)
-        state.append(rows.unsqueeze(0))
-        cache = [piece.squeeze(0) for (piece,) in state.views(0, span.stop)]
+        if table is not None:
+            q_rope, k_rope = table.apply(q_rope), table.apply(k_rope.unsqueeze(1)).squeeze(1)
+        rows = torch.cat((self.kv_norm(latent), k_rope), dim=1)
+        index = () if self.indexer is None else (self.indexer.keys(x, span),)
+        state.append(rows.unsqueeze(0), *index)
+        views = state.views(0, span.stop)
+        cache = [piece[0].squeeze(0) for piece in views]
+        if self.indexer is not None:
+            keys = torch.cat([piece[1].squeeze(0) for piece in views])
+            span.seen = self.indexer.seen(x, down, span, keys)
+        seen = None if spec.indexer is None else span.seen
+        if seen is not None and span.length == 1:  # of one query only the rows that it sees are read
+            cache, seen = [torch.cat(cache)[seen[0]]], None
         cheaper = absorbed_is_cheaper(span.length, span.stop, spec.nope_dim, spec.rope_dim, spec.v_dim, spec.kv_rank)
         form = absorbed if cheaper else expanded
         w_uk, w_uv = self._matrices(self.to_latent).transpose(1, 2), self._matrices(self.from_latent)
-        mixed = form(q, table.apply(q_rope), cache, w_uk, w_uv, spec.scale)
+        mixed = form(q, q_rope, cache, w_uk, w_uv, spec.scale, seen)
         return self.out(mixed.flatten(1))
 
     def _matrices(self, linear: Linear) -> Tensor:

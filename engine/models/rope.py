@@ -29,18 +29,22 @@ class RopeTable:
             return self._rotate(x)
         return torch.cat((self._rotate(x[..., : self.dim]), x[..., self.dim :]), -1)
 
-    def _rotate(self, x: Tensor) -> Tensor:
+    def undo(self, x: Tensor) -> Tensor:
+        """Rotate x [T, heads, dim] back."""
+        return self._rotate(x, -1.0)
+
+    def _rotate(self, x: Tensor, way: float = 1.0) -> Tensor:
         if self.interleaved:
             other = x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
         else:
             other = x.roll(self.dim // 2, -1)
-        return torch.addcmul(x * self.cos, other, self.sin)
+        return torch.addcmul(x * self.cos, other, self.sin, value=way)
 
 
-def rope_table(spec: RopeSpec, start: int, stop: int, horizon: int) -> RopeTable:
-    """Tables of positions start to stop in a sequence that reaches `horizon` tokens."""
+def rope_table(spec: RopeSpec, start: int, stop: int, horizon: int, step: int = 1) -> RopeTable:
+    """Tables of positions start to stop, every `step`th, in a sequence that reaches `horizon` tokens."""
     frequencies, factor = rope_frequencies(spec, horizon)
-    angles = torch.arange(start, stop, dtype=torch.float32)[:, None] * frequencies
+    angles = torch.arange(start, stop, step, dtype=torch.float32)[:, None] * frequencies
     cos, sin = angles.cos(), angles.sin()
     if factor != 1.0:
         cos, sin = cos * factor, sin * factor

@@ -22,6 +22,7 @@ class Router:
         self.held = stored if native and stored.dtype == torch.bfloat16 else stored.float()
         self.bias = vector(weights, f"{spec.weight}.bias") if spec.bias else None
         self.choice_bias = None if spec.choice_bias is None else vector(weights, spec.choice_bias)
+        self.by_token = None if spec.by_token is None else weights.get(spec.by_token).to(torch.int32)
         self.expert_scale = None if spec.expert_scale is None else vector(weights, spec.expert_scale)
         self._eps = None if spec.input_norm_eps is None else torch.tensor(spec.input_norm_eps)
         self.input_scale = None
@@ -39,8 +40,11 @@ class Router:
             x = rms(x, self._eps, self.input_scale)
         return F.linear(x, self.weight, self.bias)
 
-    def __call__(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """x: [T, H] float32. Returns ids [T, K] int64 and final weights [T, K] float32."""
+    def __call__(self, x: Tensor, tokens: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """x: [T, H] float32. tokens: their ids [T]. Returns ids [T, K] int64 and final weights [T, K] float32."""
+        if self.by_token is not None and tokens is not None:
+            ids = self.by_token[tokens].long()
+            return ids, _finished(self.spec, scores(self.spec, self.logits(x)).gather(-1, ids))
         ids, weights = choose(self.spec, self.logits(x), self.choice_bias)
         if self.expert_scale is not None:
             weights = weights * self.expert_scale[ids]
@@ -54,15 +58,22 @@ def choose(spec: RouterSpec, logits: Tensor, choice_bias: Tensor | None = None) 
     if spec.score == "topk_softmax":
         top, ids = logits.topk(spec.top_k, -1)
         return ids, _finished(spec, top.softmax(-1))
-    scores = logits.sigmoid() if spec.score == "sigmoid" else logits.softmax(-1)
+    scored = scores(spec, logits)
     if choice_bias is None and spec.groups == 1:
-        weights, ids = scores.topk(spec.top_k, -1)
+        weights, ids = scored.topk(spec.top_k, -1)
         return ids, _finished(spec, weights)
-    choice = scores if choice_bias is None else scores + choice_bias
+    choice = scored if choice_bias is None else scored + choice_bias
     if spec.groups > 1:
         choice = _best_groups(spec, choice)
     ids = choice.topk(spec.top_k, -1).indices
-    return ids, _finished(spec, scores.gather(-1, ids))
+    return ids, _finished(spec, scored.gather(-1, ids))
+
+
+def scores(spec: RouterSpec, logits: Tensor) -> Tensor:
+    """What experts are chosen and weighed by, one by one. logits: [T, E]."""
+    if spec.score == "sqrtsoftplus":
+        return F.softplus(logits).sqrt()
+    return logits.sigmoid() if spec.score == "sigmoid" else logits.softmax(-1)
 
 
 def _finished(spec: RouterSpec, weights: Tensor) -> Tensor:

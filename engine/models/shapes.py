@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.kernels.coded import Coded
 from engine.models.spec import (
     AttentionSpec,
+    CompressedSpec,
     DecoderSpec,
     DeltaNetSpec,
     DenseMlpSpec,
+    KdaSpec,
     LayerSpec,
+    Mamba2Spec,
     MixerSpec,
     MlaSpec,
     MlpSpec,
@@ -20,8 +24,9 @@ from engine.models.spec import (
     NormSpec,
     ParallelMlpSpec,
     ShortConvSpec,
+    StreamsSpec,
 )
-from engine.models.weights import Table, Tables, Weights
+from engine.models.weights import Codes, Table, Tables, Weights
 
 Shape = tuple[int, ...]
 Shapes = Iterator[tuple[str, Shape]]  # a tensor's name and its shape, without dimensions of 1
@@ -44,6 +49,13 @@ class CheckedWeights:
         if tensor.dtype.is_floating_point:
             self._check(name, tensor.shape)
         return tensor
+
+    def coded(self, name: str) -> Coded | None:
+        """See Codes; None too where these weights know no such thing."""
+        found = self._weights.coded(name) if isinstance(self._weights, Codes) else None
+        if found is not None:
+            self._check(name, found.shape)
+        return found
 
     def table(self, name: str) -> Table | None:
         """See Tables; None too where these weights know no such thing."""
@@ -73,6 +85,8 @@ def shapes(spec: DecoderSpec) -> Shapes:
     if spec.head is not None:
         yield from _linear(spec.head, spec.vocab, spec.hidden)
     yield from _norm(spec.norm, spec.hidden)
+    if spec.streams is not None:
+        yield from _streams(spec.streams, spec.hidden, spec.streams.count, 1)
     if spec.per_layer_inputs is not None:
         own = spec.per_layer_inputs
         yield from _linear(own.projection, len(spec.layers) * own.dim, spec.hidden)
@@ -89,8 +103,20 @@ def shapes(spec: DecoderSpec) -> Shapes:
 def _layer(layer: LayerSpec, hidden: int) -> Shapes:
     for norm in (layer.before_mixer, layer.before_mlp, layer.after_mixer, layer.after_mlp):
         yield from _norm(norm, hidden)
-    yield from _mixer(layer.mixer, hidden)
-    yield from _mlp(layer.mlp, hidden)
+    if layer.mixer is not None:
+        yield from _mixer(layer.mixer, hidden)
+    for mlp in (layer.mlp, layer.shortcut):
+        if mlp is not None:
+            yield from _mlp(mlp, hidden)
+    for streams in layer.streams or ():
+        n = streams.count
+        yield from _streams(streams, hidden, (2 + n) * n, 3)
+
+
+def _streams(spec: StreamsSpec, hidden: int, rows: int, scales: int) -> Shapes:
+    yield f"{spec.prefix}_fn", (rows, spec.count * hidden)
+    yield f"{spec.prefix}_base", (rows,)
+    yield f"{spec.prefix}_scale", (scales,)
 
 
 def _linear(name: str, rows: int, cols: int) -> Shapes:
@@ -115,6 +141,12 @@ def _mixer(spec: MixerSpec, hidden: int) -> Shapes:
             yield from _mla(spec, hidden)
         case DeltaNetSpec():
             yield from _deltanet(spec, hidden)
+        case Mamba2Spec():
+            yield from _mamba2(spec, hidden)
+        case KdaSpec():
+            yield from _kda(spec, hidden)
+        case CompressedSpec():
+            yield from _compressed(spec, hidden)
         case ShortConvSpec():
             yield from _linear(f"{spec.prefix}.in_proj", 3 * spec.hidden, hidden)
             yield f"{spec.prefix}.conv.weight", (spec.hidden, spec.kernel)
@@ -124,17 +156,28 @@ def _mixer(spec: MixerSpec, hidden: int) -> Shapes:
 
 def _attention(spec: AttentionSpec, hidden: int) -> Shapes:
     queries, keys = spec.heads * spec.head_dim, spec.kv_heads * spec.head_dim
-    yield from _linear(f"{spec.prefix}.{spec.q}", 2 * queries if spec.gated else queries, hidden)
-    yield from _linear(f"{spec.prefix}.{spec.k}", keys, hidden)
-    if spec.v is not None:
-        yield from _linear(f"{spec.prefix}.{spec.v}", keys, hidden)
-    yield from _linear(f"{spec.prefix}.{spec.o}", hidden, queries)
-    if spec.qk_norm is not None:
-        whole = spec.qk_norm == "full"
-        yield f"{spec.prefix}.{spec.q_norm}.weight", (queries if whole else spec.head_dim,)
-        yield f"{spec.prefix}.{spec.k_norm}.weight", (keys if whole else spec.head_dim,)
+    values = spec.kv_heads * spec.value_width
+    if spec.qkv is not None:
+        yield from _linear(f"{spec.prefix}.{spec.qkv}", queries + keys + values, hidden)
+    else:
+        together = spec.gated and spec.gate is None
+        yield from _linear(f"{spec.prefix}.{spec.q}", 2 * queries if together else queries, hidden)
+        yield from _linear(f"{spec.prefix}.{spec.k}", keys, hidden)
+        if spec.v is not None:
+            yield from _linear(f"{spec.prefix}.{spec.v}", values, hidden)
+    for name, rows in ((spec.gate, queries), (spec.head_gate, spec.heads)):
+        if name is not None:
+            yield from _linear(f"{spec.prefix}.{name}", rows, hidden)
+    yield from _linear(f"{spec.prefix}.{spec.o}", hidden, spec.heads * spec.value_width)
+    for norm, rows in ((spec.q_norm, queries), (spec.k_norm, keys)):
+        if spec.qk_norm is not None and norm is not None:
+            yield f"{spec.prefix}.{norm}.weight", (rows if spec.qk_norm == "full" else spec.head_dim,)
     if spec.sinks is not None:
         yield spec.sinks, (spec.heads,)
+    if spec.blocks is not None:
+        for x, rows in (("q", spec.blocks.heads * spec.blocks.head_dim), ("k", spec.blocks.head_dim)):
+            yield from _linear(f"{spec.blocks.prefix}.index_{x}_proj", rows, hidden)
+            yield f"{spec.blocks.prefix}.index_{x}_norm.weight", (spec.blocks.head_dim,)
 
 
 def _mla(spec: MlaSpec, hidden: int) -> Shapes:
@@ -149,6 +192,12 @@ def _mla(spec: MlaSpec, hidden: int) -> Shapes:
     yield f"{spec.prefix}.kv_a_layernorm.weight", (spec.kv_rank,)
     yield from _linear(f"{spec.prefix}.kv_b_proj", spec.heads * (spec.nope_dim + spec.v_dim), spec.kv_rank)
     yield from _linear(f"{spec.prefix}.o_proj", hidden, spec.heads * spec.v_dim)
+    if spec.indexer is not None and not spec.indexer.shared:
+        own = spec.indexer
+        yield from _linear(f"{own.prefix}.wq_b", own.heads * own.head_dim, spec.q_rank or hidden)
+        yield from _linear(f"{own.prefix}.wk", own.head_dim, hidden)
+        yield from _linear(f"{own.prefix}.weights_proj", own.heads, hidden)
+        yield from _norm(NormSpec(f"{own.prefix}.k_norm", own.norm_eps, "layer"), own.head_dim)
 
 
 def _deltanet(spec: DeltaNetSpec, hidden: int) -> Shapes:
@@ -164,6 +213,53 @@ def _deltanet(spec: DeltaNetSpec, hidden: int) -> Shapes:
     yield f"{spec.prefix}.dt_bias", (spec.v_heads,)
     yield f"{spec.prefix}.norm.weight", (spec.v_dim,)
     yield from _linear(f"{spec.prefix}.out_proj", hidden, values)
+
+
+def _mamba2(spec: Mamba2Spec, hidden: int) -> Shapes:
+    yield from _linear(f"{spec.prefix}.in_proj", spec.inner + spec.channels + spec.heads, hidden)
+    yield f"{spec.prefix}.conv1d.weight", (spec.channels, spec.kernel)
+    yield f"{spec.prefix}.conv1d.bias", (spec.channels,)
+    for name in ("A_log", "dt_bias", "D"):
+        yield f"{spec.prefix}.{name}", (spec.heads,)
+    yield f"{spec.prefix}.norm.weight", (spec.inner,)
+    yield from _linear(f"{spec.prefix}.out_proj", hidden, spec.inner)
+
+
+def _kda(spec: KdaSpec, hidden: int) -> Shapes:
+    width = spec.heads * spec.head_dim
+    for part in "qkv":
+        yield from _linear(f"{spec.prefix}.{part}_proj", width, hidden)
+        yield f"{spec.prefix}.{part}_conv1d.weight", (width, spec.kernel)
+    for part in "fg":
+        yield from _linear(f"{spec.prefix}.{part}_a_proj", spec.head_dim, hidden)
+        yield from _linear(f"{spec.prefix}.{part}_b_proj", width, spec.head_dim)
+    yield from _linear(f"{spec.prefix}.b_proj", spec.heads, hidden)
+    yield f"{spec.prefix}.A_log", (spec.heads,)
+    yield f"{spec.prefix}.dt_bias", (width,)
+    yield f"{spec.prefix}.o_norm.weight", (spec.head_dim,)
+    yield from _linear(f"{spec.prefix}.o_proj", hidden, width)
+
+
+def _compressed(spec: CompressedSpec, hidden: int) -> Shapes:
+    queries = spec.heads * spec.head_dim
+    yield from _linear(f"{spec.prefix}.wq_a", spec.q_rank, hidden)
+    yield f"{spec.prefix}.q_norm.weight", (spec.q_rank,)
+    yield from _linear(f"{spec.prefix}.wq_b", queries, spec.q_rank)
+    yield from _linear(f"{spec.prefix}.wkv", spec.head_dim, hidden)
+    yield f"{spec.prefix}.{spec.kv_norm}.weight", (spec.head_dim,)
+    yield f"{spec.prefix}.attn_sink", (spec.heads,)
+    yield from _linear(f"{spec.prefix}.wo_a", spec.groups * spec.rank, queries // spec.groups)
+    yield from _linear(f"{spec.prefix}.wo_b", hidden, spec.groups * spec.rank)
+    for own in spec.compressed:
+        rows = own.dim * (2 if own.overlaps else 1)
+        yield from _linear(f"{own.prefix}.wkv", rows, hidden)
+        yield from _linear(f"{own.prefix}.wgate", rows, hidden)
+        yield f"{own.prefix}.ape", (own.ratio, rows)
+        yield f"{own.prefix}.norm.weight", (own.dim,)
+    if spec.index is not None:
+        dim = spec.compressed[1].dim
+        yield from _linear(f"{spec.prefix}.indexer.wq_b", spec.index.heads * dim, spec.q_rank)
+        yield from _linear(f"{spec.prefix}.indexer.weights_proj", spec.index.heads, hidden)
 
 
 # ---- feed-forward ----------------------------------------------------------------------------------------------
@@ -186,7 +282,8 @@ def _dense(spec: DenseMlpSpec, hidden: int) -> Shapes:
     if spec.fused:
         yield from _linear(f"{spec.prefix}.{spec.up}", 2 * spec.intermediate, hidden)
     else:
-        yield from _linear(f"{spec.prefix}.{spec.gate}", spec.intermediate, hidden)
+        if spec.gate is not None:
+            yield from _linear(f"{spec.prefix}.{spec.gate}", spec.intermediate, hidden)
         yield from _linear(f"{spec.prefix}.{spec.up}", spec.intermediate, hidden)
     yield from _linear(f"{spec.prefix}.{spec.down}", hidden, spec.intermediate)
 
@@ -197,8 +294,13 @@ def _moe(spec: MoeSpec, hidden: int) -> Shapes:
     for name in (router.choice_bias, router.expert_scale):
         if name is not None:
             yield name, (router.experts,)
+    if router.by_token is not None:
+        yield router.by_token, (router.tokens, router.top_k)
     if router.input_scale is not None:
         yield router.input_scale, (hidden,)
+    if spec.latent is not None:
+        yield from _linear(spec.latent.down, spec.experts.hidden, hidden)
+        yield from _linear(spec.latent.up, hidden, spec.experts.hidden)
     if spec.shared is not None:
         yield from _dense(spec.shared.mlp, hidden)
         if spec.shared.gate is not None:

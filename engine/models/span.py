@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 from torch import Tensor
 
 from engine.models.rope import RopeTable, rope_table
-from engine.models.spec import RopeSpec
+from engine.models.spec import RopeSpec, TemperatureSpec
 
 
 class Span:
@@ -21,6 +23,9 @@ class Span:
         self.horizon = max(horizon, stop)
         self._tables: dict[RopeSpec, RopeTable] = {}
         self._by_id: dict[int, tuple[RopeSpec, RopeTable]] = {}  # hashing a spec takes longer than rotating a token
+        self.seen: Tensor | None = None  # what the last indexer chose: see Indexer.seen
+        self.tokens: Tensor | None = None  # their ids [T]
+        self.shortcut: Tensor | None = None  # the answer of experts that is added further on: see LayerSpec
         self._masks: dict[tuple[int, torch.dtype], Tensor] = {}
 
     @property
@@ -38,6 +43,20 @@ class Span:
             table = self._tables[spec] = rope_table(spec, self.start, self.stop, self.horizon)
         self._by_id[id(spec)] = (spec, table)  # keeps the spec, so that its id is not given to another
         return table
+
+    def temperature(self, spec: TemperatureSpec | None) -> Tensor | None:
+        """Factors [T, 1, 1] of the queries; None where all are 1."""
+        if spec is None or (self.stop - 1 + spec.offset) < spec.every:
+            return None
+        steps = torch.arange(self.start + spec.offset, self.stop + spec.offset).div(spec.every, rounding_mode="floor")
+        return (1 + spec.beta * steps.float().log1p())[:, None, None]
+
+    def chunks(self, size: int | None) -> list[Span]:
+        """This span cut where chunks of `size` positions begin; None leaves it whole."""
+        if size is None:
+            return [self]
+        bounds = [self.start, *range(self.start // size * size + size, self.stop, size), self.stop]
+        return [Span(start, stop, self.horizon) for start, stop in itertools.pairwise(bounds)]
 
     def visible_from(self, window: int | None) -> int:
         """The first position that any token of this span sees."""

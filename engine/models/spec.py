@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 NormKind = Literal["rms", "rms_plus_one", "layer"]
-ActivationKind = Literal["silu", "gelu", "gelu_tanh", "relu", "clamped_swiglu"]
+ActivationKind = Literal[
+    "silu", "gelu", "gelu_tanh", "relu", "relu2", "clamped_swiglu", "limited_swiglu", "late_limited_swiglu"
+]
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,35 @@ class RopeSpec:
     rotated: int | None = None
 
 
+@dataclass(frozen=True)
+class TemperatureSpec:
+    """Queries grow with their position p: times 1 + beta * ln(1 + floor((p + offset) / every)) (Llama 4, Mistral 4)."""
+
+    beta: float
+    every: int
+    offset: int = 0
+
+
 # ---- token mixers ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BlocksSpec:
+    """Which blocks of `block` tokens a query attends to (MiniMax-M3); names are relative to `prefix`.
+
+    index_q_proj and index_k_proj read the layer's input; their norms and the rotation are as those of queries and keys.
+    heads: as many as key heads, each choosing for its own. The top_k best blocks are seen, the last `local` among them.
+    """
+
+    prefix: str
+    heads: int
+    head_dim: int
+    block: int
+    top_k: int
+    local: int
+    rope: RopeSpec
+    norm_eps: float
+    norm_kind: NormKind
 
 
 @dataclass(frozen=True)
@@ -74,11 +104,16 @@ class AttentionSpec:
     """Grouped-query softmax attention; names are relative to `prefix`.
 
     window: a query sees itself and the window - 1 tokens before it; None sees everything.
+    chunk: a query sees what lies in its own chunk of so many positions, counted from 0; None sees everything.
     qk_norm: 'head' normalizes each head's head_dim, 'full' the whole width of q and of k; None: no norm.
     v_norm: an RMS norm without scale on each value head (eps of the qk norms).
     v: None takes the values from k's projection, before its norm and rope.
-    gated: q's projection is twice as wide, per head [query | gate]; the output is multiplied by sigmoid(gate).
+    gated: the output is multiplied by sigmoid(gate). gate: projection of the gates, as wide as the queries'; None: q's
+    projection is twice as wide, per head [query | gate]. head_gate: projection of one gate for each head, instead.
+    value_dim: width of a value head, where it is less than head_dim. value_scale: multiplies the values.
+    qkv: one projection of queries, keys and values, instead of three. q_norm, k_norm: None has no learned scale.
     sinks: bare tensor [heads] of extra logits that take part in the softmax and add nothing; None: none.
+    blocks: chooses what a query sees, of a layer without window, chunks and sinks; None sees everything.
     """
 
     prefix: str
@@ -98,12 +133,53 @@ class AttentionSpec:
     clip_qkv: float | None = None
     gated: bool = False
     sinks: str | None = None
+    chunk: int | None = None
+    temperature: TemperatureSpec | None = None
+    value_dim: int | None = None
+    value_scale: float = 1.0
+    qkv: str | None = None
+    gate: str | None = None
+    head_gate: str | None = None
+    blocks: BlocksSpec | None = None
     q: str = "q_proj"
     k: str = "k_proj"
     v: str | None = "v_proj"
     o: str = "o_proj"
-    q_norm: str = "q_norm"
-    k_norm: str = "k_norm"
+    q_norm: str | None = "q_norm"
+    k_norm: str | None = "k_norm"
+
+    @property
+    def value_width(self) -> int:
+        """Of one value head."""
+        return self.value_dim or self.head_dim
+
+    @property
+    def plain_values(self) -> bool:
+        """Whether values are used as their projection is stored, neither widened nor scaled."""
+        return self.value_dim is None and self.value_scale == 1.0
+
+    @property
+    def projections(self) -> tuple[str, ...]:
+        """Names of the modules whose outputs are queries, keys and values (unless they are the keys), in this order."""
+        parts = (self.q, self.k, self.v) if self.qkv is None else (self.qkv,)
+        return tuple(f"{self.prefix}.{name}" for name in parts if name is not None)
+
+
+@dataclass(frozen=True)
+class IndexerSpec:
+    """Which top_k of the tokens before it a query attends to (DeepSeek-V3.2, section 2.1); names relative to `prefix`.
+
+    wq_b reads the normed query latent, wk, k_norm (LayerNorm) and weights_proj the layer's input. The first `rope.dim`
+    dimensions turn. shared: no tensors of its own; the choice of the indexer before it holds.
+    """
+
+    prefix: str
+    heads: int
+    head_dim: int
+    top_k: int
+    rope: RopeSpec
+    shared: bool = False
+    norm_eps: float = 1e-6
 
 
 @dataclass(frozen=True)
@@ -112,6 +188,8 @@ class MlaSpec:
 
     q_rank: None has one q_proj; otherwise q_a_proj, q_a_layernorm, q_b_proj. scale: final, yarn's mscale folded in.
     a_bias: q_a_proj and kv_a_proj_with_mqa have biases. norm_eps: of the two latent norms.
+    rope: None rotates nothing; the key that all heads share is there all the same. latent_scale: multiplies the normed
+    latent. indexer: chooses what a query sees (DeepSeek-V3.2); None sees everything.
     """
 
     prefix: str
@@ -122,10 +200,13 @@ class MlaSpec:
     rope_dim: int
     v_dim: int
     scale: float
-    rope: RopeSpec
+    rope: RopeSpec | None
     norm_eps: float = 1e-6
     a_bias: bool = False
     o_bias: bool = False
+    latent_scale: float = 1.0
+    temperature: TemperatureSpec | None = None
+    indexer: IndexerSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -155,7 +236,93 @@ class ShortConvSpec:
     bias: bool
 
 
-MixerSpec = AttentionSpec | MlaSpec | DeltaNetSpec | ShortConvSpec
+@dataclass(frozen=True)
+class Mamba2Spec:
+    """Mamba-2; names are relative to `prefix`. heads of head_dim share B and C of `state` values in `groups` groups.
+
+    bias: in_proj and out_proj have one. steps: least and largest time step, for prompts and single tokens alike.
+    """
+
+    prefix: str
+    heads: int
+    head_dim: int
+    state: int
+    groups: int
+    kernel: int
+    norm_eps: float
+    bias: bool
+    conv_bias: bool
+    steps: tuple[float, float]
+
+    @property
+    def inner(self) -> int:
+        """Width of all heads together."""
+        return self.heads * self.head_dim
+
+    @property
+    def channels(self) -> int:
+        """What the convolution goes over: the heads' inputs, B and C."""
+        return self.inner + 2 * self.groups * self.state
+
+
+@dataclass(frozen=True)
+class KdaSpec:
+    """Kimi Delta Attention; names are relative to `prefix`. Keys and values have heads of the same size."""
+
+    prefix: str
+    heads: int
+    head_dim: int
+    kernel: int
+    norm_eps: float
+
+
+@dataclass(frozen=True)
+class EntriesSpec:
+    """One entry [dim] for every `ratio` tokens (DeepSeek-V4); names are relative to `prefix`: wkv, wgate, ape, norm.
+
+    overlaps: the tokens of the window before take part in an entry, with rows of their own.
+    """
+
+    prefix: str
+    ratio: int
+    dim: int
+    overlaps: bool
+    rope: RopeSpec
+    norm_eps: float
+
+
+@dataclass(frozen=True)
+class EntryIndexSpec:
+    """Which top_k of the entries a query sees, by `heads` heads; indexer.wq_b reads the normed latent of queries."""
+
+    heads: int
+    top_k: int
+
+
+@dataclass(frozen=True)
+class CompressedSpec:
+    """Attention to a window and to compressed entries (DeepSeek-V4); names are relative to `prefix`.
+
+    One head of keys, which are the values; the last `rope.dim` dimensions turn, and turn back once they are mixed.
+    wq_a, q_norm, wq_b, a norm of each query head; wkv, kv_norm; wo_a in `groups` of heads, each to `rank`; wo_b.
+    compressed: what entries are made of: none, those of keys, or those of keys and those that `index` scores.
+    """
+
+    prefix: str
+    heads: int
+    head_dim: int
+    q_rank: int
+    rope: RopeSpec
+    window: int
+    groups: int
+    rank: int
+    norm_eps: float
+    kv_norm: str
+    compressed: tuple[EntriesSpec, ...] = ()
+    index: EntryIndexSpec | None = None
+
+
+MixerSpec = AttentionSpec | MlaSpec | DeltaNetSpec | ShortConvSpec | Mamba2Spec | KdaSpec | CompressedSpec
 
 
 # ---- feed-forward ----------------------------------------------------------------------------------------------
@@ -163,7 +330,11 @@ MixerSpec = AttentionSpec | MlaSpec | DeltaNetSpec | ShortConvSpec
 
 @dataclass(frozen=True)
 class ActivationSpec:
-    """down(act(gate) * up); clamped_swiglu (gpt-oss): (up + 1) * gate * sigmoid(alpha * gate), clamped to limit."""
+    """down(act(gate) * up); clamped_swiglu (gpt-oss): (up + 1) * gate * sigmoid(alpha * gate), clamped to limit.
+
+    limited_swiglu (DeepSeek-V4): gate <= limit, |up| <= limit; silu(gate) * up.
+    late_limited_swiglu (Step 3.5): silu(gate) <= limit, |up| <= limit; their product.
+    """
 
     kind: ActivationKind = "silu"
     alpha: float = 1.702
@@ -172,14 +343,17 @@ class ActivationSpec:
 
 @dataclass(frozen=True)
 class DenseMlpSpec:
-    """A gated MLP; names are relative to `prefix`. fused: one projection [2I, H] named `up` holds gate, then up."""
+    """A gated MLP; names are relative to `prefix`. fused: one projection [2I, H] named `up` holds gate, then up.
+
+    gate: None has none: down(act(up x)).
+    """
 
     prefix: str
     intermediate: int
     activation: ActivationSpec = ActivationSpec()
     bias: bool = False
     fused: bool = False
-    gate: str = "gate_proj"
+    gate: str | None = "gate_proj"
     up: str = "up_proj"
     down: str = "down_proj"
 
@@ -189,19 +363,21 @@ class RouterSpec:
     """Who computes a token. Logits, scores and weights are float32.
 
     score: 'softmax' over all experts then top k; 'topk_softmax' top k of the logits then softmax of those;
-    'sigmoid' then top k; 'sparsemixer' (phimoe: top 1 twice, each with its own masked softmax; k = 2).
+    'sigmoid' or 'sqrtsoftplus' then top k; 'sparsemixer' (phimoe: top 1 twice, each with a masked softmax; k = 2).
     choice_bias: bare tensor [E] added to the scores for choosing only (flattened when stored [1, E]).
     groups, top_groups: only experts of the best groups can be chosen; a group is rated by group_score: 'max', or
     'top2', the sum of its two best choice scores. masked_score: what the choice scores of other groups become.
     normalize: weights divided by their sum (+ normalize_eps, at least normalize_min). scale: multiplies them last.
     input_norm_eps, input_scale (gemma4): the router reads RMS(un-normed residual) * input_scale * hidden**-0.5.
     expert_scale (gemma4): bare tensor [E] multiplying the weights of the chosen.
+    by_token (DeepSeek-V4): bare tensor [tokens, K] of whole numbers that names a token's experts, which are weighed
+    by their scores.
     """
 
     weight: str
     experts: int
     top_k: int
-    score: Literal["softmax", "topk_softmax", "sigmoid", "sparsemixer"]
+    score: Literal["softmax", "topk_softmax", "sigmoid", "sqrtsoftplus", "sparsemixer"]
     bias: bool = False
     choice_bias: str | None = None
     groups: int = 1
@@ -216,6 +392,8 @@ class RouterSpec:
     input_norm_eps: float | None = None
     input_scale: str | None = None
     expert_scale: str | None = None
+    by_token: str | None = None
+    tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -228,22 +406,39 @@ class SharedExpertSpec:
 
 @dataclass(frozen=True)
 class ExpertsSpec:
-    """What the expert backend must compute: down(act(gate x) * up x), biases where `bias`."""
+    """What the expert backend must compute: down(act(gate x) * up x), or down(act(up x)); biases where `bias`."""
 
     count: int
     hidden: int
     intermediate: int
     activation: ActivationSpec = ActivationSpec()
     bias: bool = False
+    has_gate: bool = True
+
+
+@dataclass(frozen=True)
+class LatentSpec:
+    """What takes a layer's input into the space of its experts, and their answer out of it (Nemotron 3 Super)."""
+
+    down: str
+    up: str
+    bias: bool = False
 
 
 @dataclass(frozen=True)
 class MoeSpec:
-    """Router, routed experts (run by the backend) and the shared expert, if any."""
+    """Router, routed experts (run by the backend) and the shared expert, if any.
+
+    A router may know more experts than there are: those beyond give back their input as it is (LongCat).
+    latent: experts work in a narrower space; router and shared expert do not.
+    weigh_input: the expert is given its weight times the input, and its output counts as it is (Llama 4; k = 1).
+    """
 
     router: RouterSpec
     experts: ExpertsSpec
     shared: SharedExpertSpec | None = None
+    weigh_input: bool = False
+    latent: LatentSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -290,17 +485,33 @@ class PerLayerGateSpec:
 
 
 @dataclass(frozen=True)
+class StreamsSpec:
+    """`count` residual streams, out of which one input is taken (DeepSeek-V4, section 2.2): see streams.py.
+
+    Bare tensors: {prefix}_fn, {prefix}_base, {prefix}_scale. rounds: of balancing. norm_eps: of all streams together.
+    """
+
+    prefix: str
+    count: int
+    rounds: int
+    eps: float
+    norm_eps: float
+
+
+@dataclass(frozen=True)
 class LayerSpec:
     """x += m * after_mixer(mixer(before_mixer(x))); x += m * after_mlp(mlp(before_mlp(x))); x *= scalar.
 
-    A norm that is None leaves things as they are. index: the model's own layer index, which the expert backend is
-    called with. m: residual_multiplier. per_layer: what is added before the scalar, with DecoderSpec.per_layer_inputs
-    only. scalar: bare tensor [1] multiplying the layer's output (gemma4).
+    A mixer or mlp that is None adds nothing. shortcut: experts that read what the mlp reads, and whose answer is added
+    after the next layer that `lands` (LongCat). A norm that is None leaves things as they are. index: the model's own
+    layer index, which the expert backend is called with. m: residual_multiplier. per_layer: what is added before the
+    scalar, with DecoderSpec.per_layer_inputs only. scalar: bare tensor [1] multiplying the layer's output (gemma4).
+    streams: around mixer and mlp, in place of the sums.
     """
 
     index: int
-    mixer: MixerSpec
-    mlp: MlpSpec
+    mixer: MixerSpec | None
+    mlp: MlpSpec | None
     before_mixer: NormSpec | None = None
     before_mlp: NormSpec | None = None
     after_mixer: NormSpec | None = None
@@ -308,6 +519,9 @@ class LayerSpec:
     residual_multiplier: float = 1.0
     per_layer: PerLayerGateSpec | None = None
     scalar: str | None = None
+    shortcut: MoeSpec | None = None
+    lands: bool = False
+    streams: tuple[StreamsSpec, StreamsSpec] | None = None
 
 
 @dataclass(frozen=True)
@@ -315,7 +529,9 @@ class DecoderSpec:
     """A whole causal language model.
 
     logits = softcap(head(norm(x)) * logit_multiplier), x starting as embedding[id] * embedding_multiplier.
-    head: None ties the head to the embedding. max_positions: the context the model was made for.
+    head: None ties the head to the embedding. head_normed: its columns have length 1 (Ling, the first generation).
+    max_positions: the context the model was made for.
+    streams: what the norm reads of several residual streams; every layer has its own then.
     """
 
     family: str
@@ -327,19 +543,21 @@ class DecoderSpec:
     embedding: str = "model.embed_tokens"
     head: str | None = "lm_head"
     head_bias: bool = False
+    head_normed: bool = False
     embedding_multiplier: float = 1.0
     logit_multiplier: float = 1.0
     logit_softcap: float | None = None
     per_layer_inputs: PerLayerInputsSpec | None = None
+    streams: StreamsSpec | None = None
 
     @property
     def moe_layers(self) -> dict[int, MoeSpec]:
         """Model layer index to MoE block, for the layers that have one."""
-        found = ((layer.index, moe_of(layer.mlp)) for layer in self.layers)
+        found = ((layer.index, layer.shortcut or moe_of(layer.mlp)) for layer in self.layers)
         return {index: moe for index, moe in found if moe is not None}
 
 
-def moe_of(mlp: MlpSpec) -> MoeSpec | None:
+def moe_of(mlp: MlpSpec | None) -> MoeSpec | None:
     """The MoE block of a feed-forward, if it has one."""
     if isinstance(mlp, ParallelMlpSpec):
         return mlp.moe

@@ -36,6 +36,11 @@ class ChunkedRows:
         """Bytes allocated."""
         return sum(chunk.nbytes for chunk in self._chunks)
 
+    @property
+    def written(self) -> int:
+        """Bytes of the rows that are here."""
+        return self.heads * self.dim * self.dtype.itemsize * self.length
+
     def append(self, rows: Tensor) -> None:
         """Add rows [heads, T, dim] at the end, converted to this buffer's dtype."""
         count = rows.shape[1]
@@ -123,6 +128,10 @@ class RowsState:
         for buffer in self.buffers:
             buffer.truncate(length)
 
+    def rows_with(self, tokens: int) -> int:
+        """Bytes that rows take once so many more tokens are here."""
+        return sum(buffer.bytes_with(tokens) for buffer in self.buffers)
+
     def prepared(self) -> list[int]:
         """Where native code finds the rows and may write one more: see ChunkedRows.prepared."""
         return [buffer.prepared() for buffer in self.buffers]
@@ -142,6 +151,8 @@ class RecurrentState:
 
     tensors: zeros at the start of a sequence; the mixer may write into them or replace them.
     """
+
+    buffers: tuple[ChunkedRows, ...] = ()
 
     def __init__(self, shapes: Sequence[tuple[int, ...]], dtype: torch.dtype = torch.float32) -> None:
         self._shapes, self._dtype = tuple(shapes), dtype
@@ -170,6 +181,49 @@ class RecurrentState:
     def restore(self, snapshot: tuple[Tensor, ...]) -> None:
         """Put a copy back; the snapshot stays usable."""
         self.tensors = [tensor.clone() for tensor in snapshot]
+
+    def rows_with(self, tokens: int) -> int:
+        """Bytes that rows take once so many more tokens are here: none."""
+        del tokens
+        return 0
+
+
+class CompressedState(RecurrentState):
+    """Rows of the last tokens, and entries that stand for `ratio` tokens each: those are cut where a snapshot says."""
+
+    def __init__(self, shapes: Sequence[tuple[int, ...]], dims: Sequence[int], ratio: int, dtype: torch.dtype) -> None:
+        """dims, dtype: of the entries, buffer by buffer. The rows are float32."""
+        self.buffers = tuple(ChunkedRows(1, dim, dtype) for dim in dims)
+        self.ratio, self.dtype = ratio, dtype
+        super().__init__(shapes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes allocated."""
+        return super().nbytes + sum(buffer.nbytes for buffer in self.buffers)
+
+    def reset(self) -> None:
+        """Back to the start of a sequence."""
+        super().reset()
+        self._cut(0)
+
+    def snapshot(self) -> tuple[Tensor, ...]:
+        """A copy of the rows, and how many entries there are."""
+        return (*super().snapshot(), torch.tensor(self.buffers[0].length if self.buffers else 0))
+
+    def restore(self, snapshot: tuple[Tensor, ...]) -> None:
+        """Put a copy back, and leave only as many entries."""
+        *rows, entries = snapshot
+        super().restore(tuple(rows))
+        self._cut(int(entries))
+
+    def _cut(self, entries: int) -> None:
+        for buffer in self.buffers:
+            buffer.truncate(entries)
+
+    def rows_with(self, tokens: int) -> int:
+        """Bytes that entries take once so many more tokens are here."""
+        return sum(buffer.bytes_with(-(-tokens // self.ratio)) for buffer in self.buffers)
 
 
 _NOTHING = tuple([0] * (STATES - n) for n in range(STATES + 1))
@@ -204,8 +258,8 @@ class SequenceState:
         self.max_snapshots = max_snapshots
         self.max_snapshot_bytes = max_snapshot_bytes
         self._rows = [layer for layer in self.layers if isinstance(layer, RowsState)]
-        for rows in self._rows:
-            for buffer in rows.buffers:
+        for layer in self.layers:
+            for buffer in layer.buffers:
                 buffer.most = most_tokens
         self._recurrent = {at: layer for at, layer in enumerate(self.layers) if isinstance(layer, RecurrentState)}
         self._snapshots: list[_Snapshot] = []  # in order of length
@@ -238,7 +292,12 @@ class SequenceState:
 
     def rows_with(self, tokens: int) -> int:
         """Bytes that rows take once so many more tokens are here: what does not grow with them is not counted."""
-        return sum(buffer.bytes_with(tokens) for rows in self._rows for buffer in rows.buffers)
+        return sum(layer.rows_with(tokens) for layer in self.layers)
+
+    @property
+    def rows_written(self) -> int:
+        """Bytes of the rows that are there: of those allocated, the ones that were written to."""
+        return sum(buffer.written for layer in self.layers for buffer in layer.buffers)
 
     def prepared(self) -> list[int]:
         """STATES addresses per layer, for native code that takes the sequence one token further."""

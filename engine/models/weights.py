@@ -9,6 +9,7 @@ from torch import Tensor
 
 from engine.errors import Kind as ErrorKind
 from engine.errors import UnderhillError
+from engine.kernels.coded import Coded
 from engine.models.holding import Holding
 from engine.models.linear import Linear
 
@@ -47,6 +48,25 @@ class Tables(Protocol):
         """The rows of a matrix, as they are stored; None where it must be held."""
 
 
+@runtime_checkable
+class Codes(Protocol):
+    """Weights of which some matrices are stored as the codes of their source."""
+
+    def coded(self, name: str) -> Coded | None:
+        """The matrix as these, freshly read; None where it is stored in another way. Raises as `get`."""
+
+
+def matrix(weights: Weights, name: str) -> Tensor | Coded:
+    """A matrix as a Linear takes it: its own codes where it has such, else as `fetch`."""
+    found = weights.coded(name) if isinstance(weights, Codes) else None
+    return fetch(weights, name) if found is None else found
+
+
+def ordered(held: Tensor | Coded, order: Tensor) -> Tensor | Coded:
+    """Rows of a matrix, in this order. order: int64 [N]."""
+    return held.taken(order) if isinstance(held, Coded) else held[order]
+
+
 def fetch(weights: Weights, name: str) -> Tensor:
     """A tensor ready for arithmetic, float8 blocks multiplied out. Integer tensors are refused."""
     tensor = weights.get(name)
@@ -62,8 +82,15 @@ def fetch(weights: Weights, name: str) -> Tensor:
 
 
 def vector(weights: Weights, name: str) -> Tensor:
-    """A small tensor, flat, as float32."""
-    return fetch(weights, name).float().flatten()
+    """A small tensor, flat, as float32. Raises UnderhillError(BROKEN_FILE) where it holds what is no number."""
+    found = fetch(weights, name).float().flatten()
+    if not bool(found.isfinite().all()):
+        raise UnderhillError(
+            ErrorKind.BROKEN_FILE,
+            f"{name} holds numbers that are not finite.",
+            "The checkpoint is damaged; download it again.",
+        )
+    return found
 
 
 def _dequantized(tensor: Tensor, scales: Tensor) -> Tensor:
@@ -76,11 +103,11 @@ def _dequantized(tensor: Tensor, scales: Tensor) -> Tensor:
 def looked_up(weights: Weights, name: str, dense: Holding) -> Rows:
     """A matrix of which rows are looked up and nothing else: left on the disk where it is large, or held."""
     table = weights.table(name) if isinstance(weights, Tables) else None
-    return Linear(fetch(weights, name), None, dense.for_table) if table is None else table
+    return Linear(matrix(weights, name), None, dense.for_table) if table is None else table
 
 
 def load_linear(weights: Weights, *names: str, dense: Holding, bias: bool = False) -> Linear:
     """The linear layer of module `names[0]`; several names are stacked along their outputs, in order."""
-    tensors = [fetch(weights, f"{name}.weight") for name in names]
+    tensors = [matrix(weights, f"{name}.weight") for name in names]
     biases = [fetch(weights, f"{name}.bias") for name in names] if bias else []
     return Linear(tensors, torch.cat(biases) if biases else None, dense)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from engine.models.delta_rule import CHANNEL_CHUNK
 from engine.models.footprint import Matrix, matrices, nbytes
 from engine.models.holding import Holding
 from engine.models.latent import SCORES_LIMIT
+from engine.models.mamba2 import CHUNK
 from engine.models.spec import (
     AttentionSpec,
+    CompressedSpec,
     DecoderSpec,
     DeltaNetSpec,
     DenseMlpSpec,
     ExpertsSpec,
+    KdaSpec,
+    Mamba2Spec,
     MixerSpec,
     MlaSpec,
     MlpSpec,
@@ -24,16 +29,19 @@ PIECE = 32 << 20  # bytes of a tensor that is converted on its way, piece by pie
 
 def token_bytes(spec: DecoderSpec) -> int:
     """Bytes for every token of those that are computed at once: the layer that takes most of them."""
-    stream = 6 * spec.hidden  # what goes through, its norm, and both sums with what a layer adds
-    room = max((_rooms(layer.mlp, spec.hidden) for layer in spec.layers), default=0)  # stays from layer to layer
-    layer = max(max(_mixer(layer.mixer), _mlp(layer.mlp)) for layer in spec.layers)
+    streams = 1 if spec.streams is None else spec.streams.count
+    stream = 6 * spec.hidden * streams  # what goes through, its norm, and both sums with what a layer adds
+    mlps = [mlp for layer in spec.layers for mlp in (layer.mlp, layer.shortcut) if mlp is not None]
+    room = max((_rooms(mlp, spec.hidden) for mlp in mlps), default=0)  # stays from layer to layer
+    mixers = [_mixer(layer.mixer) for layer in spec.layers if layer.mixer is not None]
+    layer = max(*mixers, *map(_mlp, mlps))
     return FLOAT * (stream + room + layer)
 
 
 def working_bytes(spec: DecoderSpec, native: bool) -> int:
     """Bytes that computing takes however few tokens there are. native: native kernels multiply."""
     found = SAMPLING * spec.vocab
-    if any(isinstance(layer.mixer, MlaSpec) for layer in spec.layers):
+    if any(isinstance(layer.mixer, MlaSpec) or _chooses(layer.mixer) for layer in spec.layers):
         found += 3 * FLOAT * SCORES_LIMIT
     if not native:  # torch decodes an expert's matrix into float32, by way of its codes
         largest = max((e.hidden * e.intermediate for e in map(_experts, spec.moe_layers.values())), default=0)
@@ -56,6 +64,11 @@ def opening_bytes(spec: DecoderSpec, dense: Holding, native: bool, item: int, ow
     return PIECE + max(taken(matrix) for matrix in matrices(spec, own_vocab) if not matrix.stays)
 
 
+def _chooses(mixer: MixerSpec | None) -> bool:
+    """Whether what its queries see is worked out before they attend."""
+    return isinstance(mixer, CompressedSpec) or (isinstance(mixer, AttentionSpec) and mixer.blocks is not None)
+
+
 def _mixer(spec: MixerSpec) -> int:
     """Numbers per token: projections as they come, normed and turned, and what attention makes of them."""
     match spec:
@@ -68,6 +81,13 @@ def _mixer(spec: MixerSpec) -> int:
             return spec.heads * (3 * width + 3 * spec.kv_rank + 2 * spec.v_dim) + 4 * (spec.kv_rank + spec.rope_dim)
         case DeltaNetSpec():
             return 6 * (2 * spec.k_heads * spec.k_dim + 2 * spec.v_heads * spec.v_dim)
+        case Mamba2Spec():
+            return 4 * (spec.inner + spec.channels) + 3 * CHUNK * spec.heads
+        case KdaSpec():
+            return spec.heads * spec.head_dim * (16 + CHANNEL_CHUNK)
+        case CompressedSpec():
+            rows = sum(4 * own.dim * (4 if own.overlaps else 2) for own in spec.compressed)
+            return 6 * spec.heads * spec.head_dim + 2 * (spec.q_rank + spec.groups * spec.rank) + rows
         case _:
             return 8 * spec.hidden
 

@@ -14,6 +14,7 @@ from engine.hub.routed import RoutedExperts, routed_experts
 from engine.hub.skeleton import build_skeleton
 from engine.models.compat.experts import attach
 from engine.models.compat.load import NamedWeights, load_weights
+from engine.models.compat.mamba import same_steps
 from engine.models.compat.state import CompatState
 
 NOTE = "This family runs through the compatibility backend, which is slower than Underhill's own decoder."
@@ -45,6 +46,7 @@ class CompatDecoder:
         self.experts: dict[int, RoutedExperts] = {found.layer: routed_experts(found) for found in skeleton.experts}
         load_weights(skeleton, weights)
         attach(skeleton, backend)
+        same_steps(skeleton)
         self.model = skeleton.model
         self.model_type: str = self.model.config.model_type
         self._own_cache = _brings_own_cache(self.model)

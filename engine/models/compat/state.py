@@ -70,6 +70,11 @@ class CompatState:
         """Bytes that rows take once so many more tokens are here: transformers' caches do not say."""
 
     @property
+    def rows_written(self) -> int:
+        """Bytes of the rows that are there."""
+        return _nbytes(self.cache)
+
+    @property
     def snapshot_lengths(self) -> tuple[int, ...]:
         """The lengths at which there are snapshots, ascending."""
         return tuple(snapshot.length for snapshot in self._snapshots)

@@ -6,30 +6,48 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
+from engine import limits
 from engine.importing import ALONE
-from engine.models.config import Config, unsupported
-from engine.models.spec import DecoderSpec
-
-MOST_LAYERS = 4096  # a config that claims more is no model, and would take hours to read
+from engine.models.config import Config, dense, unsupported
+from engine.models.spec import DecoderSpec, RouterSpec
 
 FAMILIES: dict[str, str] = {
+    "afmoe": "afmoe",
+    "bailing_moe": "bailing_moe",
+    "bailing_moe_v2": "bailing_moe",
     "deepseek_v2": "deepseek_v2",
     "deepseek_v3": "deepseek_v3",
+    "deepseek_v32": "deepseek_v32",
+    "deepseek_v4": "deepseek_v4",
     "dots1": "dots1",
     "ernie4_5_moe": "ernie4_5_moe",
+    "exaone_moe": "exaone_moe",
     "flex_olmo": "flex_olmo",
     "gemma4": "gemma4",
     "gemma4_text": "gemma4",
     "glm4_moe": "glm4_moe",
     "glm4_moe_lite": "glm4_moe_lite",
+    "glm_moe_dsa": "glm_moe_dsa",
     "gpt_oss": "gpt_oss",
     "granitemoe": "granitemoe",
+    "granitemoehybrid": "granitemoehybrid",
     "granitemoeshared": "granitemoe",
     "hunyuan_v1_moe": "hunyuan_v1_moe",
     "hy_v3": "hy_v3",
+    "kimi_k2": "deepseek_v3",
+    "kimi_k25": "deepseek_v3",
+    "kimi_linear": "kimi_linear",
     "lfm2_moe": "lfm2_moe",
+    "llama4": "llama4",
+    "llama4_text": "llama4",
+    "longcat_flash": "longcat_flash",
+    "mimo_v2_flash": "mimo_v2_flash",
     "minimax_m2": "minimax_m2",
+    "minimax_m3_vl": "minimax_m3",
+    "mistral3": "mistral4",
+    "mistral4": "mistral4",
     "mixtral": "mixtral",
+    "nemotron_h": "nemotron_h",
     "olmoe": "olmoe",
     "phimoe": "phimoe",
     "qwen2_moe": "qwen2_moe",
@@ -38,6 +56,8 @@ FAMILIES: dict[str, str] = {
     "qwen3_moe": "qwen3_moe",
     "qwen3_next": "qwen3_next",
     "solar_open": "solar_open",
+    "step3p5": "step3p5",
+    "step3p7": "step3p5",
 }
 
 
@@ -58,15 +78,21 @@ def read_spec(config: Mapping[str, Any]) -> DecoderSpec:
             if family
             else "The model's config.json does not say which family it belongs to (model_type)."
         )
-    if (layers := Config(config).integer("num_hidden_layers")) > MOST_LAYERS:
+    limits.check_config(config)
+    if (layers := Config(config).layers) > limits.LAYERS:
         raise unsupported(f"This {family} model claims to have {layers:,} layers.")
     with ALONE:
         room = import_module(f"{__name__}.{FAMILIES[family]}")
     spec: DecoderSpec = room.spec(dict(config))
     if not spec.moe_layers:
-        raise unsupported(f"This {family} model is dense: it has no experts, which is all that Underhill is made for.")
+        raise dense(family)
     _check_choices(spec, Config(config))
     return spec
+
+
+def _unrated(router: RouterSpec) -> bool:
+    """Whether its groups are too small for how it rates them."""
+    return router.group_score == "top2" and router.experts // router.groups < 2
 
 
 def _check_choices(spec: DecoderSpec, config: Config) -> None:
@@ -74,5 +100,11 @@ def _check_choices(spec: DecoderSpec, config: Config) -> None:
         k, experts, groups = moe.router.top_k, moe.router.experts, moe.router.groups
         if not 0 < k <= experts or not 0 < moe.router.top_groups <= groups or experts % groups:
             raise unsupported(f"This {config.family} model asks for {k} of {experts} experts in {groups} groups.")
+        router = moe.router  # beyond its groups a router chooses among experts that all score the same
+        if groups > 1 and (router.top_groups * (experts // groups) < k or _unrated(router)):
+            raise unsupported(
+                f"This {config.family} model asks for {k} experts out of {router.top_groups} of {groups} groups of "
+                f"{experts // groups}: there are not enough."
+            )
         if min(moe.experts.hidden, moe.experts.intermediate) < 1:
             raise unsupported(f"This {config.family} model claims to have experts without weights.")

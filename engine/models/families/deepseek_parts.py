@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engine.models.config import Config, positive, yarn_mscale
 from engine.models.families.parts import dense_mlp, plain_moe
-from engine.models.spec import MlaSpec, MoeSpec, RouterSpec, SharedExpertSpec
+from engine.models.spec import IndexerSpec, MlaSpec, MoeSpec, RouterSpec, SharedExpertSpec
 
 
-def latent_attention(c: Config, prefix: str, interleaved: bool) -> MlaSpec:
+def latent_attention(c: Config, prefix: str, interleaved: bool, indexer: IndexerSpec | None = None) -> MlaSpec:
     """MLA under `prefix`. Its norms keep an eps of 1e-6 whatever rms_norm_eps says, as in the original code."""
     nope, rope_dim = c.integer("qk_nope_head_dim"), c.integer("qk_rope_head_dim", low=1)
     scale = (nope + rope_dim) ** -0.5
@@ -29,18 +29,23 @@ def latent_attention(c: Config, prefix: str, interleaved: bool) -> MlaSpec:
         rope=c.rope(rope_dim, interleaved=interleaved),
         a_bias=bias,
         o_bias=bias,
+        indexer=indexer,
     )
 
 
-def moe_with_shared(c: Config, prefix: str, router: RouterSpec, bias: bool = False) -> MoeSpec:
-    """Routed experts, and n_shared_experts in one MLP that is n times as wide."""
+def moe_with_shared(
+    c: Config, prefix: str, router: RouterSpec, bias: bool = False, key: str = "n_shared_experts"
+) -> MoeSpec:
+    """Routed experts, and as many shared ones as `key` says in one MLP that is so many times as wide."""
     size = c.integer("moe_intermediate_size")
-    count = c.integer("n_shared_experts", 0)
+    count = c.integer(key, 0)
     shared = SharedExpertSpec(dense_mlp(c, f"{prefix}.shared_experts", size * count, bias)) if count else None
     return plain_moe(c, router, size, shared)
 
 
-def sigmoid_router(c: Config, prefix: str, groups: int, top_groups: int) -> RouterSpec:
+def sigmoid_router(
+    c: Config, prefix: str, groups: int, top_groups: int, correction: str = "gate.e_score_correction_bias"
+) -> RouterSpec:
     """DeepSeek-V3's: chosen by sigmoid score plus a learned correction, weighted by the score alone."""
     c.expect("scoring_func", "sigmoid")
     c.expect("topk_method", "noaux_tc")
@@ -48,7 +53,7 @@ def sigmoid_router(c: Config, prefix: str, groups: int, top_groups: int) -> Rout
         f"{prefix}.gate",
         *c.experts(),
         "sigmoid",
-        choice_bias=f"{prefix}.gate.e_score_correction_bias",
+        choice_bias=f"{prefix}.{correction}",
         groups=groups,
         top_groups=top_groups,
         group_score="top2",

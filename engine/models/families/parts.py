@@ -26,16 +26,22 @@ def norm(name: str, eps: float, kind: NormKind = "rms") -> NormSpec:
 
 
 def llama_layer(
-    index: int, mixer: MixerSpec, mlp: MlpSpec, eps: float, kind: NormKind = "rms", residual_multiplier: float = 1.0
-) -> LayerSpec:
-    """A pre-norm layer with the names that Llama gave its norms."""
-    prefix = f"model.layers.{index}"
+    index: int, mixer: MixerSpec, mlp: MlpSpec, eps: float, kind: NormKind = "rms", residual_multiplier: float = 1.0,
+    root: str = "model",
+) -> LayerSpec:  # fmt: skip
+    """A pre-norm layer with the names that Llama gave its norms. root: what the decoder's tensors are under."""
+    prefix = f"{root}.layers.{index}"
     return LayerSpec(
         index, mixer, mlp,
         before_mixer=norm(f"{prefix}.input_layernorm", eps, kind),
         before_mlp=norm(f"{prefix}.post_attention_layernorm", eps, kind),
         residual_multiplier=residual_multiplier,
     )  # fmt: skip
+
+
+def inside(c: Config, alone: str = "model") -> tuple[str, str]:
+    """What a decoder's tensors are under, and its head's name: of a language model alone, or beside what sees."""
+    return ("language_model.model", "language_model.lm_head") if c.has("text_config") else (alone, "lm_head")
 
 
 def dense_mlp(c: Config, prefix: str, intermediate: int | None = None, bias: bool = False) -> DenseMlpSpec:
@@ -57,13 +63,15 @@ def causal_lm(
     *,
     prefix: str = "model",
     final_norm: str = "norm",
+    embedding: str = "embed_tokens",
+    head: str = "lm_head",
     tied: bool = False,
     head_bias: bool = False,
     embedding_multiplier: float = 1.0,
     logit_multiplier: float = 1.0,
     logit_softcap: float | None = None,
 ) -> DecoderSpec:
-    """A decoder under `prefix` with lm_head beside it. tied: what the family takes where the config does not say."""
+    """A decoder under `prefix` with its head beside it. tied: what the family takes where the config does not say."""
     return DecoderSpec(
         family=c.family,
         hidden=c.integer("hidden_size", low=1),
@@ -71,8 +79,8 @@ def causal_lm(
         max_positions=c.integer("max_position_embeddings", low=1),
         layers=tuple(layers),
         norm=norm(f"{prefix}.{final_norm}", eps, kind),
-        embedding=f"{prefix}.embed_tokens",
-        head=None if c.flag("tie_word_embeddings", tied) else "lm_head",
+        embedding=f"{prefix}.{embedding}",
+        head=None if c.flag("tie_word_embeddings", tied) else head,
         head_bias=head_bias,
         embedding_multiplier=embedding_multiplier,
         logit_multiplier=logit_multiplier,

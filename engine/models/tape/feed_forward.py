@@ -41,6 +41,8 @@ def _activated(spec: ActivationSpec, gate: Tensor, up: Tensor, out: Tensor) -> t
 
 
 def _mlp(to: Recorder, mlp: DenseMlp, h: Tensor, name: str) -> Tensor:
+    if not mlp.gated:
+        raise NotRecorded("an MLP without a gate has no native ops")
     both = to.linear(mlp.gate_up, h, "gate_up")
     half = both.numel() // 2
     active = to.floats("active", half)
@@ -51,6 +53,8 @@ def _mlp(to: Recorder, mlp: DenseMlp, h: Tensor, name: str) -> Tensor:
 def _moe(to: Recorder, moe: MoeBlock, h: Tensor) -> Tensor:
     """The answer of the experts and the shared expert for h, which stays as it is until then."""
     assert moe.router is not None
+    if moe.weigh_input or moe.passes or moe.latent is not None:
+        raise NotRecorded("experts whose input is weighed, narrowed or passed on have no native ops")
     weights, ids = _route(to, moe.router, h)
     y = to.floats("y", to.hidden)
     k = moe.router.spec.top_k

@@ -32,6 +32,10 @@ def record_mixer(to: Recorder, mixer: Mixer, x: Tensor, layer: int) -> Tensor:
 def record_attention(to: Recorder, attention: Attention, x: Tensor, state: int) -> Tensor:
     """Grouped-query attention. state: of its keys; that of its values follows."""
     spec = attention.spec
+    if spec.blocks is not None:
+        raise NotRecorded("attention among chosen blocks has no native ops")
+    if spec.temperature is not None or spec.chunk is not None or spec.value_dim is not None:
+        raise NotRecorded("attention by chunks, with a temperature or narrower values has no native ops")
     projected = to.linear(attention.qkv, x, "projected")
     queries, both, width = spec.heads * spec.head_dim, (spec.heads + spec.kv_heads) * spec.head_dim, spec.head_dim
     wide = spec.kv_heads * width
@@ -51,12 +55,18 @@ def record_attention(to: Recorder, attention: Attention, x: Tensor, state: int) 
     to.record(op)
     if spec.gated:
         to.record(tape.gate(mixed, projected[-queries:]))
+    if attention.head_gate is not None:
+        gates = to.linear(attention.head_gate, x, "head_gates")
+        for head in range(spec.heads):
+            to.record(tape.gate(mixed[head * width : (head + 1) * width], gates[head : head + 1]))
     return to.linear(attention.out, mixed, "h")
 
 
 def record_mla(to: Recorder, mla: Mla, x: Tensor, state: int) -> Tensor:
     """Multi-head latent attention, absorbed: queries go into latent space, and what they find there comes out of it."""
     spec, norm = mla.spec, mla.kv_norm
+    if spec.rope is None or spec.temperature is not None or spec.indexer is not None:
+        raise NotRecorded("latent attention with an indexer, a temperature or no rotation has no native ops")
     shape = tape_mixers.Latent(spec.heads, spec.nope_dim, spec.rope_dim, spec.kv_rank)
     down = x if mla.q_down is None else to.linear(mla.q_down, x, "q_down")
     queries = to.linear(mla.q_up, to.norm(mla.q_norm, down, "q_normed"), "queries")

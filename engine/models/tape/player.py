@@ -42,6 +42,8 @@ def record(
 
 
 def _record_layer(to: Recorder, layer: Layer, at: int, inputs: Tensor | None) -> None:
+    if layer.mixer is None or layer.feed_forward is None or layer.shortcut is not None:
+        raise NotRecorded("layers without both of their halves, or with a shortcut, have no native ops")
     mixed = record_mixer(to, layer.mixer, to.norm(layer.before_mixer, to.x, "h"), at)
     to.record(tape.add(to.x, to.norm(layer.after_mixer, mixed, "h"), layer.multiplier))
     y = record_feed_forward(to, layer.feed_forward, to.norm(layer.before_mlp, to.x, "h"))

@@ -92,13 +92,14 @@ class Recorder:
 
     def linear(self, linear: Linear, x: Tensor, name: str) -> Tensor:
         """The product in the memory of that name."""
-        return self.product(self._view(linear), x, name)
-
-    def _view(self, linear: Linear) -> View:
-        view = linear.view()
-        assert view is not None, "a linear layer made for the kernel"
+        views = linear.views()
+        assert views, "a linear layer made for the kernel"
         self._kept.append(linear)
-        return view
+        out, at = self.floats(name, linear.out_features), 0
+        for view in views:
+            self.record(tape.linear(view, x, out[at : at + view.rows]))
+            at += view.rows
+        return out
 
     def product(self, view: View, x: Tensor, name: str) -> Tensor:
         """The product of a matrix that the caller keeps, in the memory of that name."""
@@ -117,7 +118,9 @@ class Recorder:
     def each(self, linear: Linear, heads: int, x: Tensor, x_step: int, name: str) -> Tensor:
         """The products of every head's own rows with its own x, one after the other in the memory of that name."""
         out = self.floats(name, linear.out_features)
-        self.record(tape_mixers.each(self._view(linear), heads, x, x_step, out, linear.out_features // heads))
+        (view,) = linear.views()
+        self._kept.append(linear)
+        self.record(tape_mixers.each(view, heads, x, x_step, out, linear.out_features // heads))
         return out
 
     def turning(self, spec: RopeSpec) -> tuple[Tensor, Tensor]:

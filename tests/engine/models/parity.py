@@ -62,10 +62,13 @@ def randomize(model: torch.nn.Module, seed: int = 0, gain: float = 4.0) -> None:
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for name, tensor in [*model.named_parameters(), *model.named_buffers()]:
+            if name.endswith("tid2eid"):  # the experts of a token, none of them twice
+                experts = torch.rand(len(tensor), 8, generator=generator).argsort(-1)
+                tensor.copy_(experts[:, : tensor.shape[1]])
             if not tensor.is_floating_point() or "inv_freq" in name or "embed_scale" in name:
                 continue
             noise = torch.randn(tensor.shape, generator=generator)
-            if "correction_bias" in name or "expert_bias" in name:
+            if "correction_bias" in name or name.endswith("A_log") or "expert_bias" in name:
                 tensor.copy_(noise * 0.1)
             elif name.endswith("layer_scalar"):
                 tensor.copy_(1 + 0.1 * noise)
@@ -79,10 +82,12 @@ def randomize(model: torch.nn.Module, seed: int = 0, gain: float = 4.0) -> None:
 
 def hf_model(config: Any, seed: int = 0, gain: float = 4.0) -> Any:
     """A random transformers model of this config, in float32, on eager attention."""
-    from transformers import AutoModelForCausalLM
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoModelForCausalLM, AutoModelForImageTextToText
 
     torch.manual_seed(seed)
-    model = AutoModelForCausalLM.from_config(config, dtype=torch.float32, attn_implementation="eager").eval()
+    # some language models are only known as what sees as well
+    auto = AutoModelForCausalLM if type(config) in MODEL_FOR_CAUSAL_LM_MAPPING else AutoModelForImageTextToText
+    model = auto.from_config(config, dtype=torch.float32, attn_implementation="eager").eval()
     randomize(model, seed, gain)
     return model
 

@@ -23,5 +23,17 @@ class ReferenceExperts:
         """Weighted sum over the selected experts: x [T, H], ids and weights [T, K]."""
         self.calls.append(layer)
         with torch.no_grad():
-            out: Tensor = self._modules[layer](x, ids, weights)
+            module = self._modules[layer]
+            out: Tensor = _llama4(module, x, ids) * weights if _is_llama4(module) else module(x, ids, weights)
         return out
+
+
+def _is_llama4(module: Any) -> bool:
+    """Llama 4's experts take tokens sorted by expert, and no weights: there is one expert for each."""
+    return type(module).__name__ == "Llama4TextExperts"
+
+
+def _llama4(module: Any, x: Tensor, ids: Tensor) -> Tensor:
+    gate, up = torch.einsum("th,thi->ti", x, module.gate_up_proj[ids[:, 0]]).chunk(2, -1)
+    out: Tensor = torch.einsum("ti,tih->th", up * module.act_fn(gate), module.down_proj[ids[:, 0]])
+    return out

@@ -24,6 +24,8 @@ def random_model(config: PretrainedConfig, seed: int = 0) -> Any:
         model = AutoModelForImageTextToText.from_config(config)
     model = model.float().eval()
     with torch.no_grad():
+        for table in (b for name, b in model.named_buffers() if name.endswith("tid2eid")):
+            table.copy_(torch.rand(len(table), 8).argsort(-1)[:, : table.shape[1]])
         for tensor in (*model.parameters(), *(b for name, b in model.named_buffers() if name.endswith("bias"))):
             if tensor.dim() >= 2:
                 tensor.normal_(0, 0.1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,6 +25,9 @@ from tests.engine.models.compat.checkpoint import Dense, MemoryExperts, random_m
 
 PROMPT, STEPS, BACK, AGAIN = 20, 16, 14, 9
 TOLERANCE = 1e-5
+
+
+Save = Callable[[Any, Path], Any]
 
 
 class Decoder(Protocol):
@@ -81,15 +85,23 @@ def refusal(config: dict[str, Any]) -> str:
     return ""
 
 
+def as_it_saves(model: Any, path: Path) -> None:
+    """The checkpoint as transformers' model saves itself."""
+    model.save_pretrained(path)
+
+
 @torch.no_grad()
-def measure(config: PretrainedConfig, lean: bool = False) -> Parity:
-    """A prompt in two pieces, STEPS single tokens, rollback to BACK and AGAIN other tokens, and one more."""
+def measure(config: PretrainedConfig, lean: bool = False, save: Save = as_it_saves) -> Parity:
+    """A prompt in two pieces, STEPS single tokens, rollback to BACK and AGAIN other tokens, and one more.
+
+    save: how transformers' model becomes a checkpoint of the hub.
+    """
     theirs = random_model(config)
     vocab = config.get_text_config().vocab_size
     ids = torch.randint(3, vocab, (PROMPT + STEPS,), generator=torch.Generator().manual_seed(1))
     other = torch.randint(3, vocab, (AGAIN,), generator=torch.Generator().manual_seed(2))
     with tempfile.TemporaryDirectory() as folder:
-        theirs.save_pretrained(folder)
+        save(theirs, Path(folder))
         try:
             ours, backend = (open_lean if lean else open_compat)(Path(folder))
         except UnderhillError as refused:

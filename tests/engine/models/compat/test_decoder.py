@@ -16,9 +16,9 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.checkpoint import Checkpoint
 from engine.hub.mapping import plan_experts
 from engine.models.compat.decoder import CompatDecoder
-from tests.engine.models.compat.checkpoint import Dense, MemoryExperts, shapes
+from tests.engine.models.compat.checkpoint import Dense, MemoryExperts, random_model, shapes
 from tests.engine.models.compat.parity import open_compat
-from tests.engine.models.compat.tiny import DIFFERENT
+from tests.engine.models.compat.tiny import DIFFERENT, tiny_config
 
 Saved = Callable[[str], tuple[Path, Any]]
 IDS = [5, 6, 7, 8, 9]
@@ -158,3 +158,17 @@ def test_expert_parameters_take_no_memory(saved: Saved) -> None:
     parameters = dict(decoder.model.named_parameters())
     assert all(tensor.is_meta == (".experts." in name) for name, tensor in parameters.items())
     assert sum(".experts." in name for name in parameters) == 2 * len(decoder.experts)
+
+
+@pytest.mark.parametrize("pieces", [[40], [20, 20], [39, 1], [1] * 40, [7, 1, 7, 15, 10]])
+def test_a_state_space_model_answers_the_same_however_its_tokens_are_fed(pieces: list[int], tmp_path: Path) -> None:
+    """transformers bounds the time steps of prompts and not those of single tokens (Nemotron-H)."""
+    theirs = random_model(tiny_config("nemotron_h", time_step_min=0.02))
+    theirs.save_pretrained(tmp_path)
+    ours, _ = open_compat(tmp_path)
+    ids = torch.randint(3, 96, (40,), generator=torch.Generator().manual_seed(5))
+    with torch.no_grad():
+        wanted = theirs(ids[None], use_cache=False).logits[0]
+    state = ours.new_state()
+    found = torch.cat([ours.forward(piece, state, "all") for piece in ids.split(pieces)])
+    assert (found - wanted).abs().max() <= 1e-5

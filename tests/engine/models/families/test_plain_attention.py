@@ -36,6 +36,18 @@ ERNIE = {
 HUNYUAN = {"num_experts": 8, "moe_topk": 3, "intermediate_size": 24, "head_dim": 16}
 MINIMAX = {**EIGHT_LOCAL, "head_dim": 16, "rotary_dim": 8}
 DOTS = {k: v for k, v in GLM4.items() if k not in ("use_qk_norm", "head_dim")}
+AFMOE = {
+    **EIGHT, "head_dim": 16, "intermediate_size": 64, "moe_intermediate_size": 24, "num_shared_experts": 2,
+    "num_hidden_layers": 5, "num_dense_layers": 1, "sliding_window": 6, "route_scale": 1.3, "mup_enabled": True,
+}  # fmt: skip
+EXAONE = {
+    **EIGHT, "head_dim": 16, "intermediate_size": 64, "moe_intermediate_size": 24, "num_shared_experts": 2,
+    "num_hidden_layers": 5, "sliding_window": 6,
+}  # fmt: skip
+LLAMA4 = {
+    "num_local_experts": 8, "num_experts_per_tok": 1, "head_dim": 16, "intermediate_size": 24, "num_hidden_layers": 4,
+    "intermediate_size_mlp": 40, "attention_chunk_size": 7, "floor_scale": 6, "attn_scale": 0.3,
+}  # fmt: skip
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16, "rope_theta": 10000.0}
 LLAMA3 = {
     "rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "rope_theta": 10000.0,
@@ -98,6 +110,21 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "hy_v3": ("hy_v3", {**EIGHT, "intermediate_size": 64, "moe_intermediate_size": 24, "head_dim": 16}),
     "solar_open": ("solar_open", {**DOTS, "head_dim": 16}),
     "flex_olmo": ("flex_olmo", OLMOE),
+    "afmoe": ("afmoe", AFMOE),
+    "afmoe with biases": ("afmoe", {**AFMOE, "mup_enabled": False, "attention_bias": True, "num_dense_layers": 0}),
+    "exaone_moe": ("exaone_moe", EXAONE),
+    "exaone_moe in groups": (
+        "exaone_moe",
+        {**EXAONE, "n_group": 4, "topk_group": 2, "layer_types": ["full_attention"] * 5, "first_k_dense_replace": 2},
+    ),
+    "llama4": ("llama4_text", LLAMA4),
+    "llama4 partly dense": (
+        "llama4_text", {**LLAMA4, "interleave_moe_layer_step": 2, "use_qk_norm": False, "attention_bias": True}
+    ),
+    "llama4 without temperature": (
+        "llama4_text",
+        {**LLAMA4, "attn_temperature_tuning": False, "attention_chunk_size": 64, "rope_parameters": LLAMA3},
+    ),
 }  # fmt: skip
 
 

@@ -11,7 +11,9 @@ from engine.errors import Kind, UnderhillError
 from tests.engine.models.families.tiny import FAMILIES, tiny
 from tests.engine.models.parity import TOLERANCE, make_pair, oracle_logits
 
-RECURRENT = ("qwen3_next", "qwen3_5_moe_text", "lfm2_moe")
+RECURRENT = (
+    "qwen3_next", "qwen3_5_moe_text", "lfm2_moe", "nemotron_h", "granitemoehybrid", "kimi_linear", "deepseek_v4",
+)  # fmt: skip
 GAIN = {"gemma4_text": 2.0}  # see its own test
 
 
@@ -53,5 +55,5 @@ def test_a_pass_that_breaks_off_leaves_a_state_to_go_on_from(family: str, tmp_pa
     assert (logits - oracle_logits(pair.model, ids)[9:]).abs().max() <= TOLERANCE
 
 
-def _broken(h: torch.Tensor, residual: torch.Tensor) -> torch.Tensor:
+def _broken(*_: torch.Tensor | None) -> torch.Tensor:
     raise UnderhillError(Kind.DISK_ERROR, "An expert could not be read.")

@@ -15,20 +15,41 @@ from engine.models.families import FAMILIES, read_spec
 from engine.models.holding import Holding
 from engine.models.shapes import shapes
 from engine.models.spec import DecoderSpec
-from tests.engine.models.families import tiny
+from tests.engine.models.compat.tiny import tiny_config
+from tests.engine.models.families import test_bailing_moe, tiny
 from tests.engine.models.families.test_plain_attention import CASES, COMMON
 from tests.engine.models.parity import native_kernel
 
-NOT_NATIVE: set[str] = set()  # families whose tokens torch still computes
+# Families whose tokens torch still computes.
+NOT_NATIVE = {
+    "deepseek_v32", "deepseek_v4", "glm_moe_dsa", "granitemoehybrid", "kimi_linear", "llama4_text", "longcat_flash",
+    "mimo_v2_flash", "minimax_m3_vl_text", "mistral4", "nemotron_h",
+}  # fmt: skip
 
-CONFIGS: dict[str, Any] = {
-    **{name: AutoConfig.for_model(kind, **{**COMMON, **changes}) for name, (kind, changes) in CASES.items()},
-    **{name: tiny.tiny(name) for name in tiny.FAMILIES},
-    "deepseek_v3 without query rank": tiny.tiny("deepseek_v3", q_lora_rank=None, attention_bias=True),
-    "lfm2_moe with biases": tiny.tiny("lfm2_moe", conv_bias=True),
-    "gemma4_text with inputs": tiny.tiny("gemma4_text", hidden_size_per_layer_input=8, vocab_size_per_layer_input=97),
+
+def written(config: Any) -> dict[str, Any]:
+    """As its config.json would say."""
+    found: dict[str, Any] = config.to_dict()
+    return found
+
+
+CONFIGS: dict[str, dict[str, Any]] = {
+    **{name: written(AutoConfig.for_model(kind, **{**COMMON, **changes})) for name, (kind, changes) in CASES.items()},
+    **{name: written(tiny.tiny(name)) for name in tiny.FAMILIES},
+    "deepseek_v3 without query rank": written(tiny.tiny("deepseek_v3", q_lora_rank=None, attention_bias=True)),
+    "lfm2_moe with biases": written(tiny.tiny("lfm2_moe", conv_bias=True)),
+    "gemma4_text with inputs": written(
+        tiny.tiny("gemma4_text", hidden_size_per_layer_input=8, vocab_size_per_layer_input=97)
+    ),
+    "kimi_k2": tiny.raw("kimi_k2"),
+    "step3p5": written(tiny_config("step3p7").text_config),
+    "minimax_m3": written(tiny_config("minimax_m3_vl")),
+    "bailing_moe": test_bailing_moe.FIRST,
+    "bailing_moe_v2": {**test_bailing_moe.SECOND, "model_type": "bailing_moe_v2"},
 }
-INSIDE = {"gemma4": "gemma4_text", "qwen3_5_moe": "qwen3_5_moe_text"}  # the text model of a bigger one
+# the text model of a bigger one
+INSIDE = {"gemma4": "gemma4_text", "qwen3_5_moe": "qwen3_5_moe_text", "llama4": "llama4_text", "step3p7": "step3p5",
+          "kimi_k25": "kimi_k2", "mistral3": "mistral4"}  # fmt: skip
 
 
 class SomeWeights:
@@ -65,13 +86,13 @@ def kernel() -> NativeKernel:
 
 
 def test_no_family_is_forgotten() -> None:
-    tried = {str(config.model_type) for config in CONFIGS.values()}
+    tried = {str(config["model_type"]) for config in CONFIGS.values()}
     assert {INSIDE.get(family, family) for family in FAMILIES} == tried
 
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_single_tokens_are_native(name: str, kernel: NativeKernel) -> None:
-    spec = read_spec(CONFIGS[name].to_dict())
+    spec = read_spec(CONFIGS[name])
     for kind in ("bf16", "int8", "int4"):
         decoder = Decoder(spec, SomeWeights(spec), NoExperts(), Holding(kind, kernel), torch.bfloat16)
         assert decoder.native_layers == (spec.family not in NOT_NATIVE), decoder.why_not_native
