@@ -10,7 +10,15 @@ import torch
 from torch import Tensor
 
 ActivationKind = Literal[
-    "silu", "gelu", "gelu_tanh", "relu", "relu2", "clamped_swiglu", "limited_swiglu", "softcapped_swiglu"
+    "silu",
+    "gelu",
+    "gelu_tanh",
+    "relu",
+    "relu2",
+    "clamped_swiglu",
+    "limited_swiglu",
+    "softcapped_swiglu",
+    "late_limited_swiglu",
 ]
 KINDS: tuple[ActivationKind, ...] = get_args(ActivationKind)  # as in the C enum
 SWIGLU_KINDS = frozenset(kind for kind in KINDS if kind.endswith("swiglu"))  # those that need a gate
@@ -18,10 +26,11 @@ SWIGLU_KINDS = frozenset(kind for kind in KINDS if kind.endswith("swiglu"))  # t
 
 @dataclass(frozen=True)
 class Activation:
-    """h = act(gate) * up, or act(up) where the experts have no gate. Three kinds bound what they multiply:
+    """h = act(gate) * up, or act(up) where the experts have no gate. Four kinds bound what they multiply:
 
     - clamped_swiglu (gpt-oss): gate <= limit, |up| <= limit; (up + 1) * gate * sigmoid(alpha * gate)
     - limited_swiglu (DeepSeek-V4): gate <= limit, |up| <= limit; up * silu(gate)
+    - late_limited_swiglu (Step 3.5): |up| <= limit; up * min(silu(gate), limit)
     - softcapped_swiglu (Inkling 2): cap(gate, limit) * sigmoid(gate) * cap(up, up_limit), cap(a, c) = c * tanh(a / c)
     """
 
@@ -46,7 +55,10 @@ class Activation:
     def _swiglu(self, gate: Tensor, up: Tensor) -> Tensor:
         if self.kind == "softcapped_swiglu":  # the sigmoid takes the gate as it is
             return _softcap(gate, self.limit) * torch.sigmoid(gate) * _softcap(up, self.up_limit)
-        g, u = gate.clamp(max=self.limit), up.clamp(-self.limit, self.limit)
+        u = up.clamp(-self.limit, self.limit)
+        if self.kind == "late_limited_swiglu":
+            return u * (gate * torch.sigmoid(gate)).clamp(max=self.limit)
+        g = gate.clamp(max=self.limit)
         if self.kind == "limited_swiglu":
             return u * (g * torch.sigmoid(g))
         return (u + 1) * (g * torch.sigmoid(self.alpha * g))

@@ -11,7 +11,9 @@ from functools import lru_cache
 from engine.kernels.native import keeping_the_lock
 from engine.kernels.shelf import Shelf
 
-COUNTS = ("started", "used", "joined", "cancelled", "useful", "early", "wasted")  # of uh_ahead_counts
+COUNTS = (
+    "started", "used", "joined", "cancelled", "useful", "early", "wasted", "first_said", "first_right",
+)  # fmt: skip  # of uh_ahead_counts
 MOST = 64  # experts that are expected in one look
 
 
@@ -26,6 +28,8 @@ def _native() -> ctypes.PyDLL:
     library.uh_ahead_routed.argtypes, library.uh_ahead_routed.restype = (pointer, i32, pointer, i32), None
     library.uh_ahead_look.argtypes = (pointer, i32, pointer, i32, i32, i64)
     library.uh_ahead_look.restype = i64
+    library.uh_ahead_spread.argtypes = (pointer, pointer, i32, i32, i64)
+    library.uh_ahead_spread.restype = i64
     library.uh_ahead_give_up.argtypes, library.uh_ahead_give_up.restype = (pointer,), None
     return library
 
@@ -47,8 +51,9 @@ class Ahead:
         counts = library.uh_ahead_look_at(opened)
         self.counts = (ctypes.c_int64 * (len(COUNTS) + 2 * depth)).from_address(counts)
         self._asked, self._chosen = array("i", [0] * MOST), array("q", [0] * MOST)
-        self._look, self._routed, self._give_up = (
+        self._look, self._spread, self._routed, self._give_up = (
             library.uh_ahead_look,
+            library.uh_ahead_spread,
             library.uh_ahead_routed,
             library.uh_ahead_give_up,
         )
@@ -62,6 +67,11 @@ class Ahead:
     def look(self, row: int, scores: int, width: int, most: int, room: int) -> int:
         """See uh_ahead_look. scores: their address."""
         found: int = self._look(self._at, row, scores, width, most, room)
+        return found
+
+    def spread(self, plan: int, width: int, most: int, room: int) -> int:
+        """See uh_ahead_spread. plan: its address."""
+        found: int = self._spread(self._at, plan, width, most, room)
         return found
 
     def give_up(self) -> None:

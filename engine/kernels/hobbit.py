@@ -60,21 +60,20 @@ class Numbers:
         """What recency and use count from now on."""
         self._numbers.lru, self._numbers.lfu, self._numbers.lhu = lru, lfu, lhu
 
-    def begin(self) -> None:
-        """A sequence begins."""
-        self._numbers.token, self._numbers.row = 0, self._numbers.rows
+    @property
+    def round(self) -> tuple[int, int]:
+        """Tokens of the sequence so far, and the row that runs; `rows` before the first."""
+        return self._numbers.token, self._numbers.row
 
-    def note(
-        self, row: int, experts: Sequence[int], high: Sequence[bool] | None, counts: Sequence[int] | None, tokens: int
-    ) -> None:
+    @round.setter
+    def round(self, value: tuple[int, int]) -> None:
+        self._numbers.token, self._numbers.row = value
+
+    def note(self, row: int, experts: Sequence[int], high: Sequence[bool] | None, tokens: int) -> None:
         """See uh_hobbit_note."""
         used = array("i", experts)
         fine = None if high is None else bytes(high)
-        times = None if counts is None else array("i", counts)
-        self._native.uh_hobbit_note(
-            self.address, row, used.buffer_info()[0], fine, None if times is None else times.buffer_info()[0],
-            len(used), tokens,
-        )  # fmt: skip
+        self._native.uh_hobbit_note(self.address, row, used.buffer_info()[0], fine, len(used), tokens)
 
     def rank(self) -> None:
         """See uh_hobbit_rank."""
@@ -86,7 +85,7 @@ def _native() -> ctypes.PyDLL:
     """Called without letting go of Python's lock: to have it back may take longer than a call. Raises NativeMissing."""
     library = keeping_the_lock()
     pointer, i32 = ctypes.c_void_p, ctypes.c_int32
-    library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, pointer, i32, i32)
+    library.uh_hobbit_note.argtypes = (pointer, i32, pointer, ctypes.c_char_p, i32, i32)
     library.uh_hobbit_note.restype = None
     library.uh_hobbit_rank.argtypes, library.uh_hobbit_rank.restype = (pointer,), None
     return library

@@ -23,12 +23,15 @@ from engine.kernels.reference import UNITS_AT
 from engine.kernels.rooms import ROOMS
 from engine.kernels.tape import Tape, TapeStep
 from engine.kernels.view import View
+from engine.store.coding import FORMS, Coding
 from engine.store.layout import ExpertSpec
 
-ABI = 15  # UH_ABI in underhill_kernels.h
+ABI = 16  # UH_ABI in underhill_kernels.h
 RAW = {torch.bfloat16: 16, torch.float32: 32}  # kinds of unquantized weights
 ISAS = ("portable", "avx2", "avxvnni", "avx512", "avx512vnni")  # as in the C enum, the best last
 SKIPPED, MISSING, UNDECIDED = -1, -2, -3  # as in the C enum: UH_SKIPPED, UH_NOT_RESIDENT, UH_NOT_DECIDED
+TABLED, WIDE_TABLED, SIX = 4, 5, 6  # as in the C enum: UH_TABLED, UH_WIDE_TABLED, UH_SIX
+LOW_LEVEL = 32  # UH_LOW_LEVEL
 _MATRICES = ("gate", "up", "down")
 EXPERT = struct.Struct("=QQQQiiii")  # uh_expert: Parts.addresses, Parts.planes, first, count, planes stored
 
@@ -37,9 +40,14 @@ class _Matrix(ctypes.Structure):
     _fields_ = (
         ("size", ctypes.c_int32 * 4),
         ("codes", ctypes.c_int64 * 3),
-        ("params", ctypes.c_int64),
+        ("params", ctypes.c_int64 * 3),
         ("bias", ctypes.c_int64),
         ("unit", ctypes.c_int64),
+        ("group", ctypes.c_int32),
+        ("kind", ctypes.c_int32 * 3),
+        ("form", ctypes.c_int32 * 3),
+        ("zero", ctypes.c_float * 3),
+        ("table", ctypes.c_uint8 * 16),
     )
 
 
@@ -47,7 +55,6 @@ class _Layout(ctypes.Structure):
     _fields_ = (
         ("hidden", ctypes.c_int32),
         ("intermediate", ctypes.c_int32),
-        ("group", ctypes.c_int32),
         ("top", ctypes.c_int32),
         ("has_gate", ctypes.c_int32),
         ("activation", ctypes.c_int32),
@@ -93,7 +100,7 @@ class RankShares(ctypes.Structure):
 def expert_layout(spec: ExpertSpec, activation: Activation) -> _Layout:
     """The shape of experts as the library takes it: made once, and kept alive by whoever passes its address."""
     layout = _Layout(
-        spec.hidden, spec.intermediate, spec.group, spec.top, spec.has_gate, KINDS.index(activation.kind),
+        spec.hidden, spec.intermediate, spec.top, spec.has_gate, KINDS.index(activation.kind),
         activation.alpha, activation.limit, activation.up_limit,
     )  # fmt: skip
     for index, m in enumerate(spec.matrices):
@@ -101,12 +108,29 @@ def expert_layout(spec: ExpertSpec, activation: Activation) -> _Layout:
         at.size[:] = (m.rows, m.cols, *spec.padded(m))
         for plane, part in enumerate(spec.layout.codes_for(spec.top)):
             at.codes[plane] = part.sections[m.name].offset
-        if not spec.raw:  # the same whatever the tier
-            at.params = spec.layout.params_for(spec.top).sections[m.name].offset
+        at.group = spec.group_of(m)
+        coding = spec.coding(m)
+        for planes, tier in enumerate(() if spec.raw else spec.tiers):
+            at.params[planes] = spec.layout.params_for(tier).sections[m.name].offset
+            at.kind[planes] = planes + 1
+            if coding is not None:
+                at.form[planes] = FORMS.index(coding.form_of(tier))
+                at.zero[planes] = coding.zero_of(tier)
+        if coding is not None and spec.top == 4:
+            at.kind[1] = kind_of(coding)
+            at.table[:] = coding.table_of(spec.top) or (0,) * 16
         bias = spec.layout.head.biases.get(m.name)
         at.bias = -1 if bias is None else bias.offset
         at.unit = UNITS_AT + 4 * index
     return layout
+
+
+def kind_of(coding: Coding) -> int:
+    """What all bits of a code are: uh_view.kind."""
+    if coding.bits == 6:
+        return SIX
+    table = coding.table_of(coding.bits)
+    return 2 if not table else TABLED if max(table) <= LOW_LEVEL else WIDE_TABLED
 
 
 def _no_memory() -> UnderhillError:

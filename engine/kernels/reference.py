@@ -9,7 +9,8 @@ from torch import Tensor
 
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work, check_call
-from engine.store.layout import HEADER_BYTES, PLANE_BITS, ROWS_PER_TILE, ExpertSpec, MatrixSpec
+from engine.kernels.scales import levels_of, unpack_scales
+from engine.store.layout import HEADER_BYTES, ROWS_PER_TILE, ExpertSpec, MatrixSpec
 
 UNITS_AT = 16  # bytes into the header: after magic, layer, expert and n_matrices
 
@@ -38,18 +39,24 @@ def decode_matrix(spec: ExpertSpec, expert: Parts, name: str, dtype: torch.dtype
         return raw.view(kind).view(m.rows, m.cols).to(dtype)
     rows, cols = spec.padded(m)
     codes = torch.zeros((rows, cols), dtype=torch.uint8, device=head.device)
-    for bits, part in zip(PLANE_BITS, layout.codes_for(expert.tier)):
+    group = spec.group_of(m)
+    for bits, part in zip(spec.plane_bits(m), layout.codes_for(expert.tier)):
         section = part.sections[name]
         lines = expert.parts[part.index][section.offset : section.offset + section.nbytes]
-        codes = (codes << bits) | plane_codes(lines, bits, rows, cols, spec.group)
+        codes = (codes << bits) | plane_codes(lines, bits, rows, cols, group)
     finest = layout.params_for(expert.tier)
     section = finest.sections[name]
-    params = expert.parts[finest.index][section.offset : section.offset + section.nbytes].view(torch.float16).to(dtype)
-    params = params.view(rows // ROWS_PER_TILE, cols // spec.group, 2, ROWS_PER_TILE).permute(2, 0, 3, 1)
-    scale, offset = params.reshape(2, rows, cols // spec.group, 1)
+    data = expert.parts[finest.index][section.offset : section.offset + section.nbytes]
+    coding = spec.coding(m)
+    scale, offset = unpack_scales(
+        data, "pair" if coding is None else coding.form_of(expert.tier), rows, cols, group, dtype
+    )
+    levels = codes.to(dtype) if coding is None else levels_of(codes, coding, expert.tier, dtype)
+    weights = scale.unsqueeze(2) * levels.view(rows, cols // group, group)
+    if offset is not None:
+        weights = weights + offset.unsqueeze(2)
     unit = head[UNITS_AT:HEADER_BYTES].view(torch.float32)[index].to(dtype)
-    grouped = codes.view(rows, cols // spec.group, spec.group).to(dtype)
-    return (unit * (scale * grouped + offset)).reshape(rows, cols)[: m.rows, : m.cols]
+    return (unit * weights).reshape(rows, cols)[: m.rows, : m.cols]
 
 
 def _bias(spec: ExpertSpec, expert: Parts, m: MatrixSpec, dtype: torch.dtype) -> Tensor | None:

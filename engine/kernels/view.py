@@ -8,7 +8,8 @@ import ctypes
 class View(ctypes.Structure):
     """One matrix, as uh_view in underhill_kernels.h says; whoever makes one keeps alive what it points to.
 
-    kind: 1, 2, 3 are 2, 4, 8 bits in tiles; 16, 32 are rows of bf16 or float32.
+    kind: 1, 2, 3 are 2, 4, 8 bits in tiles; 16, 32 are rows of bf16 or float32. form, zero, table: of experts that keep
+    codes of their own; else 0 and nothing.
     """
 
     _fields_ = (
@@ -21,4 +22,7 @@ class View(ctypes.Structure):
         ("groups", ctypes.c_int32),
         ("group", ctypes.c_int32),
         ("kind", ctypes.c_int32),
+        ("form", ctypes.c_int32),
+        ("zero", ctypes.c_float),
+        ("table", ctypes.c_void_p),
     )

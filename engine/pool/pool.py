@@ -63,6 +63,10 @@ class Pool:
                 session.close()
             self._sessions.popitem(last=False)[1].close()
 
+    def holds(self, session: Any) -> bool:
+        """Whether this one is open still."""
+        return any(session is one for one in self._sessions.values())
+
     def release(self, gone: Callable[[Any], bool]) -> None:
         """Close the sessions for which `gone` is true."""
         for key in [k for k, session in self._sessions.items() if gone(session)]:

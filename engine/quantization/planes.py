@@ -14,7 +14,10 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.encode import KINDS, Encoded, NativeEncoder, NotFinite
+from engine.kernels.scales import levels_of, unpack_scales
 from engine.quantization.encoder import native
+from engine.quantization.exact import Packed, pack_matrix
+from engine.quantization.grouped import GroupedCodes
 from engine.quantization.tiers import quantize_matrix
 from engine.quantization.tiles import pack_codes, pack_params, unpack_codes, unpack_params
 from engine.store.layout import (
@@ -42,16 +45,17 @@ class EncodedExpert:
     squared_norm: float
 
 
-def encode_expert(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert: int) -> Bytes:
+def encode_expert(matrices: Mapping[str, Tensor | GroupedCodes], spec: ExpertSpec, layer: int, expert: int) -> Bytes:
     """The record of one expert, uint8 [spec.layout.nbytes]. See `encode`."""
     return encode(matrices, spec, layer, expert).record
 
 
-def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert: int) -> EncodedExpert:
+def encode(matrices: Mapping[str, Tensor | GroupedCodes], spec: ExpertSpec, layer: int, expert: int) -> EncodedExpert:
     """Quantize and pack one expert.
 
     matrices: 'gate' (where spec.has_gate), 'up' [I, H] and 'down' [H, I], and with spec.has_bias 'gate_bias',
-    'up_bias' and 'down_bias', in any floating dtype. Raises UnderhillError(BROKEN_FILE) when a number is not finite.
+    'up_bias' and 'down_bias', in any floating dtype. A matrix that is GroupedCodes of the coding that spec says for it
+    is kept as it is; any other is quantized. Raises UnderhillError(BROKEN_FILE) when a number is not finite.
     """
     layout, head, encoder = spec.layout, spec.layout.head, native(spec)
     record = torch.from_numpy(np.frombuffer(mmap.mmap(-1, layout.nbytes), np.uint8))  # zero; given back at once
@@ -59,7 +63,22 @@ def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert:
     norm = 0.0
     units: list[float] = []
     for m in spec.matrices:
-        w = _shaped(matrices, m.name, (m.rows, m.cols), layer, expert)
+        found = matrices[m.name]
+        if isinstance(found, GroupedCodes):
+            _check_shape(found.shape, m.name, (m.rows, m.cols), layer, expert)
+            if found.coding == spec.coding(m):
+                try:
+                    kept = pack_matrix(found)
+                except NotFinite as cause:
+                    raise _not_finite(m.name, layer, expert) from cause
+                _put_kept(record, layout, m, kept)
+                units.append(kept.unit)
+                norm += kept.squared_norm
+                for tier, error in zip(spec.tiers, kept.squared_errors):
+                    errors[tier] += error
+                continue
+            found = found.values()
+        w = _shaped(found, m.name, (m.rows, m.cols), layer, expert)
         if spec.raw:
             _refuse_infinite(w, m.name, layer, expert)
             stored = w.to(torch.bfloat16 if spec.top == 16 else torch.float32).contiguous()
@@ -78,7 +97,9 @@ def encode(matrices: Mapping[str, Tensor], spec: ExpertSpec, layer: int, expert:
             errors[tier] += error
     for name, section in head.biases.items():
         rows = next(m.rows for m in spec.matrices if m.name == name)
-        bias = _shaped(matrices, name + BIAS, (rows,), layer, expert).to(torch.float32).contiguous()
+        given = matrices[name + BIAS]
+        assert isinstance(given, Tensor)
+        bias = _shaped(given, name + BIAS, (rows,), layer, expert).to(torch.float32).contiguous()
         _refuse_infinite(bias, name + BIAS, layer, expert)
         _put(record, head, section, bias)
     header = struct.pack(f"<4I{len(units)}f", MAGIC, layer, expert, len(units), *units)
@@ -104,9 +125,16 @@ def decode_expert(data: Buffer, spec: ExpertSpec, tier: int) -> dict[str, Tensor
             continue
         rows, cols = spec.padded(m)
         codes = torch.zeros(rows, cols, dtype=torch.uint8)
-        for bits, part in zip(PLANE_BITS, layout.codes_for(tier)):
+        for bits, part in zip(spec.plane_bits(m), layout.codes_for(tier)):
             codes = (codes << bits) | unpack_codes(_get(record, part, part.sections[m.name]), rows, cols, bits)
-        params = layout.params_for(tier)
+        params, coding = layout.params_for(tier), spec.coding(m)
+        if coding is not None:
+            section = _get(record, params, params.sections[m.name])
+            scale, shift = unpack_scales(section, coding.form_of(tier), rows, cols, coding.group)
+            w = levels_of(codes, coding, tier).view(rows, -1, coding.group).mul_(scale.unsqueeze(2))
+            w = (w if shift is None else w.add_(shift.unsqueeze(2))).mul_(unit)
+            result[m.name] = w.reshape(rows, cols)[: m.rows, : m.cols].contiguous()
+            continue
         scale, offset = unpack_params(_get(record, params, params.sections[m.name]), rows, cols // spec.group)
         grouped = codes.reshape(rows, -1, spec.group).float()
         w = torch.addcmul(offset.float().unsqueeze(2), grouped, scale.float().unsqueeze(2)).mul_(unit)
@@ -126,17 +154,18 @@ def _put_native(record: Tensor, layout: RecordLayout, m: MatrixSpec, w: Tensor, 
     codes = [_section(record, part, part.sections[m.name]) for part in layout.codes_for(spec.top)]
     parts = [layout.params_for(tier) for tier in spec.tiers]
     params = [_section(record, part, part.sections[m.name]) for part in parts]
-    return encoder.encode(w if w.dtype in KINDS else w.float(), spec.group, codes, params)
+    return encoder.encode(w if w.dtype in KINDS else w.float(), spec.group_of(m), codes, params)
 
 
 def _put_torch(record: Tensor, layout: RecordLayout, m: MatrixSpec, w: Tensor) -> Encoded:
     """The same, padded with zeros here."""
     spec = layout.spec
-    quantized = quantize_matrix(w, spec.tiers, spec.group)
+    group = spec.group_of(m)
+    quantized = quantize_matrix(w, spec.tiers, group)
     rows, cols = spec.padded(m)
     codes = torch.nn.functional.pad(quantized.codes, (0, cols - m.cols, 0, rows - m.rows))
     for tier, bits, part in zip(spec.tiers, PLANE_BITS, layout.codes_for(spec.top)):
-        _put(record, part, part.sections[m.name], pack_codes(codes, spec.top - tier, bits, spec.group))
+        _put(record, part, part.sections[m.name], pack_codes(codes, spec.top - tier, bits, group))
         fit, params = quantized.fits[tier], layout.params_for(tier)
         scale, offset = (torch.nn.functional.pad(t, (0, 0, 0, rows - m.rows)) for t in (fit.scale, fit.offset))
         _put(record, params, params.sections[m.name], pack_params(scale, offset))
@@ -162,11 +191,26 @@ def _get(record: Bytes, part: Part, section: Section) -> Tensor:
     return torch.from_numpy(record[start : start + section.nbytes].copy())
 
 
-def _shaped(matrices: Mapping[str, Tensor], name: str, shape: tuple[int, ...], layer: int, expert: int) -> Tensor:
-    w = matrices[name]
-    if tuple(w.shape) != shape:
-        raise ValueError(f"{name} of expert {expert} in layer {layer} is {tuple(w.shape)}, expected {shape}")
+def _shaped(w: Tensor, name: str, shape: tuple[int, ...], layer: int, expert: int) -> Tensor:
+    _check_shape(tuple(w.shape), name, shape, layer, expert)
     return w
+
+
+def _check_shape(found: tuple[int, ...], name: str, shape: tuple[int, ...], layer: int, expert: int) -> None:
+    if found != shape:
+        raise ValueError(f"{name} of expert {expert} in layer {layer} is {found}, expected {shape}")
+
+
+def _put_kept(record: Tensor, layout: RecordLayout, m: MatrixSpec, kept: Packed) -> None:
+    """A matrix that keeps its codes into its places in the record; of a record of 2 bits, the coarse ones."""
+    spec, (first, second) = layout.spec, layout.spec.plane_bits(m)[:2]
+    group = spec.group_of(m)
+    for tier, scales in zip(spec.tiers, kept.scales):
+        params = layout.params_for(tier)
+        _put(record, params, params.sections[m.name], scales.data)
+    places = layout.codes_for(spec.top)
+    _put(record, places[0], places[0].sections[m.name], pack_codes(kept.codes, second, first, group))
+    _put(record, places[1], places[1].sections[m.name], pack_codes(kept.codes, 0, second, group))
 
 
 def _refuse_infinite(w: Tensor, name: str, layer: int, expert: int) -> None:

@@ -43,6 +43,7 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         sync_file(temporary)
         temporary.replace(path)
+        sync_directory(path.parent)  # else a power cut may bring the old file back
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.store import dtypes
+from engine.store.coding import Coding, dense_sections
 from engine.store.layout import ALIGN, ExpertSpec, aligned
 
 TAIL = 65536 - ALIGN  # padding after the last record, so that a read rounded up to 64 KiB stays inside the file
@@ -14,16 +15,31 @@ TAIL = 65536 - ALIGN  # padding after the last record, so that a read rounded up
 
 @dataclass(frozen=True)
 class TensorShape:
-    """A tensor to be stored; dtype as in safetensors."""
+    """A tensor to be stored; dtype as in safetensors. coding: of a matrix that keeps its codes, then decoded to F32."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
+    coding: Coding | None = None
 
     @property
     def nbytes(self) -> int:
         """Bytes of its data."""
-        return dtypes.nbytes(self.dtype, self.shape)
+        return tensor_bytes(self.dtype, self.shape, self.coding)
+
+    @property
+    def listed(self) -> tuple[str, tuple[int, ...]]:
+        """Type and shape as the file's own header says them: codes are bytes there."""
+        return (self.dtype, self.shape) if self.coding is None else ("U8", (self.nbytes,))
+
+
+def tensor_bytes(dtype: str, shape: tuple[int, ...], coding: Coding | None) -> int:
+    """Bytes of a tensor. Raises ValueError where a matrix cannot be coded so."""
+    if coding is None:
+        return dtypes.nbytes(dtype, shape)
+    if dtype != "F32" or len(shape) != 2 or shape[1] % coding.group:
+        raise ValueError(f"a tensor {list(shape)} of {dtype} has no codes in groups of {coding.group}")
+    return sum(dense_sections(coding, *shape))
 
 
 @dataclass(frozen=True)
@@ -62,7 +78,8 @@ def _plan(name: str, tensors: Sequence[TensorShape]) -> FilePlan:
     at, starts = 0, []
     for t in tensors:
         starts.append(at)
-        entries[t.name] = {"dtype": t.dtype, "shape": list(t.shape), "data_offsets": [at, at + t.nbytes]}
+        dtype, shape = t.listed
+        entries[t.name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [at, at + t.nbytes]}
         at += t.nbytes
     text = json.dumps(entries, separators=(",", ":")).encode()
     length = aligned(8 + len(text)) - 8

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
+from engine.kernels.coded import Coded
 from engine.kernels.crc32 import crc32
 from engine.kernels.memory import huge
 from engine.store import dtypes
@@ -57,21 +58,39 @@ class DenseWeights:
         return self._tensors[name]
 
     def get(self, name: str) -> Tensor:
-        """A fresh tensor in anonymous memory, in the stored type.
+        """A fresh tensor in anonymous memory, in the stored type; float32 where codes are stored.
 
         Raises UnderhillError: MISSING_FILE when there is none, BROKEN_FILE naming the tensor, or DISK_ERROR.
         """
+        coded = self.coded(name)
+        if coded is not None:
+            return coded.values()
+        entry, dtype = self._known(name), dtypes.TORCH[self._known(name).dtype]
+        return self.raw(name).view(dtype).view(entry.shape)
+
+    def coded(self, name: str) -> Coded | None:
+        """A matrix as the codes that it is stored as, freshly read; None where it is stored in another way.
+
+        Raises UnderhillError as `get` does.
+        """
+        entry = self._known(name)
+        if entry.coding is None:
+            return None
+        rows, cols = entry.shape
+        return Coded(self.raw(name), entry.coding, rows, cols)
+
+    def raw(self, name: str) -> Tensor:
+        """The bytes of a tensor, uint8 [n], in anonymous memory. Raises UnderhillError as `get` does."""
+        entry = self._known(name)
+        data = torch.empty(entry.nbytes, dtype=torch.uint8) if entry.nbytes < OWN_MAPPING else huge(entry.nbytes)
+        if entry.nbytes:
+            self._fill(entry, memoryview(data.numpy().data))
+        return data
+
+    def _known(self, name: str) -> DenseTensor:
         if name not in self._tensors:
             raise UnderhillError(Kind.MISSING_FILE, f"The model has no tensor {name}.", "Import it again.")
-        entry = self._tensors[name]
-        dtype = dtypes.TORCH[entry.dtype]
-        if entry.nbytes < OWN_MAPPING:
-            tensor = torch.empty(entry.shape, dtype=dtype)
-        else:
-            tensor = huge(entry.nbytes).view(dtype).view(entry.shape)
-        if entry.nbytes:
-            self._fill(entry, memoryview(tensor.reshape(-1).view(torch.uint8).numpy().data))
-        return tensor
+        return self._tensors[name]
 
     def table(self, name: str) -> Table | None:
         """A matrix whose rows stay on the disk until they are asked for, looked through once; valid until `close`.
@@ -81,7 +100,7 @@ class DenseWeights:
         Raises UnderhillError as `get` does.
         """
         entry = self._tensors.get(name)
-        if entry is None or entry.dtype not in dtypes.FLOATS or not stays(entry.shape):
+        if entry is None or entry.coding or entry.dtype not in dtypes.FLOATS or not stays(entry.shape):
             return None
         if self._scattered is None:
             self._scattered = self._opened()

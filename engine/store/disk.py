@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
+from engine.regular_file import open_descriptor
 from engine.store.layout import ALIGN
 
 IOV_MAX = 1024
@@ -48,13 +49,13 @@ class PosixFile:
 
     def __init__(self, path: Path, direct: bool) -> None:
         """Raises OSError; with `direct`, errno EINVAL when the file system does not do direct I/O."""
-        flags = os.O_RDONLY | os.O_CLOEXEC
+        flags = os.O_CLOEXEC
         if direct:
             if not hasattr(os, "O_DIRECT"):
                 raise OSError(errno.EINVAL, "no direct I/O on this system")
             flags |= os.O_DIRECT
         self.direct = direct
-        self._fd = os.open(path, flags)
+        self._fd = open_descriptor(path, flags)
         try:
             self.size = os.fstat(self._fd).st_size
             if direct and self.size >= ALIGN:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from engine.regular_file import parse_json
 from engine.store.problems import broken
 
 # What reading a file of our own raises that somebody has damaged: endless nesting and endless numbers among it.
@@ -29,6 +29,10 @@ class Fields:
     def has(self, name: str) -> bool:
         """Whether there is such a value."""
         return name in self._values
+
+    def optional(self, name: str) -> Any:
+        """Whatever there is; None where there is nothing."""
+        return self._values.get(name)
 
     def integer(self, name: str, low: int = 0, high: int = 2**62) -> int:
         """A whole number from low to high."""
@@ -87,6 +91,6 @@ def whole(value: Any, what: str, low: int = 0, high: int = 2**62) -> int:
 def parse(text: bytes, where: str) -> Any:
     """JSON of untrusted text; raises UnderhillError(BROKEN_FILE)."""
     try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as cause:
+        return parse_json(text)
+    except ValueError as cause:
         raise broken(f"{where} is not readable JSON") from cause

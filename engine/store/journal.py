@@ -7,6 +7,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from engine.limits import COMPANION_BYTES
+from engine.regular_file import parse_json, read_regular
+
 NAME = "journal.jsonl"
 PARTIAL = ".partial"  # ending of the directory of a store that is not whole yet
 
@@ -44,12 +47,14 @@ class Journal:
 
 def _whole_lines(path: Path) -> tuple[list[tuple[str, Any]], int]:
     """The [key, value] lines of the journal up to the first that is not whole, and their length in bytes."""
-    if not path.exists():
+    try:
+        whole = read_regular(path, COMPANION_BYTES)
+    except FileNotFoundError:
         return [], 0
     lines, length = [], 0
-    for text in path.read_bytes().split(b"\n")[:-1]:
+    for text in whole.split(b"\n")[:-1]:
         try:
-            key, value = json.loads(text)
+            key, value = parse_json(text)
         except (ValueError, TypeError):
             break
         lines.append((str(key), value))

@@ -22,6 +22,10 @@ Parameters of a tile: one line of 64 bytes, 16 float16 scales, then 16 float16 o
 
     w = unit * (scale * code + offset),  code = the top `tier` bits of the full code
 
+Matrices that were quantized already when they were imported may keep their own codes (ExpertSpec.codings): then group
+size, form of the parameters and meaning of the codes are the matrix's own (engine/store/coding.py), and codes of 6 bits
+have 4 of them in C1, so that tier 4 is all there is.
+
 ``unit`` is one float32 per matrix, a power of two that keeps float16 scales out of the subnormal range;
 it stands in the 64-byte header line at the start of C0 (HEADER_BYTES below); 1 in raw records.
 Rows are padded to 16 with zero scale, offset and codes, so padded rows compute to 0. Columns are padded to ``group``
@@ -34,6 +38,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import NamedTuple
+
+from engine.store.coding import Coding, params_bytes
 
 ALIGN = 4096  # bytes; parts and records start on it, so direct I/O may read any of them
 LINE = 64  # bytes; header, tiles and parameter lines
@@ -91,7 +97,8 @@ class ExpertSpec:
     """Shape and encoding of an expert. Equal specs have equal layouts.
 
     top: 4 or 8 (progressive), 2 (what is left of those after lowering: their first two parts), 16 (raw bf16) or 32 (raw
-    float32). group: columns per group.
+    float32). group: columns per group. codings: empty, or of each of `matrices` how its codes are kept; then `group` is
+    that of gate and up. Raises ValueError for what cannot be.
     """
 
     hidden: int
@@ -100,6 +107,7 @@ class ExpertSpec:
     group: int = 64
     has_gate: bool = True
     has_bias: bool = False
+    codings: tuple[Coding, ...] = ()
 
     def __post_init__(self) -> None:
         if self.top not in (*TIERS, *RAW_TIERS):
@@ -108,6 +116,12 @@ class ExpertSpec:
             raise ValueError(f"group size {self.group} is not a multiple of 16")
         if min(self.hidden, self.intermediate) < 1:
             raise ValueError("an expert needs hidden and intermediate sizes of at least 1")
+        if self.codings and (
+            self.top not in (2, 4)
+            or len(self.codings) != len(self.matrices)
+            or any(coding.group != self.group for coding in self.codings[:-1])
+        ):
+            raise ValueError("its codings do not fit its matrices")
 
     @property
     def raw(self) -> bool:
@@ -139,9 +153,28 @@ class ExpertSpec:
         """Where the bytes lie."""
         return _layout(self)
 
+    def coding(self, m: MatrixSpec) -> Coding | None:
+        """How the codes of a matrix are kept; None: as plain codes, with pairs of scale and offset for each group."""
+        return self.codings[self.matrices.index(m)] if self.codings else None
+
+    def group_of(self, m: MatrixSpec) -> int:
+        """Columns per group of a matrix."""
+        coding = self.coding(m)
+        return self.group if coding is None else coding.group
+
+    def plane_bits(self, m: MatrixSpec) -> tuple[int, ...]:
+        """Bits of the matrix's codes in C0, C1 and C2."""
+        coding = self.coding(m)
+        return PLANE_BITS if coding is None else (2, coding.bits - 2)
+
     def padded(self, m: MatrixSpec) -> tuple[int, int]:
         """(rows, cols) of a matrix as stored; the same as (rows, cols) for raw records."""
-        return (m.rows, m.cols) if self.raw else (aligned(m.rows, ROWS_PER_TILE), aligned(m.cols, self.group))
+        return (m.rows, m.cols) if self.raw else (aligned(m.rows, ROWS_PER_TILE), aligned(m.cols, self.group_of(m)))
+
+    def params_bytes(self, m: MatrixSpec, tier: int) -> int:
+        """Bytes of the scales and offsets of a matrix at a tier."""
+        coding, (rows, cols) = self.coding(m), self.padded(m)
+        return params_bytes("pair" if coding is None else coding.form_of(tier), rows, cols, self.group_of(m))
 
 
 @dataclass(frozen=True)
@@ -234,9 +267,9 @@ def _layout(spec: ExpertSpec) -> RecordLayout:
         for m in spec.matrices:
             rows, cols = spec.padded(m)
             if name.startswith("P"):
-                nbytes = (rows // ROWS_PER_TILE) * (cols // spec.group) * LINE
+                nbytes = aligned(spec.params_bytes(m, int(name[1])), LINE)
             else:
-                bits = spec.top if spec.raw else PLANE_BITS[int(name[1])]
+                bits = spec.top if spec.raw else spec.plane_bits(m)[int(name[1])]
                 nbytes = aligned(rows * cols * bits // 8, LINE)
             sections[m.name] = Section(here, nbytes)
             here += nbytes

@@ -6,22 +6,26 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
+from engine.limits import EXPERTS, LAYERS, MANIFEST_BYTES, WIDTH
+from engine.regular_file import read_regular
 from engine.store import dtypes
+from engine.store.coding import Coding
+from engine.store.datafile import TensorShape, tensor_bytes
 from engine.store.fields import Fields, parse, whole
 from engine.store.layout import ALIGN, ExpertSpec
 from engine.store.problems import broken
 
 NAME = "manifest.json"
 FORMAT = "underhill-store"
-VERSION = 2  # 1 had what decodes a tier behind every part of the codes
+VERSION = (
+    4  # 3 had no codes beside the experts; 2 knew no codings; 1 had what decodes a tier behind every part of the codes
+)
+OLDEST = 2  # that is still read
 _NEWER = "Update Underhill, or import it again."
-LONGEST = 1 << 30  # bytes; no manifest of a real model comes near
-WIDEST = 1 << 24  # most rows or columns of a matrix
-LAYERS = 1 << 14
-EXPERTS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,10 @@ class Layer:
 
 @dataclass(frozen=True)
 class DenseTensor:
-    """One tensor of the dense file. dtype as in safetensors ('BF16'); offset from the start of the file."""
+    """One tensor of the dense file. dtype as in safetensors ('BF16'); offset from the start of the file.
+
+    coding: of a matrix that keeps the codes of its source, and is 'F32' when it is decoded.
+    """
 
     name: str
     dtype: str
@@ -76,6 +83,12 @@ class DenseTensor:
     offset: int
     nbytes: int
     crc: int
+    coding: Coding | None = None
+
+    @property
+    def outline(self) -> TensorShape:
+        """What it was planned as."""
+        return TensorShape(self.name, self.dtype, self.shape, self.coding)
 
 
 @dataclass(frozen=True)
@@ -89,15 +102,17 @@ class TierQuality:
 
 @dataclass(frozen=True)
 class Lowering:
-    """Of a store whose most robust experts keep 2 bits (edgemoe, section III-B): what that cost, as measured.
+    """Of a store whose most robust experts keep 2 or 4 bits (edgemoe, section III-B): what that cost, as measured.
 
     tolerance, perplexity_rise: 0.02 is 2 %; the rise is over `tokens` of other text than the experts were chosen on.
+    dense: how the other weights were held for these figures, and are by default: 'int8' or 'int4'; '': as ever.
     """
 
     tolerance: float
     perplexity_rise: float
     kl: float
     tokens: int
+    dense: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,6 +129,17 @@ class Manifest:
     files: tuple[FileHash, ...]
     quality: tuple[TierQuality, ...]
     lowering: Lowering | None = None
+
+
+def fingerprint(store: Path) -> str:
+    """Of the store in this folder: the same wherever it is moved, another for any other store. '' where there is none.
+
+    What is learnt of a model is kept beside it under this name, so that another model's is told apart.
+    """
+    try:
+        return hashlib.sha256(read_regular(store / NAME, MANIFEST_BYTES)).hexdigest()[:32]
+    except OSError:
+        return ""
 
 
 def dumps(manifest: Manifest) -> bytes:
@@ -134,8 +160,8 @@ def loads(text: bytes) -> Manifest:
     if top.text("format") != FORMAT:
         raise broken("its manifest is not one of an expert store")
     version = top.integer("version", 1)
-    if version != VERSION:
-        made, action = ("an older", "Import it again.") if version < VERSION else ("a newer", _NEWER)
+    if not OLDEST <= version <= VERSION:
+        made, action = ("an older", "Import it again.") if version < OLDEST else ("a newer", _NEWER)
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
             f"This model was made by {made} version of Underhill (store format {version}, not {VERSION}).",
@@ -176,11 +202,21 @@ def _checksum(body: dict[str, Any]) -> str:
 
 
 def _spec(f: Fields) -> ExpertSpec:
-    values = {n: f.integer(n, 1, WIDEST) for n in ("hidden", "intermediate", "top", "group")}
+    values = {n: f.integer(n, 1, WIDTH) for n in ("hidden", "intermediate", "top", "group")}
     try:
-        return ExpertSpec(**values, has_gate=f.flag("has_gate"), has_bias=f.flag("has_bias"))
+        codings = (
+            tuple(_coding(Fields(x, f"a coding of {f.where}")) for x in f.array("codings", 3))
+            if f.has("codings")
+            else ()
+        )
+        hidden, intermediate, top, group = values.values()
+        return ExpertSpec(hidden, intermediate, top, group, f.flag("has_gate"), f.flag("has_bias"), codings)
     except ValueError as cause:
         raise broken(f"{f.where} is impossible ({cause})") from cause
+
+
+def _coding(f: Fields) -> Coding:
+    return Coding(f.integer("bits"), f.integer("group"), f.text("form"), f.text("levels"))
 
 
 def _layer(f: Fields, specs: tuple[ExpertSpec, ...]) -> Layer:
@@ -210,9 +246,17 @@ def _record(value: Any, specs: tuple[ExpertSpec, ...], where: str) -> Record:
 def _dense(f: Fields) -> DenseTensor:
     name, dtype = f.text("name"), f.text("dtype")
     shape = tuple(whole(n, f"a dimension of {name}", 0, 2**40) for n in f.array("shape", 16))
-    if dtype not in dtypes.TORCH or dtypes.nbytes(dtype, shape) != f.integer("nbytes"):
+    try:
+        coding = (
+            _coding(Fields(found, f"the coding of {name}")) if (found := f.optional("coding")) is not None else None
+        )
+        possible = dtype in dtypes.TORCH and tensor_bytes(dtype, shape, coding) == f.integer("nbytes")
+    except ValueError as cause:
+        raise broken(f"tensor {name} is impossible ({cause})") from cause
+    if not possible:
         raise broken(f"the size of tensor {name} is impossible")
-    return DenseTensor(name, dtype, shape, f.integer("offset"), f.integer("nbytes"), f.integer("crc", 0, 2**32 - 1))
+    sizes = f.integer("offset"), f.integer("nbytes"), f.integer("crc", 0, 2**32 - 1)
+    return DenseTensor(name, dtype, shape, *sizes, coding)
 
 
 def _file(f: Fields) -> FileHash:
@@ -236,7 +280,8 @@ def _lowering(value: Any) -> Lowering | None:
         return None
     f = Fields(value, "its note on lowered experts")
     rise = f.number("perplexity_rise", -1.0)
-    return Lowering(f.number("tolerance"), rise, f.number("kl", -1.0), f.integer("tokens"))
+    dense = f.text("dense") if f.has("dense") else ""  # not in stores of the version before
+    return Lowering(f.number("tolerance"), rise, f.number("kl", -1.0), f.integer("tokens"), dense)
 
 
 def _no_overlap(spans: Iterable[tuple[int, int, str]], where: str) -> None:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.crc32 import crc32
+from engine.limits import MANIFEST_BYTES
+from engine.regular_file import FileTooLarge, read_regular
 from engine.store import manifest as manifests
 from engine.store.dense import DenseWeights
 from engine.store.disk import DataFile, open_file
@@ -193,9 +195,9 @@ def load_manifest(path: Path) -> Manifest:
     """The manifest of the store at `path`, validated. Raises UnderhillError as Store.open does."""
     file = path / manifests.NAME
     try:
-        if file.stat().st_size > manifests.LONGEST:
-            raise broken("its manifest is impossibly long")
-        text = file.read_bytes()
+        text = read_regular(file, MANIFEST_BYTES)
+    except FileTooLarge as cause:
+        raise broken("its manifest is impossibly long") from cause
     except (FileNotFoundError, NotADirectoryError) as cause:
         raise UnderhillError(
             Kind.NOT_A_MODEL,

@@ -53,8 +53,8 @@ class Table:
     def rows(self, ids: Tensor) -> Tensor:
         """float32 [N, cols]. ids: [N].
 
-        Raises IndexError for one that there is not; UnderhillError: BROKEN_FILE for a row that is not what was written
-        or no longer there, DISK_ERROR.
+        Raises IndexError for one that there is not; UnderhillError: BROKEN_FILE for a row that is not what was written,
+        no longer there or no numbers, DISK_ERROR.
         """
         wanted, places = torch.unique(ids, return_inverse=True)  # ascending, as they lie on the disk
         asked: list[int] = wanted.tolist()
@@ -65,7 +65,10 @@ class Table:
         self._announce(asked)
         for at, row in enumerate(asked):
             self._read(row, view[at * self._row_bytes : (at + 1) * self._row_bytes])
-        return raw.view(self._dtype).view(len(asked), self._entry.shape[1])[places].float()
+        found = raw.view(self._dtype).view(len(asked), self._entry.shape[1])[places].float()
+        if not bool(found.isfinite().all()):
+            raise broken(f"tensor {self._entry.name} holds numbers that are not finite")
+        return found
 
     def _announce(self, rows: Sequence[int]) -> None:
         """Have the disk fetch them all at once: one after the other each would wait for the one before."""

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+from engine import regular_file
 from engine.errors import UnderhillError
-from engine.store.datafile import FilePlan, TensorShape, plan_dense, plan_records
+from engine.store.datafile import FilePlan, plan_dense, plan_records
+from engine.store.manifest import FileHash
 from engine.store.problems import broken, unreadable
 from engine.store.reader import Store
 
@@ -37,6 +39,16 @@ def verify(path: Path | str, progress: Callable[[int, int], None] | None = None)
     return tuple(problems)
 
 
+def check_small_files(store: Store) -> None:
+    """Compare the tokenizer, the chat template and what else was copied with their hashes, some megabytes in all.
+
+    Experts and dense weights are checked as they are read; a flipped bit in a template would change answers and be
+    found by nobody. Raises UnderhillError: BROKEN_FILE, MISSING_FILE or DISK_ERROR.
+    """
+    for file in store.manifest.files:
+        _copy(store.path, file)
+
+
 def _checks(store: Store) -> Iterator[Check]:
     manifest = store.manifest
     for layer in manifest.layers:
@@ -45,17 +57,17 @@ def _checks(store: Store) -> Iterator[Check]:
         for expert, record in enumerate(layer.records):
             for part in manifest.specs[record.spec].layout.parts:
                 yield partial(_part, store, layer.index, expert, part.index, part.nbytes), part.nbytes
-    plan = plan_dense([TensorShape(t.name, t.dtype, t.shape) for t in manifest.dense])
+    plan = plan_dense([t.outline for t in manifest.dense])
     yield partial(_header, store.path / manifest.dense_file, plan), len(plan.header)
     for tensor in manifest.dense:
-        yield partial(store.dense.get, tensor.name), tensor.nbytes
+        yield partial(store.dense.raw, tensor.name), tensor.nbytes
     for file in manifest.files:
-        yield partial(_copy, store.path / file.name, file.sha256), file.nbytes
+        yield partial(_copy, store.path, file), file.nbytes
 
 
 def _header(path: Path, plan: FilePlan) -> None:
     try:
-        with path.open("rb") as file:
+        with regular_file.open_regular(path) as file:
             header = file.read(len(plan.header))
         size = path.stat().st_size
     except OSError as cause:
@@ -68,10 +80,13 @@ def _part(store: Store, layer: int, expert: int, part: int, nbytes: int) -> None
     store.read_parts(layer, expert, [part], [memoryview(mmap.mmap(-1, nbytes))])  # page-aligned, as direct I/O wants
 
 
-def _copy(path: Path, sha256: str) -> None:
+def _copy(folder: Path, file: FileHash) -> None:
+    path = folder / file.name
     try:
-        data = path.read_bytes()
+        data = regular_file.read_regular(path, file.nbytes)
+    except regular_file.FileTooLarge as e:
+        raise broken(f"{path.name} is not as long as it was") from e
     except OSError as cause:
         raise unreadable(path, cause) from cause
-    if hashlib.sha256(data).hexdigest() != sha256:
+    if hashlib.sha256(data).hexdigest() != file.sha256:
         raise broken(f"{path.name} does not match its checksum")

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
 from engine.kernels.crc32 import crc32
+from engine.limits import COMPANION_BYTES
+from engine.regular_file import read_regular
 from engine.store import journal as journals
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD, put_in_place, sync_directory, sync_file
@@ -35,19 +37,20 @@ SPARE = 4 << 20  # bytes wanted free beyond the data: manifest, journal, directo
 class LayerShape:
     """A MoE layer to be written: the model's own layer index, number of experts, their spec.
 
-    lowered: experts of which only the 2 coarsest bits are stored.
+    lowered: (expert, bits) of those of which only so many of the coarsest bits are stored.
     """
 
     index: int
     experts: int
     spec: ExpertSpec
-    lowered: tuple[int, ...] = ()
+    lowered: tuple[tuple[int, int], ...] = ()
 
     @property
     def specs(self) -> list[ExpertSpec]:
         """By expert."""
-        low = replace(self.spec, top=2) if self.lowered else self.spec
-        return [low if e in self.lowered else self.spec for e in range(self.experts)]
+        bits = dict(self.lowered)
+        low = {top: replace(self.spec, top=top) for top in set(bits.values())}
+        return [low[bits[e]] if e in bits else self.spec for e in range(self.experts)]
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ class StoreWriter:
     def _manifest(self, d: Description) -> Manifest:
         files = []
         for path in d.copies:
-            data = path.read_bytes()
+            data = read_regular(path, COMPANION_BYTES)
             self._write_small(path.name, data)
             files.append(FileHash(path.name, len(data), hashlib.sha256(data).hexdigest()))
         specs = list(dict.fromkeys(spec for own in self._specs.values() for spec in own))
@@ -194,7 +197,9 @@ class StoreWriter:
             records = tuple(Record(spec, at, tuple(c)) for spec, at, c in zip(own, plan.offsets, crcs))
             layers.append(Layer(x.index, plan.name, records))
         dense = tuple(
-            DenseTensor(t.name, t.dtype, t.shape, self._dense_offsets[t.name], t.nbytes, self.done(dense_key(t.name)))
+            DenseTensor(
+                t.name, t.dtype, t.shape, self._dense_offsets[t.name], t.nbytes, self.done(dense_key(t.name)), t.coding
+            )
             for t in self._dense.values()
         )
         return Manifest(

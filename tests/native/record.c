@@ -38,7 +38,7 @@ static int64_t place(int64_t *here, int64_t n) {
 }
 
 uh_layout layout_of(const expert_recipe *how) {
-    uh_layout layout = {.hidden = how->hidden, .intermediate = how->intermediate, .group = how->group, .top = how->top};
+    uh_layout layout = {.hidden = how->hidden, .intermediate = how->intermediate, .top = how->top};
     layout.has_gate = how->has_gate;
     layout.activation = how->activation;
     layout.alpha = 1.702f;
@@ -47,6 +47,8 @@ uh_layout layout_of(const expert_recipe *how) {
     const int first = first_of(&layout);
     for (int which = first; which < UH_MATRICES; which++) {
         layout.matrix[which] = shape_of(how, which);
+        layout.matrix[which].group = how->group;
+        for (int p = 0; p < 3; p++) layout.matrix[which].kind[p] = p + 1; /* codes that count, scales as pairs of halves */
         layout.matrix[which].bias = -1;
         layout.matrix[which].unit = UNITS_AT + 4 * (which - first);
     }
@@ -60,8 +62,10 @@ uh_layout layout_of(const expert_recipe *how) {
             layout.matrix[which].bias = place(&here, 4 * (int64_t)layout.matrix[which].rows);
     }
     int64_t here = 0;
-    for (int which = first; which < UH_MATRICES && how->top < 16; which++)
-        layout.matrix[which].params = place(&here, params_of(&layout.matrix[which], how->group));
+    for (int which = first; which < UH_MATRICES && how->top < 16; which++) {
+        const int64_t at = place(&here, params_of(&layout.matrix[which], how->group));
+        for (int p = 0; p < 3; p++) layout.matrix[which].params[p] = at;
+    }
     return layout;
 }
 
@@ -74,8 +78,8 @@ static int64_t each_section(record *made, const uh_layout *layout, int plane, in
     int64_t end = 0;
     for (int which = first_of(layout); which < UH_MATRICES; which++) {
         const uh_matrix *m = &layout->matrix[which];
-        const int64_t at[2] = {params ? m->params : m->codes[plane], m->bias};
-        const int64_t n[2] = {params ? params_of(m, layout->group) : codes_of(m, layout->top, plane),
+        const int64_t at[2] = {params ? m->params[plane] : m->codes[plane], m->bias};
+        const int64_t n[2] = {params ? params_of(m, m->group) : codes_of(m, layout->top, plane),
                               !params && plane == 0 && m->bias >= 0 ? 4 * (int64_t)m->rows : 0};
         for (int bias = 0; bias < 2; bias++) {
             if (!n[bias]) continue;
@@ -137,13 +141,13 @@ void expert_product(const record *made, const uh_layout *layout, int planes, int
     double *in = exactly((size_t)hidden * 8, 0), *h = exactly((size_t)intermediate * 8, 0);
     double *middle[2];
     for (int c = 0; c < hidden; c++) in[c] = x[c];
-    if (in_8) in_8_bits(in, hidden, layout->group);
+    if (in_8) in_8_bits(in, hidden, layout->matrix[UH_UP].group);
     for (int which = first_of(layout); which < UH_DOWN; which++) {
         middle[which] = exactly((size_t)intermediate * 8, 0);
         product(weights_of(&made->matrix[which], planes), made->matrix[which].bias, intermediate, hidden, in, middle[which]);
     }
     for (int i = 0; i < intermediate; i++)
         h[i] = activated(layout, layout->has_gate ? middle[UH_GATE][i] : 0.0, middle[UH_UP][i]);
-    if (in_8) in_8_bits(h, intermediate, layout->group);
+    if (in_8) in_8_bits(h, intermediate, layout->matrix[UH_DOWN].group);
     product(weights_of(&made->matrix[UH_DOWN], planes), made->matrix[UH_DOWN].bias, hidden, intermediate, h, y);
 }

@@ -321,7 +321,7 @@ static void ahead(void) {
                 const int32_t used[2] = {(int32_t)ids[0], (int32_t)ids[1]};
                 int32_t needed[2], ready[2], waits[2], counts[2];
                 check(uh_lacking(layers + row, ids, 2, weights, needed) >= 0, "decided");
-                uh_hobbit_note(&hobbit, row, used, NULL, NULL, 2, 1);
+                uh_hobbit_note(&hobbit, row, used, NULL, 2, 1);
                 uh_ranks_learn(ranks + row, weights, 2, 0.5, 0.8);
                 const int32_t asked = uh_shelf_demand(at.shelf, row * OWN, ids, needed, 2, ready, waits, counts);
                 check(asked >= 0 && asked <= counts[1], "asked for");

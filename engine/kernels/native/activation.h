@@ -86,6 +86,10 @@ UH_TARGET static inline void uh_activate16(const uh_layout *layout, const float 
             h[i] = uh_within(up[i], limit) * (g * uh_sigmoid(g));
         }
         return;
+    case UH_LATE_LIMITED_SWIGLU:
+        for (int i = 0; i < UH_ROWS; i++)
+            h[i] = uh_within(up[i], limit) * uh_at_most(gate[i] * uh_sigmoid(gate[i]), limit);
+        return;
     default: /* UH_SOFTCAPPED_SWIGLU */
         for (int i = 0; i < UH_ROWS; i++)
             h[i] = uh_softcap(gate[i], limit) * uh_sigmoid(gate[i]) * uh_softcap(up[i], layout->up_limit);

@@ -6,7 +6,7 @@
 
 #include "shelf_item.h"
 
-enum { MOST = 64 }; /* experts of a look */
+enum { MOST = 64, NEAR = 2 }; /* experts of a look; rows ahead whose experts leave last where all are looked at */
 
 typedef struct {
     int32_t expert;
@@ -22,8 +22,9 @@ struct uh_ahead {
     int32_t *n_bets;   /* [rows] */
     int32_t *expected; /* [depth, rows, k] */
     int32_t *n_expected; /* [depth, rows] */
+    int32_t *first;      /* [k], expected of the first row before it has run */
     int32_t *near;       /* numbers: who is to leave last */
-    int32_t rows, experts, k, depth, row, n_near;
+    int32_t rows, experts, k, depth, row, n_near, n_first;
 };
 
 uh_ahead *uh_ahead_open(uh_shelf *shelf, const uh_residents *const *layers, int32_t rows, int32_t experts, int32_t k,
@@ -36,8 +37,10 @@ uh_ahead *uh_ahead_open(uh_shelf *shelf, const uh_residents *const *layers, int3
     ahead->n_bets = calloc(n, sizeof *ahead->n_bets);
     ahead->expected = calloc(far * (size_t)k, sizeof *ahead->expected);
     ahead->n_expected = calloc(far, sizeof *ahead->n_expected);
+    ahead->first = calloc((size_t)k, sizeof *ahead->first);
     ahead->near = calloc(MOST * (size_t)(depth + 1), sizeof *ahead->near);
-    if (!ahead->counts || !ahead->bets || !ahead->n_bets || !ahead->expected || !ahead->n_expected || !ahead->near) {
+    if (!ahead->counts || !ahead->bets || !ahead->n_bets || !ahead->expected || !ahead->n_expected || !ahead->first ||
+        !ahead->near) {
         uh_ahead_close(ahead);
         return NULL;
     }
@@ -59,6 +62,7 @@ void uh_ahead_close(uh_ahead *ahead) {
     free(ahead->n_bets);
     free(ahead->expected);
     free(ahead->n_expected);
+    free(ahead->first);
     free(ahead->near);
     free(ahead);
 }
@@ -112,6 +116,11 @@ void uh_ahead_routed(uh_ahead *ahead, int32_t row, const int64_t *ids, int32_t k
     ahead->n_near = 0;
     for (int32_t i = 0; i < k && i < MOST; i++) ahead->near[ahead->n_near++] = number(ahead, row, (int32_t)ids[i]);
     if (row < 0) return;
+    if (row == 0 && ahead->n_first) {
+        ahead->counts->first_said += k;
+        for (int32_t i = 0; i < ahead->n_first; i++) ahead->counts->first_right += chosen(ahead->first[i], ids, k);
+        ahead->n_first = 0;
+    }
     for (int32_t far = 0; far < ahead->depth; far++) {
         const int32_t at = far * ahead->rows + row;
         const int32_t *expected = ahead->expected + (size_t)at * (size_t)ahead->k;
@@ -169,9 +178,10 @@ static void bet_on(uh_ahead *ahead, int32_t row, int32_t expert, int64_t nbytes)
     ahead->counts->started++;
 }
 
-int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, int32_t width, int32_t most, int64_t room) {
-    int32_t asked[MOST], expected[MOST], lacks[MOST], missing[MOST], planes[MOST], n = 0;
-    int64_t nbytes[MOST];
+/* What is expected of a row, of which the first `width` may lack something; other reads for it are given up. */
+static int32_t foresee(uh_ahead *ahead, int32_t row, const float *scores, int32_t width, int32_t most, int32_t *expected,
+                       int32_t *lacks) {
+    int32_t asked[MOST];
     const uh_residents *layer = ahead->layers[row];
     if (layer->t1 < 1.0) uh_ranks_ask(layer->ranks, width, layer->high, layer->low, asked);
     for (int32_t i = 0; i < width && layer->t1 >= 1.0; i++) asked[i] = layer->high;
@@ -180,8 +190,31 @@ int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, int32_t
         const int32_t at = (row - ahead->row - 1) * ahead->rows + row, kept = found < ahead->k ? found : ahead->k;
         memcpy(ahead->expected + (size_t)at * (size_t)ahead->k, expected, (size_t)kept * sizeof *expected);
         ahead->n_expected[at] = kept;
+    } else if (row == 0) {
+        ahead->n_first = found < ahead->k ? found : ahead->k;
+        memcpy(ahead->first, expected, (size_t)ahead->n_first * sizeof *expected);
     }
     give_up_all_but(ahead, row, expected, found);
+    return found;
+}
+
+/* Reads these, n at most MOST, as far as there is room; returns bytes under way. */
+static int64_t read_all(uh_ahead *ahead, const int32_t *missing, const int32_t *planes, int32_t n, int64_t room) {
+    int64_t nbytes[MOST];
+    const int64_t before = under_way(ahead);
+    int64_t begun = 0;
+    uh_shelf_expect(ahead->shelf, n, missing, planes, room - before, nbytes);
+    for (int32_t i = 0; i < n; i++) {
+        if (!nbytes[i]) continue;
+        bet_on(ahead, missing[i] / ahead->experts, missing[i] % ahead->experts, nbytes[i]);
+        begun += nbytes[i];
+    }
+    return before + begun;
+}
+
+int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, int32_t width, int32_t most, int64_t room) {
+    int32_t expected[MOST], lacks[MOST], missing[MOST], planes[MOST], n = 0;
+    const int32_t found = foresee(ahead, row, scores, width, most, expected, lacks);
     for (int32_t i = 0; i < width && i < found; i++) {
         if (lacks[i]) {
             missing[n] = number(ahead, row, expected[i]);
@@ -191,14 +224,35 @@ int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, int32_t
         }
     }
     uh_shelf_protect(ahead->shelf, ahead->near, ahead->n_near); /* first, or they might make room for the others */
-    if (!n) return -1;
-    const int64_t before = under_way(ahead);
-    int64_t begun = 0;
-    uh_shelf_expect(ahead->shelf, n, missing, planes, room - before, nbytes);
-    for (int32_t i = 0; i < n; i++) {
-        if (!nbytes[i]) continue;
-        bet_on(ahead, row, missing[i] - row * ahead->experts, nbytes[i]);
-        begun += nbytes[i];
+    return n ? read_all(ahead, missing, planes, n, room) : -1;
+}
+
+int64_t uh_ahead_spread(uh_ahead *ahead, const float *plan, int32_t width, int32_t most, int64_t room) {
+    int32_t expected[MOST], lacks[MOST], missing[MOST], planes[MOST], n = 0;
+    float worth[MOST]; /* of those missing, descending; among equals they come by number */
+    for (int32_t row = ahead->row + 1; row < ahead->rows; row++) {
+        const float *scores = plan + (size_t)row * (size_t)ahead->experts;
+        const int32_t found = foresee(ahead, row, scores, width, most, expected, lacks);
+        for (int32_t i = 0; i < width && i < found; i++) {
+            const int32_t own = number(ahead, row, expected[i]);
+            const float score = scores[expected[i]];
+            if (!lacks[i]) {
+                if (row <= ahead->row + NEAR) ahead->near[ahead->n_near++] = own;
+                continue;
+            }
+            int32_t at = n;
+            while (at > 0 && (worth[at - 1] < score || (worth[at - 1] == score && missing[at - 1] > own))) at--;
+            if (!(score > 0.0f) || at == MOST) continue;
+            const size_t behind = (size_t)((n < MOST ? n : MOST - 1) - at);
+            memmove(worth + at + 1, worth + at, behind * sizeof *worth);
+            memmove(missing + at + 1, missing + at, behind * sizeof *missing);
+            memmove(planes + at + 1, planes + at, behind * sizeof *planes);
+            worth[at] = score;
+            missing[at] = own;
+            planes[at] = lacks[i];
+            if (n < MOST) n++;
+        }
     }
-    return before + begun;
+    uh_shelf_protect(ahead->shelf, ahead->near, ahead->n_near); /* first, or they might make room for the others */
+    return n ? read_all(ahead, missing, planes, n, room) : -1;
 }

@@ -11,7 +11,7 @@ typedef struct uh_ahead uh_ahead;
 
 /* What it did so far: see engine/experts/foresight.py. */
 typedef struct {
-    int64_t started, used, joined, cancelled, useful, early, wasted;
+    int64_t started, used, joined, cancelled, useful, early, wasted, first_said, first_right;
 } uh_ahead_counts;
 
 /* layers [rows]: whose `n` may differ, but none has more than `experts`, by which the shelf numbers them row by row; kept by
@@ -30,6 +30,10 @@ UH_API void uh_ahead_routed(uh_ahead *ahead, int32_t row, const int64_t *ids, in
  * rows looked at since, leave last. Returns bytes under way; -1: nothing lacks there. width, most: at most 64. */
 UH_API int64_t uh_ahead_look(uh_ahead *ahead, int32_t row, const float *scores, int32_t width, int32_t most,
                              int64_t room);
+/* As uh_ahead_look, at all rows behind the one routed last at once. plan [rows, experts]: of the first `width` of each row
+ * those that lack something are read, the greatest of all rows first, those of 0 not at all; at most 64 in one call. Only what
+ * is expected and there in the next two rows leaves last. depth has to be `rows`. Returns bytes under way; -1: nothing lacks. */
+UH_API int64_t uh_ahead_spread(uh_ahead *ahead, const float *plan, int32_t width, int32_t most, int64_t room);
 /* Gives up whatever was bet on. */
 UH_API void uh_ahead_give_up(uh_ahead *ahead);
 

@@ -8,7 +8,7 @@
 #include <immintrin.h>
 #include <stddef.h>
 
-#include "rows.h"
+#include "scales_512.h"
 
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
 
@@ -25,16 +25,21 @@ INLINE void add_products(__m512i *sum, __m512i codes, const int8_t *columns) {
     __asm__("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(*sum) : "v"(codes), "m"(*(const int8_t(*)[4])columns));
 }
 
-INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x, int kind, int n, float (*y)[UH_ROWS]) {
+INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, int kind, int form, int group, int n,
+                      float (*y)[UH_ROWS]) {
+    const uh_view own = uh_known(any, kind, form, group), *view = &own;
     const int64_t first = (int64_t)block * view->groups;
-    const uint8_t *params = view->params + first * UH_LINE;
+    const uint8_t *params = uh_scales_at(view, block, 0);
+    __m512i table = _mm512_setzero_si512();
+    if (UH_HAS_TABLE(kind)) table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)view->table));
     const uint8_t *p0 = view->codes[0] + first * view->group * 4;
-    const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 : NULL;
-    const uint8_t *p2 = kind > 2 ? view->codes[2] + first * view->group * 8 : NULL;
+    const uint8_t *p1 = UH_HAS_SECOND(kind) ? view->codes[1] + first * view->group * 4 : NULL;
+    const uint8_t *p2 = UH_HAS_FINE(kind) ? view->codes[2] + first * view->group * 8 : NULL;
     __m512 total[UH_MOST_TOKENS];
 #pragma GCC unroll 4
     for (int t = 0; t < n; t++) total[t] = _mm512_setzero_ps();
-    const int32_t ahead = uh_ahead(kind), params_ahead = uh_params_ahead(kind, view->group);
+    const int32_t each = uh_scales_bytes(view), ahead = uh_ahead(kind);
+    const int32_t params_ahead = uh_params_ahead(kind, view->group, each);
     int32_t column = 0;
     for (int32_t g = 0; g < view->groups; g++) {
         __m512i acc[UH_MOST_TOKENS][4];
@@ -48,13 +53,26 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
             __m512i c[4]; /* the codes of columns 4 s + j; at 2 bits times 4^s, at 4 bits times 16 for s = 2, 3 */
             if (kind == 1) {
                 c[0] = masked(a, 0x03), c[1] = masked(a, 0x0c), c[2] = masked(a, 0x30), c[3] = masked(a, 0xc0);
+            } else if (kind == UH_SIX) {
+                UH_STREAM(p2 + 2 * ahead), UH_STREAM(p2 + 2 * ahead + UH_LINE);
+                const __m512i low = _mm512_loadu_si512(p2), high = _mm512_loadu_si512(p2 + UH_LINE);
+                p2 += 2 * UH_LINE;
+                c[0] = masked(chosen(0x0f, low, _mm512_slli_epi32(a, 4)), 0x3f);
+                c[1] = masked(chosen(0x0f, _mm512_srli_epi32(low, 4), _mm512_slli_epi32(a, 2)), 0x3f);
+                c[2] = masked(chosen(0x0f, high, a), 0x3f);
+                c[3] = masked(chosen(0x0f, _mm512_srli_epi32(high, 4), _mm512_srli_epi32(a, 2)), 0x3f);
             } else {
                 UH_STREAM(p1 + ahead);
                 const __m512i b = _mm512_loadu_si512(p1);
                 p1 += UH_LINE;
                 const __m512i even = chosen(0x33, b, _mm512_slli_epi32(a, 2)); /* upper 4 bits of s = 0 and 2 */
                 const __m512i odd = chosen(0x33, _mm512_srli_epi32(b, 2), a);  /* of s = 1 and 3 */
-                if (kind == 2) {
+                if (UH_HAS_TABLE(kind)) {
+                    c[0] = _mm512_shuffle_epi8(table, masked(even, 0x0f));
+                    c[1] = _mm512_shuffle_epi8(table, masked(odd, 0x0f));
+                    c[2] = _mm512_shuffle_epi8(table, masked(_mm512_srli_epi32(even, 4), 0x0f));
+                    c[3] = _mm512_shuffle_epi8(table, masked(_mm512_srli_epi32(odd, 4), 0x0f));
+                } else if (kind == 2) {
                     c[0] = masked(even, 0x0f), c[1] = masked(odd, 0x0f);
                     c[2] = masked(even, 0xf0), c[3] = masked(odd, 0xf0);
                 } else {
@@ -73,10 +91,10 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
                 for (int s = 0; s < 4; s++)
                     add_products(&acc[t][s], c[s], x[t].codes + column + 4 * s);
         }
-        const __m512 scale = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)params));
-        const __m512 offset = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(params + 32)));
+        __m512 scale, offset;
+        uh_scales_512(view, params, uh_wide_at(view, block, g), &scale, &offset);
         UH_STREAM(params + params_ahead);
-        params += UH_LINE;
+        params += each;
 #pragma GCC unroll 4
         for (int t = 0; t < n; t++) {
             __m512i *s = acc[t];
@@ -93,13 +111,22 @@ INLINE void tile_dots(const uh_view *view, int32_t block, const uh_quantized *x,
     for (int t = 0; t < n; t++) _mm512_storeu_ps(y[t], _mm512_mul_ps(total[t], _mm512_set1_ps(view->unit)));
 }
 
-/* One body for each kind and count of tokens, so that accumulators live in registers. */
-#define BODY(kind, n) \
-    case 4 * kind + n: tile_dots(view, block, x, kind, n, y); break;
-#define KIND(kind) BODY(kind, 1) BODY(kind, 2) BODY(kind, 3) BODY(kind, 4)
+/* One body for each coding and count of tokens, so that accumulators live in registers; for one token of each group that
+ * sources of 4 bits have, too. */
+#define BODY(kind, form, group, n) \
+    case 4 * UH_CODING(kind, form) + n - 1: tile_dots(view, block, x, kind, form, group, n, y); break;
+#define ONE(kind, form, group) BODY(kind, form, group, 1)
+#define SOME(kind, form, group) ONE(kind, form, group) BODY(kind, form, group, 2) BODY(kind, form, group, 3) BODY(kind, form, group, 4)
 
 UH_TARGET void uh_dots_avx512vnni(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n,
                                   float (*y)[UH_ROWS]) {
-    switch (4 * view->kind + n) { KIND(1) KIND(2) KIND(3) }
+    const int body = 4 * UH_CODING(view->kind, view->form) + n - 1;
+    if (n == 1 && view->group == 16) {
+        switch (body) { UH_CODINGS(ONE, 16) }
+    } else if (n == 1 && view->group == 32) {
+        switch (body) { UH_CODINGS(ONE, 32) }
+    } else {
+        switch (body) { UH_CODINGS(SOME, view->group) }
+    }
 }
 #endif

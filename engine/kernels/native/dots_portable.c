@@ -1,13 +1,13 @@
 /* Activations of 8 bits in plain C: the arbiter of the fast ones. */
-#include "half.h"
-#include "rows.h"
+#include "scales.h"
 
 /* The code at row r of the column 16 * line + 4 * s + j of a tile. */
 static int code_at(const uh_view *view, const uint8_t *const *tile, int32_t line, int s, int j, int r) {
     const int64_t at = (int64_t)line * UH_LINE + 4 * r + j;
     int code = tile[0][at] >> 2 * s & 3;
-    if (view->kind > 1) code = code << 2 | (tile[1][at] >> 2 * s & 3);
-    if (view->kind > 2) code = code << 4 | (tile[2][at + (int64_t)line * UH_LINE + UH_LINE * (s / 2)] >> 4 * (s % 2) & 15);
+    if (UH_HAS_SECOND(view->kind)) code = code << 2 | (tile[1][at] >> 2 * s & 3);
+    if (UH_HAS_TABLE(view->kind)) return view->table[code];
+    if (UH_HAS_FINE(view->kind)) code = code << 4 | (tile[2][at + (int64_t)line * UH_LINE + UH_LINE * (s / 2)] >> 4 * (s % 2) & 15);
     return code;
 }
 
@@ -16,10 +16,10 @@ void uh_dots_portable(const uh_view *view, int32_t block, const uh_quantized *x,
     for (int32_t g = 0; g < view->groups; g++) {
         const int64_t at = (int64_t)block * view->groups + g;
         const uint8_t *tile[3] = {view->codes[0] + at * view->group * 4, NULL, NULL};
-        if (view->kind > 1) tile[1] = view->codes[1] + at * view->group * 4;
-        if (view->kind > 2) tile[2] = view->codes[2] + at * view->group * 8;
-        uint16_t params[2 * UH_ROWS];
-        memcpy(params, view->params + at * UH_LINE, UH_LINE);
+        if (UH_HAS_SECOND(view->kind)) tile[1] = view->codes[1] + at * view->group * 4;
+        if (UH_HAS_FINE(view->kind)) tile[2] = view->codes[2] + at * view->group * 8;
+        float scales[UH_ROWS], offsets[UH_ROWS];
+        uh_scales(view, block, g, scales, offsets);
         int32_t sums[UH_MOST_TOKENS][UH_ROWS] = {{0}};
         for (int32_t line = 0; line < view->group / 16; line++) {
             for (int c = 0; c < 16; c++) {
@@ -31,10 +31,9 @@ void uh_dots_portable(const uh_view *view, int32_t block, const uh_quantized *x,
             }
         }
         for (int r = 0; r < UH_ROWS; r++) {
-            const float scale = uh_half_to_float(params[r]), offset = uh_half_to_float(params[UH_ROWS + r]);
             for (int t = 0; t < n; t++) {
-                y[t][r] += (float)sums[t][r] * (scale * x[t].scales[g]);
-                y[t][r] += offset * x[t].sums[g];
+                y[t][r] += (float)sums[t][r] * (scales[r] * x[t].scales[g]);
+                y[t][r] += offsets[r] * x[t].sums[g];
             }
         }
     }

@@ -7,8 +7,8 @@
 
 enum { MOST = 64 }; /* experts per token */
 
-void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, const uint8_t *high, const int32_t *counts,
-                    int32_t n, int32_t tokens) {
+void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, const uint8_t *high, int32_t n,
+                    int32_t tokens) {
     if (row <= hobbit->row) hobbit->token += tokens; /* the round begins anew */
     hobbit->row = row;
     hobbit->visits += TIE;
@@ -16,8 +16,7 @@ void uh_hobbit_note(uh_hobbit *hobbit, int32_t row, const int32_t *experts, cons
     const double token = (double)hobbit->token, recent = hobbit->lru * token;
     for (int32_t i = 0; i < n; i++) {
         const int64_t at = (int64_t)row * hobbit->experts + experts[i];
-        double used = !high || high[i] ? hobbit->lfu + hobbit->lhu : hobbit->lfu;
-        if (counts) used *= counts[i];
+        const double used = !high || high[i] ? hobbit->lfu + hobbit->lhu : hobbit->lfu;
         hobbit->scores[at] += recent - hobbit->lru * hobbit->last[at] + used;
         hobbit->last[at] = token;
         hobbit->ticks[at] = hobbit->visits;
@@ -51,7 +50,7 @@ void uh_hobbit_visit(uh_hobbit *hobbit, const uh_residents *layer, const int64_t
         used[n] = (int32_t)ids[i];
         high[n++] = layer->t1 < 1.0 ? high[i] : 1;
     }
-    uh_hobbit_note(hobbit, layer->row, used, high, NULL, n, 1);
+    uh_hobbit_note(hobbit, layer->row, used, high, n, 1);
 }
 
 void uh_hobbit_rank(uh_hobbit *hobbit) {

@@ -30,10 +30,10 @@ int uh_has_pairs(void) {
 #endif
 }
 
-static const uh_isa portable = {UH_MOST_TOKENS,   uh_rows_portable,     uh_quantize_portable, uh_dots_portable,
+static const uh_isa portable = {UH_MOST_TOKENS, 0, uh_rows_portable,     uh_quantize_portable, uh_dots_portable,
                                 uh_many_portable, uh_activate_portable, uh_read_portable,     uh_attend_many_portable, uh_finish_heads_portable};
 #if defined(__x86_64__)
-static const uh_isa avx2 = {2,
+static const uh_isa avx2 = {2, 1,
                             uh_rows_avx2,
                             uh_quantize_avx2,
                             uh_dots_avx2,
@@ -41,7 +41,7 @@ static const uh_isa avx2 = {2,
                             uh_activate_avx2,
                             uh_read_avx2,
                             uh_attend_many_avx2, uh_finish_heads_avx2};
-static const uh_isa avxvnni = {2,
+static const uh_isa avxvnni = {2, 0,
                                uh_rows_avx2,
                                uh_quantize_avx2,
                                uh_dots_avxvnni,
@@ -50,9 +50,9 @@ static const uh_isa avxvnni = {2,
                                uh_read_avx2,
                                uh_attend_many_avx2, uh_finish_heads_avx2};
 /* Without VNNI the wider registers would gain little over AVX2: memory is the limit. */
-static const uh_isa avx512 = {UH_MOST_TOKENS, uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx2,
+static const uh_isa avx512 = {UH_MOST_TOKENS, 1, uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx2,
                               uh_many_avx2,   uh_activate_avx512, uh_read_avx512,     uh_attend_many_avx512, uh_finish_heads_avx512};
-static const uh_isa avx512vnni = {UH_MOST_TOKENS,     uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx512vnni,
+static const uh_isa avx512vnni = {UH_MOST_TOKENS, 0, uh_rows_avx512,     uh_quantize_avx512, uh_dots_avx512vnni,
                                   uh_many_avx512vnni, uh_activate_avx512, uh_read_avx512,     uh_attend_many_avx512, uh_finish_heads_avx512};
 #endif
 

@@ -44,11 +44,11 @@ int uh_linear(uh_context *context, const uh_view *view, const float *x, int32_t 
     uh_operand *operand = view->kind >= 16 ? &context->raw : &context->input;
     call c = {context, view, operand, x, y, tokens};
     if (view->kind >= 16) {
-        if (!uh_operand_open(operand, UH_PLAIN, tokens, cols, cols, 0)) return -1;
+        if (!uh_operand_open(operand, context->isa, UH_PLAIN, tokens, cols, cols, 0)) return -1;
         for (int32_t t = 0; t < tokens; t++) uh_operand_take(operand, context->isa, t, x + (int64_t)t * cols);
     } else {
         const int form = context->exact ? UH_FLOAT : UH_INT8;
-        if (!uh_operand_open(operand, form, tokens, cols, view->groups * view->group, view->group) ||
+        if (!uh_operand_open(operand, context->isa, form, tokens, cols, view->groups * view->group, view->group) ||
             (tokens > UH_MOST_TOKENS && !uh_ensure_scratch(context, uh_many_scratch(view))))
             return -1;
         uh_share(context, uh_sharing(serial || tokens < 8, tokens), take_token, &c, tokens);

@@ -11,7 +11,8 @@
 
 #define COUNTS 4
 
-enum { IN_16_BITS = 32 /* columns: 8 times 2 * 15 * 127 is still below 2^15 */ };
+/* Columns that 16 bits hold: 8 times 2 * 15 * 127 is still below 2^15, and so is 4 times 2 * UH_LOW_LEVEL * 127. */
+#define IN_16_BITS(kind) ((kind) == UH_TABLED ? 16 : 32)
 
 INLINE __m256i line(const uint8_t *from) { return _mm256_loadu_si256((const __m256i *)from); }
 
@@ -21,8 +22,8 @@ INLINE __m256i widened(__m256i v) { return _mm256_madd_epi16(v, _mm256_set1_epi1
  * that nothing saturates. */
 INLINE void products(const uint8_t *codes, int32_t group, const int8_t *const *from, int kind, int n, __m256i (*sums)[2]) {
     const __m256i four = _mm256_set1_epi8(0x0f);
-    for (int32_t start = 0; start < group; start += IN_16_BITS) {
-        const int32_t end = group - start < IN_16_BITS ? group : start + IN_16_BITS;
+    for (int32_t start = 0; start < group; start += IN_16_BITS(kind)) {
+        const int32_t end = group - start < IN_16_BITS(kind) ? group : start + IN_16_BITS(kind);
         for (int half = 0; half < (kind == 3 ? 2 : 1); half++) {
             __m256i narrow[COUNTS][2]; /* by half of the rows; at 8 bits by half of the code */
 #pragma GCC unroll 4

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "many.h"
+#include "scales_512.h"
 
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
 
@@ -29,16 +30,18 @@ INLINE void add_products(__m512i *sum, __m512i codes, __m512i x) {
 INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, uint8_t *to) {
     const int64_t size = (int64_t)view->group * 4, ahead = (next - tile) * size;
     const uint8_t *p0 = view->codes[0] + tile * size;
-    const uint8_t *p1 = kind > 1 ? view->codes[1] + tile * size : NULL;
-    const uint8_t *p2 = kind > 2 ? view->codes[2] + tile * size * 2 : NULL;
+    const uint8_t *p1 = UH_HAS_SECOND(kind) ? view->codes[1] + tile * size : NULL;
+    const uint8_t *p2 = UH_HAS_FINE(kind) ? view->codes[2] + tile * size * 2 : NULL;
+    __m512i table = _mm512_setzero_si512();
+    if (UH_HAS_TABLE(kind)) table = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)view->table));
     for (int32_t c = 0; c < view->group; c += 16, p0 += UH_LINE) {
         UH_FETCH(p0 + ahead);
-        if (kind > 1) UH_FETCH(p1 + ahead);
-        if (kind > 2) UH_FETCH(p2 + 2 * ahead), UH_FETCH(p2 + 2 * ahead + UH_LINE);
+        if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + ahead);
+        if (UH_HAS_FINE(kind)) UH_FETCH(p2 + 2 * ahead), UH_FETCH(p2 + 2 * ahead + UH_LINE);
         const __m512i a = _mm512_loadu_si512(p0);
         __m512i b = a, low[2] = {a, a};
-        if (kind > 1) b = _mm512_loadu_si512(p1), p1 += UH_LINE;
-        if (kind > 2) {
+        if (UH_HAS_SECOND(kind)) b = _mm512_loadu_si512(p1), p1 += UH_LINE;
+        if (UH_HAS_FINE(kind)) {
             low[0] = _mm512_loadu_si512(p2), low[1] = _mm512_loadu_si512(p2 + UH_LINE);
             p2 += 2 * UH_LINE;
         }
@@ -47,8 +50,11 @@ INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, ui
             __m512i v;
             if (kind == 1) {
                 v = kept(0x03, moved(a, -2 * s));
-            } else if (kind == 2) {
+            } else if (!UH_HAS_FINE(kind)) {
                 v = kept(0x0f, chosen(0x0c, moved(a, 2 - 2 * s), moved(b, -2 * s)));
+                if (UH_HAS_TABLE(kind)) v = _mm512_shuffle_epi8(table, v);
+            } else if (kind == UH_SIX) {
+                v = kept(0x3f, chosen(0x30, moved(a, 4 - 2 * s), moved(low[s / 2], s % 2 ? -4 : 0)));
             } else {
                 v = chosen(0x30, moved(b, 4 - 2 * s), kept(0x0f, moved(low[s / 2], s % 2 ? -4 : 0)));
                 v = chosen(0xc0, moved(a, 6 - 2 * s), v);
@@ -59,8 +65,9 @@ INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, ui
 }
 
 /* totals[t][b] += one group of tiles times x[t], for t < n and b < blocks. */
-INLINE void group_on(const uint8_t *codes, int32_t group, const uint8_t *const *params, const uh_quantized *x, int32_t g,
-                     int blocks, int n, float (*totals)[UH_PAIR * UH_ROWS]) {
+INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, const uh_quantized *x, int32_t g, int blocks,
+                     int n, float (*totals)[UH_PAIR * UH_ROWS]) {
+    const int32_t group = view->group;
     const uint8_t *second = codes + group * UH_ROWS;
     const int8_t *from[COUNTS];
     __m512i sums[COUNTS][UH_PAIR];
@@ -86,8 +93,8 @@ INLINE void group_on(const uint8_t *codes, int32_t group, const uint8_t *const *
     }
 #pragma GCC unroll 2
     for (int b = 0; b < blocks; b++) {
-        const __m512 scale = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)params[b]));
-        const __m512 offset = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(params[b] + 32)));
+        __m512 scale, offset;
+        uh_scales_512(view, uh_scales_at(view, block + b, g), uh_wide_at(view, block + b, g), &scale, &offset);
 #pragma GCC unroll 8
         for (int t = 0; t < n; t++) {
             float *at = totals[t] + b * UH_ROWS;
@@ -101,9 +108,9 @@ INLINE void group_on(const uint8_t *codes, int32_t group, const uint8_t *const *
 
 /* One body for each count of tokens, so that sums live in registers. */
 #define COUNT(blocks, n) \
-    case n: group_on(codes, group, params, x, g, blocks, n, totals); break;
+    case n: group_on(codes, view, block, x, g, blocks, n, totals); break;
 #define BODIES(name, blocks)                                                                                      \
-    UH_TARGET static void name(const uint8_t *codes, int32_t group, const uint8_t *const *params,                 \
+    UH_TARGET static void name(const uint8_t *codes, const uh_view *view, int32_t block,                          \
                                const uh_quantized *x, int32_t g, int32_t n, float (*totals)[UH_PAIR * UH_ROWS]) {    \
         switch (n) {                                                                                              \
             COUNT(blocks, 1)                                                                                      \
@@ -113,7 +120,7 @@ INLINE void group_on(const uint8_t *codes, int32_t group, const uint8_t *const *
             COUNT(blocks, 5)                                                                                      \
             COUNT(blocks, 6)                                                                                      \
             COUNT(blocks, 7)                                                                                      \
-        default: group_on(codes, group, params, x, g, blocks, COUNTS, totals); break;                           \
+        default: group_on(codes, view, block, x, g, blocks, COUNTS, totals); break;                           \
         }                                                                                                         \
     }
 BODIES(on_one, 1)
@@ -123,6 +130,9 @@ UH_TARGET static void unpack_kind(const uh_view *view, int64_t tile, int64_t nex
     switch (view->kind) {
     case 1: unpack(view, tile, next, 1, to); break;
     case 2: unpack(view, tile, next, 2, to); break;
+    case UH_TABLED:
+    case UH_WIDE_TABLED: unpack(view, tile, next, UH_TABLED, to); break;
+    case UH_SIX: unpack(view, tile, next, UH_SIX, to); break;
     default: unpack(view, tile, next, 3, to); break;
     }
 }
@@ -135,17 +145,15 @@ UH_TARGET static void pass(const uh_view *view, int32_t block, int blocks, const
     uint8_t *codes = (uint8_t *)(totals + UH_TOGETHER);
     memset(totals, 0, (size_t)n * sizeof *totals);
     for (int32_t g = 0; g < view->groups; g++) {
-        const uint8_t *params[UH_PAIR];
         for (int b = 0; b < blocks; b++) {
             const int64_t tile = (int64_t)(block + b) * view->groups + g;
             const int64_t next = uh_tile_ahead(view, tile, g, blocks);
-            params[b] = view->params + tile * UH_LINE;
-            UH_FETCH(view->params + next * UH_LINE);
+            UH_FETCH(uh_scales_of_tile(view, next));
             unpack_kind(view, tile, next, codes + b * UH_ROWS * group);
         }
         for (int32_t p = 0, at = 0; p < parts; p++) {
             const int32_t end = n * (p + 1) / parts;
-            (blocks > 1 ? on_two : on_one)(codes, group, params, x + at, g, end - at, totals + at);
+            (blocks > 1 ? on_two : on_one)(codes, view, block, x + at, g, end - at, totals + at);
             at = end;
         }
     }

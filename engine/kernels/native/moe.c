@@ -35,12 +35,17 @@ typedef struct {
 static uh_view view_of(const uh_layout *layout, const uh_expert *expert, int which) {
     const uh_matrix *m = &layout->matrix[which];
     int raw = layout->top >= 16;
-    uh_view view = {.rows = m->rows, .cols = m->cols, .group = layout->group, .unit = 1.0f};
-    view.groups = raw ? 0 : m->stored_cols / layout->group;
-    view.kind = raw ? layout->top : expert->planes;
-    for (int p = 0; p < expert->planes; p++) view.codes[p] = expert->codes[p] + m->codes[p];
+    const int planes = expert->planes;
+    uh_view view = {.rows = m->rows, .cols = m->cols, .group = m->group, .unit = 1.0f};
+    view.groups = raw ? 0 : m->stored_cols / m->group;
+    view.kind = raw ? layout->top : m->kind[planes - 1];
+    for (int p = 0; p < planes; p++) view.codes[p] = expert->codes[p] + m->codes[p];
+    if (view.kind == UH_SIX) view.codes[2] = view.codes[1];
     if (!raw) {
-        view.params = expert->params + m->params;
+        view.params = expert->params + m->params[planes - 1];
+        view.form = m->form[planes - 1];
+        view.zero = m->zero[planes - 1];
+        view.table = m->table;
         memcpy(&view.unit, expert->codes[0] + m->unit, sizeof view.unit);
     }
     if (m->bias >= 0) view.bias = (const float *)(expert->codes[0] + m->bias);
@@ -156,14 +161,15 @@ static int prepare(call *c, int32_t n_slots, int32_t tokens, int32_t k, int32_t 
     uh_context *context = c->context;
     const uh_layout *layout = c->layout;
     const int form = layout->top >= 16 ? UH_PLAIN : context->exact ? UH_FLOAT : UH_INT8;
-    const int32_t step = form == UH_PLAIN ? UH_ROWS : layout->group, x_stride = layout->matrix[UH_UP].stored_cols;
+    const int32_t group = layout->matrix[UH_UP].group, inner = layout->matrix[UH_DOWN].group;
+    const int32_t step = form == UH_PLAIN ? UH_ROWS : inner, x_stride = layout->matrix[UH_UP].stored_cols;
     c->h_stride = layout->matrix[UH_DOWN].stored_cols;
     c->unit_rows = (UNIT_ROWS + step - 1) / step * step;
     const int64_t weights = (int64_t)layout->hidden * layout->intermediate * (layout->has_gate ? 3 : 2);
     c->how = uh_sharing(weights * n_slots < UH_SERIAL_WEIGHTS, tokens);
-    if (!uh_operand_open(&context->input, form, tokens, layout->hidden, x_stride, layout->group) ||
-        !uh_operand_open(&context->slots, form, n_slots, 0, 0, layout->group) ||
-        !uh_operand_open(&context->hidden, form, n_slots, layout->intermediate, c->h_stride, layout->group) ||
+    if (!uh_operand_open(&context->input, context->isa, form, tokens, layout->hidden, x_stride, group) ||
+        !uh_operand_open(&context->slots, context->isa, form, n_slots, 0, 0, group) ||
+        !uh_operand_open(&context->hidden, context->isa, form, n_slots, layout->intermediate, c->h_stride, inner) ||
         !uh_ensure(&context->h, (size_t)n_slots * (size_t)c->h_stride * sizeof(float)))
         return 0;
     c->h = context->h.data;

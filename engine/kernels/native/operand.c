@@ -22,7 +22,7 @@ void uh_release(uh_buffer *buffer) {
 /* A run of lines for n things of `size` bytes. */
 static size_t room(size_t n, size_t size) { return (n * size + UH_LINE - 1) / UH_LINE * UH_LINE; }
 
-int uh_operand_open(uh_operand *o, int form, int32_t n, int32_t cols, int32_t stored, int32_t group) {
+int uh_operand_open(uh_operand *o, const uh_isa *isa, int form, int32_t n, int32_t cols, int32_t stored, int32_t group) {
     o->form = form;
     o->cols = cols;
     o->stored = stored;
@@ -31,7 +31,7 @@ int uh_operand_open(uh_operand *o, int form, int32_t n, int32_t cols, int32_t st
     const size_t count = (size_t)n, numbers = room(count * (size_t)o->groups, sizeof(float));
     const size_t pointers = room(count, sizeof(float *));
     size_t values = 0;
-    if (form == UH_INT8) values = count * (size_t)stored;
+    if (form == UH_INT8) values = count * (size_t)stored * (isa->halves ? 3 : 1);
     if (form == UH_FLOAT && cols != stored) values = count * (size_t)stored * sizeof(float);
     if (!uh_ensure(&o->vectors, form == UH_INT8 ? count * sizeof(uh_quantized) : 2 * pointers) ||
         !uh_ensure(&o->numbers, 2 * numbers) || !uh_ensure(&o->values, values))
@@ -40,12 +40,15 @@ int uh_operand_open(uh_operand *o, int form, int32_t n, int32_t cols, int32_t st
     o->x = form == UH_INT8 ? NULL : o->vectors.data;
     o->sums = form == UH_INT8 ? NULL : (void *)((char *)o->vectors.data + pointers);
     o->codes = o->values.data;
+    o->halves = isa->halves ? (int64_t)n * stored : 0;
     o->padded = o->values.data;
     o->scales = o->numbers.data;
     o->group_sums = (void *)((char *)o->numbers.data + numbers);
     for (int64_t i = 0; i < n; i++) {
+        const int8_t *codes = o->codes + i * stored;
         if (form == UH_INT8)
-            o->quantized[i] = (uh_quantized){o->codes + i * stored, o->scales + i * o->groups, o->group_sums + i * o->groups};
+            o->quantized[i] = (uh_quantized){codes, codes + o->halves, codes + 2 * o->halves, o->scales + i * o->groups,
+                                             o->group_sums + i * o->groups};
         else
             o->sums[i] = form == UH_FLOAT ? o->group_sums + i * o->groups : NULL;
     }
@@ -70,11 +73,24 @@ static void sum_groups(const float *x, int32_t first, int32_t end, int32_t group
     }
 }
 
+/* x [cols], whole groups of `stored` columns, in 8 bits as columns from `first` on of vector `index`. */
+static void take_codes(uh_operand *o, const uh_isa *isa, int32_t index, const float *x, int32_t cols, int32_t stored,
+                       int32_t first) {
+    const int64_t at = (int64_t)index * o->groups + first / o->group;
+    int8_t *codes = o->codes + (int64_t)index * o->stored + first;
+    isa->quantize(x, cols, stored, o->group, codes, o->scales + at, o->group_sums + at);
+    if (!o->halves) return;
+    int8_t *coarse = codes + o->halves, *fine = coarse + o->halves;
+    for (int32_t i = 0; i < stored; i++) {
+        coarse[i] = (int8_t)((codes[i] + 8) >> 4);
+        fine[i] = (int8_t)(codes[i] - 16 * coarse[i]);
+    }
+}
+
 void uh_operand_take(uh_operand *o, const uh_isa *isa, int32_t index, const float *x) {
     const int64_t at = (int64_t)index * o->groups;
     if (o->form == UH_INT8) {
-        int8_t *codes = o->codes + (int64_t)index * o->stored;
-        isa->quantize(x, o->cols, o->stored, o->group, codes, o->scales + at, o->group_sums + at);
+        take_codes(o, isa, index, x, o->cols, o->stored, 0);
         return;
     }
     o->x[index] = x;
@@ -90,14 +106,10 @@ void uh_operand_take(uh_operand *o, const uh_isa *isa, int32_t index, const floa
 
 void uh_operand_part(uh_operand *o, const uh_isa *isa, int32_t index, const float *x, int32_t first, int32_t end) {
     if (o->form == UH_PLAIN) return;
-    const int64_t at = (int64_t)index * o->groups;
-    if (o->form == UH_FLOAT) {
-        sum_groups(x, first / o->group, end / o->group, o->group, o->group_sums + at);
-        return;
-    }
-    const int64_t from = at + first / o->group;
-    isa->quantize(x + first, end - first, end - first, o->group, o->codes + (int64_t)index * o->stored + first,
-                  o->scales + from, o->group_sums + from);
+    if (o->form == UH_FLOAT)
+        sum_groups(x, first / o->group, end / o->group, o->group, o->group_sums + (int64_t)index * o->groups);
+    else
+        take_codes(o, isa, index, x + first, end - first, end - first, first);
 }
 
 void uh_operand_copy(uh_operand *o, int32_t index, const uh_operand *from, int32_t other) {

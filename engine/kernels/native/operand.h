@@ -29,13 +29,14 @@ typedef struct {
     uh_quantized *quantized; /* [n], of UH_INT8 */
     const float **x, **sums; /* [n], of the other two; sums of UH_FLOAT alone */
     int8_t *codes;
+    int64_t halves; /* bytes from codes to their coarse halves, and from these to the fine ones; 0: there are none */
     float *scales, *group_sums, *padded; /* what the above point to */
     uh_buffer vectors, values, numbers;
 } uh_operand;
 
 /* Room for n vectors of `cols` values, `stored` with their padding, in groups of `group` (UH_PLAIN: not looked at).
  * stored = 0: only to be filled by uh_operand_copy. 0: out of memory. What the operand held before is lost. */
-int uh_operand_open(uh_operand *operand, int form, int32_t n, int32_t cols, int32_t stored, int32_t group);
+int uh_operand_open(uh_operand *operand, const uh_isa *isa, int form, int32_t n, int32_t cols, int32_t stored, int32_t group);
 void uh_operand_close(uh_operand *operand);
 
 /* Vector `index` is x [cols], which must outlive the operand. */

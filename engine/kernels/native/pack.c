@@ -11,6 +11,7 @@
 
 #include "context.h"
 #include "half.h"
+#include "scales.h"
 
 enum {
     MOST_GROUP = 256,
@@ -211,17 +212,18 @@ static int bits_at(const uint8_t *tile, int32_t column, int bits) {
 void uh_rows(const uh_view *view, const int64_t *ids, int32_t n, float *out) {
     for (int32_t i = 0; i < n; i++, out += view->cols) {
         const int64_t block = ids[i] / UH_ROWS, row = ids[i] % UH_ROWS;
-        for (int32_t c = 0; c < view->cols; c++) {
-            const int64_t tile = block * view->groups + c / view->group;
-            const int32_t column = c % view->group;
-            const uint8_t *at = view->codes[0] + tile * view->group * 4 + 4 * row;
-            int code = bits_at(at, column, 2) << 2 | bits_at(view->codes[1] + (at - view->codes[0]), column, 2);
-            if (view->kind == 3)
-                code = code << 4 | bits_at(view->codes[2] + tile * view->group * 8 + 4 * row, column, 4);
-            uint16_t scale, offset;
-            memcpy(&scale, view->params + tile * UH_LINE + 2 * row, 2);
-            memcpy(&offset, view->params + tile * UH_LINE + UH_LINE / 2 + 2 * row, 2);
-            out[c] = view->unit * (uh_half_to_float(scale) * (float)code + uh_half_to_float(offset));
+        for (int32_t g = 0; g < view->groups; g++) {
+            const int64_t tile = block * view->groups + g, at = tile * view->group * 4 + 4 * row; /* in a part of 2 bits */
+            float scale, offset;
+            uh_scales_of(view, uh_scales_at(view, block, g), uh_wide_at(view, block, g), (int)row, &scale, &offset);
+            const int32_t first = g * view->group, end = uh_least(first + view->group, view->cols);
+            for (int32_t c = first; c < end; c++) {
+                int code = bits_at(view->codes[0] + at, c - first, 2);
+                if (UH_HAS_SECOND(view->kind)) code = code << 2 | bits_at(view->codes[1] + at, c - first, 2);
+                if (UH_HAS_TABLE(view->kind)) code = view->table[code];
+                if (UH_HAS_FINE(view->kind)) code = code << 4 | bits_at(view->codes[2] + 2 * at - 4 * row, c - first, 4);
+                out[c] = view->unit * (scale * (float)code + offset);
+            }
         }
     }
 }

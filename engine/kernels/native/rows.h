@@ -15,8 +15,14 @@ enum { UH_AHEAD = 2048 };
 
 /* The same for activations of 8 bits: some 4 KiB over all streams, so that the time ahead is the same at every tier; found
  * by trying there too. Parameters, a line for each group, are fetched as far ahead. */
-static inline int32_t uh_ahead(int kind) { return 8192 >> kind; }
-static inline int32_t uh_params_ahead(int kind, int32_t group) { return uh_ahead(kind) / (4 * group) * UH_LINE; }
+static inline int32_t uh_ahead(int kind) { return 8192 >> (kind == UH_SIX ? 3 : kind > 3 ? 2 : kind); }
+/* each: bytes of them for a group. */
+static inline int32_t uh_params_ahead(int kind, int32_t group, int32_t each) { return uh_ahead(kind) / (4 * group) * each; }
+
+/* Whether codes of a kind have a second part of 2 bits, and one of 4. */
+#define UH_HAS_SECOND(kind) ((kind) != 1 && (kind) != UH_SIX)
+#define UH_HAS_FINE(kind) ((kind) == 3 || (kind) == UH_SIX)
+#define UH_HAS_TABLE(kind) ((kind) == UH_TABLED || (kind) == UH_WIDE_TABLED)
 
 #define UH_FETCH(address) __builtin_prefetch((address), 0, 3)
 /* For weights of which a token reads every line once: they pass by the larger caches, where everything else of a layer lies
@@ -25,6 +31,7 @@ static inline int32_t uh_params_ahead(int kind, int32_t group) { return uh_ahead
 
 typedef struct {
     int32_t tokens; /* of `rows` per call, at most; up to UH_MOST_TOKENS */
+    int32_t halves; /* whether `dots` reads activations in two halves */
     /* y[t][r] = (W x[t])[16 * block + r], without bias, with activations in float32. x[t]: padded to whole groups (raw:
      * to cols); sums[t][g]: the sum of group g of x[t] (raw: not read). One token's result does not depend on the
      * others. */

@@ -5,7 +5,7 @@
 
 #include "activation.h"
 #include "quantize.h"
-#include "rows.h"
+#include "scales_256.h"
 
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
 
@@ -32,10 +32,13 @@ INLINE void four_columns(__m256i c, int kind, const float *const *x, int32_t at,
 INLINE void half_rows(const uh_view *view, int32_t block, int half, const float *const *x, const float *const *sums,
                       int kind, int n, float (*y)[UH_ROWS]) {
     const int64_t first = (int64_t)block * view->groups;
-    const uint8_t *params = view->params + first * UH_LINE + half * 2 * HALF;
+    const uint8_t *params = uh_scales_at(view, block, 0);
+    const int32_t each = uh_scales_bytes(view);
+    __m256i table = _mm256_setzero_si256();
+    if (UH_HAS_TABLE(kind)) table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)view->table));
     const uint8_t *p0 = view->codes[0] + first * view->group * 4 + half * HALF_LINE;
-    const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 + half * HALF_LINE : NULL;
-    const uint8_t *p2 = kind > 2 ? view->codes[2] + first * view->group * 8 + half * HALF_LINE : NULL;
+    const uint8_t *p1 = UH_HAS_SECOND(kind) ? view->codes[1] + first * view->group * 4 + half * HALF_LINE : NULL;
+    const uint8_t *p2 = UH_HAS_FINE(kind) ? view->codes[2] + first * view->group * 8 + half * HALF_LINE : NULL;
     __m256 total[TOKENS];
     for (int t = 0; t < n; t++) total[t] = _mm256_setzero_ps();
     int32_t column = 0;
@@ -47,12 +50,12 @@ INLINE void half_rows(const uh_view *view, int32_t block, int half, const float 
             for (int j = 0; j < 4; j++) acc[t][j] = _mm256_setzero_ps();
         for (int32_t end = column + view->group; column < end; column += 16, p0 += UH_LINE) {
             UH_FETCH(p0 + UH_AHEAD);
-            if (kind > 1) UH_FETCH(p1 + UH_AHEAD);
-            if (kind > 2) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
+            if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + UH_AHEAD);
+            if (UH_HAS_FINE(kind)) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
             const __m256i a = _mm256_loadu_si256((const __m256i *)p0);
             __m256i b = a, low[2] = {a, a};
-            if (kind > 1) b = _mm256_loadu_si256((const __m256i *)p1), p1 += UH_LINE;
-            if (kind > 2) {
+            if (UH_HAS_SECOND(kind)) b = _mm256_loadu_si256((const __m256i *)p1), p1 += UH_LINE;
+            if (UH_HAS_FINE(kind)) {
                 low[0] = _mm256_loadu_si256((const __m256i *)p2);
                 low[1] = _mm256_loadu_si256((const __m256i *)(p2 + UH_LINE));
                 p2 += 2 * UH_LINE;
@@ -60,18 +63,22 @@ INLINE void half_rows(const uh_view *view, int32_t block, int half, const float 
 #pragma GCC unroll 4
             for (int s = 0; s < 4; s++) {
                 __m256i c = moved(a, -2 * s);
-                if (kind == 2)
+                if (kind == 2 || UH_HAS_TABLE(kind))
                     c = _mm256_or_si256(bits_of(moved(a, 2 - 2 * s), 0x0c), bits_of(moved(b, -2 * s), 0x03));
                 if (kind == 3)
                     c = _mm256_or_si256(
                         _mm256_or_si256(bits_of(moved(a, 6 - 2 * s), 0xc0), bits_of(moved(b, 4 - 2 * s), 0x30)),
                         bits_of(moved(low[s / 2], s % 2 ? -4 : 0), 0x0f));
+                if (UH_HAS_TABLE(kind)) c = _mm256_shuffle_epi8(table, c);
+                if (kind == UH_SIX)
+                    c = _mm256_or_si256(bits_of(moved(a, 4 - 2 * s), 0x30),
+                                        bits_of(moved(low[s / 2], s % 2 ? -4 : 0), 0x0f));
                 four_columns(c, kind, x, column + 4 * s, n, acc);
             }
         }
-        const __m256 scale = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)params));
-        const __m256 offset = _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(params + 2 * UH_ROWS)));
-        params += UH_LINE;
+        __m256 scale, offset;
+        uh_scales_256(view, params, uh_wide_at(view, block, g), half, &scale, &offset);
+        params += each;
 #pragma GCC unroll 2
         for (int t = 0; t < n; t++) {
             __m256 sum = _mm256_add_ps(_mm256_add_ps(acc[t][0], acc[t][1]), _mm256_add_ps(acc[t][2], acc[t][3]));
@@ -152,6 +159,10 @@ TILE_BODY(rows4_1, 2, 1)
 TILE_BODY(rows4_2, 2, 2)
 TILE_BODY(rows8_1, 3, 1)
 TILE_BODY(rows8_2, 3, 2)
+TILE_BODY(rows_tabled_1, UH_TABLED, 1)
+TILE_BODY(rows_tabled_2, UH_TABLED, 2)
+TILE_BODY(rows6_1, UH_SIX, 1)
+TILE_BODY(rows6_2, UH_SIX, 2)
 RAW_BODY(rows16_1, 16, 1)
 RAW_BODY(rows16_2, 16, 2)
 RAW_BODY(rows32_1, 32, 1)
@@ -163,6 +174,9 @@ void uh_rows_avx2(const uh_view *view, int32_t block, const float *const *x, con
     case 1: (n == 1 ? rows2_1 : rows2_2)(view, block, x, sums, y); break;
     case 2: (n == 1 ? rows4_1 : rows4_2)(view, block, x, sums, y); break;
     case 3: (n == 1 ? rows8_1 : rows8_2)(view, block, x, sums, y); break;
+    case UH_TABLED:
+    case UH_WIDE_TABLED: (n == 1 ? rows_tabled_1 : rows_tabled_2)(view, block, x, sums, y); break;
+    case UH_SIX: (n == 1 ? rows6_1 : rows6_2)(view, block, x, sums, y); break;
     case 16: (n == 1 ? rows16_1 : rows16_2)(view, block, x, sums, y); break;
     default: (n == 1 ? rows32_1 : rows32_2)(view, block, x, sums, y); break;
     }

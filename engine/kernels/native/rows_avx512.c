@@ -5,7 +5,7 @@
 
 #include "activation.h"
 #include "quantize.h"
-#include "rows.h"
+#include "scales_512.h"
 
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
 
@@ -35,14 +35,17 @@ INLINE __m512i chosen(__m512i mask, __m512i a, __m512i b) { return _mm512_ternar
 
 INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int kind,
                       int n, float (*y)[UH_ROWS]) {
-    const int bits = kind == 1 ? 2 : kind == 2 ? 4 : 8;
+    const int bits = kind == 1 ? 2 : kind == 2 ? 4 : 8; /* of what becomes a float: a level out of a table is a byte */
     const __m512 counting = _mm512_setr_ps(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     const __m512 table = bits == 2 ? _mm512_setr_ps(0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3) : counting;
     const int64_t first = (int64_t)block * view->groups;
-    const uint8_t *params = view->params + first * UH_LINE;
+    const uint8_t *params = uh_scales_at(view, block, 0);
+    const int32_t each = uh_scales_bytes(view);
+    __m512i levels = _mm512_setzero_si512();
+    if (UH_HAS_TABLE(kind)) levels = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)view->table));
     const uint8_t *p0 = view->codes[0] + first * view->group * 4;
-    const uint8_t *p1 = kind > 1 ? view->codes[1] + first * view->group * 4 : NULL;
-    const uint8_t *p2 = kind > 2 ? view->codes[2] + first * view->group * 8 : NULL;
+    const uint8_t *p1 = UH_HAS_SECOND(kind) ? view->codes[1] + first * view->group * 4 : NULL;
+    const uint8_t *p2 = UH_HAS_FINE(kind) ? view->codes[2] + first * view->group * 8 : NULL;
     __m512 total[UH_MOST_TOKENS];
     for (int t = 0; t < n; t++) total[t] = _mm512_setzero_ps();
     int32_t column = 0;
@@ -54,12 +57,12 @@ INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x,
             for (int j = 0; j < 4; j++) acc[t][j] = _mm512_setzero_ps();
         for (int32_t end = column + view->group; column < end; column += 16, p0 += UH_LINE) {
             UH_FETCH(p0 + UH_AHEAD);
-            if (kind > 1) UH_FETCH(p1 + UH_AHEAD);
-            if (kind > 2) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
+            if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + UH_AHEAD);
+            if (UH_HAS_FINE(kind)) UH_FETCH(p2 + 2 * UH_AHEAD), UH_FETCH(p2 + 2 * UH_AHEAD + UH_LINE);
             const __m512i a = _mm512_loadu_si512(p0);
             __m512i b = a, low[2] = {a, a};
-            if (kind > 1) b = _mm512_loadu_si512(p1), p1 += UH_LINE;
-            if (kind > 2) {
+            if (UH_HAS_SECOND(kind)) b = _mm512_loadu_si512(p1), p1 += UH_LINE;
+            if (UH_HAS_FINE(kind)) {
                 low[0] = _mm512_loadu_si512(p2), low[1] = _mm512_loadu_si512(p2 + UH_LINE);
                 p2 += 2 * UH_LINE;
             }
@@ -68,8 +71,12 @@ INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x,
                 __m512i c;
                 if (kind == 1) {
                     c = moved(a, -2 * s);
-                } else if (kind == 2) {
+                } else if (!UH_HAS_FINE(kind)) {
                     c = chosen(_mm512_set1_epi8(0x0c), moved(a, 2 - 2 * s), moved(b, -2 * s));
+                    if (UH_HAS_TABLE(kind)) c = _mm512_shuffle_epi8(levels, _mm512_and_si512(c, _mm512_set1_epi8(0x0f)));
+                } else if (kind == UH_SIX) {
+                    c = chosen(_mm512_set1_epi8(0x30), moved(a, 4 - 2 * s), moved(low[s / 2], s % 2 ? -4 : 0));
+                    c = _mm512_and_si512(c, _mm512_set1_epi8(0x3f));
                 } else {
                     c = chosen(_mm512_set1_epi8(0x30), moved(b, 4 - 2 * s), moved(low[s / 2], s % 2 ? -4 : 0));
                     c = chosen(_mm512_set1_epi8((char)0xc0), moved(a, 6 - 2 * s), c);
@@ -77,9 +84,9 @@ INLINE void tile_rows(const uh_view *view, int32_t block, const float *const *x,
                 four_columns(c, bits, table, x, column + 4 * s, n, acc);
             }
         }
-        const __m512 scale = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)params));
-        const __m512 offset = _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(params + 32)));
-        params += UH_LINE;
+        __m512 scale, offset;
+        uh_scales_512(view, params, uh_wide_at(view, block, g), &scale, &offset);
+        params += each;
 #pragma GCC unroll 4
         for (int t = 0; t < n; t++) {
             __m512 sum = _mm512_add_ps(_mm512_add_ps(acc[t][0], acc[t][1]), _mm512_add_ps(acc[t][2], acc[t][3]));
@@ -148,11 +155,15 @@ INLINE void raw_rows(const uh_view *view, int32_t block, const float *const *x, 
 #define TILES_1(count) tile_rows(view, block, x, sums, 1, count, y)
 #define TILES_2(count) tile_rows(view, block, x, sums, 2, count, y)
 #define TILES_3(count) tile_rows(view, block, x, sums, 3, count, y)
+#define TILES_4(count) tile_rows(view, block, x, sums, UH_TABLED, count, y)
+#define TILES_6(count) tile_rows(view, block, x, sums, UH_SIX, count, y)
 #define RAW_16(count) raw_rows(view, block, x, 16, count, y)
 #define RAW_32(count) raw_rows(view, block, x, 32, count, y)
 TILES(rows2, 1)
 TILES(rows4, 2)
 TILES(rows8, 3)
+TILES(rows_tabled, 4)
+TILES(rows6, 6)
 
 UH_TARGET static void rows_raw(const uh_view *view, int32_t block, const float *const *x, int32_t n,
                                float (*y)[UH_ROWS]) {
@@ -169,6 +180,9 @@ void uh_rows_avx512(const uh_view *view, int32_t block, const float *const *x, c
     case 1: rows2(view, block, x, sums, n, y); break;
     case 2: rows4(view, block, x, sums, n, y); break;
     case 3: rows8(view, block, x, sums, n, y); break;
+    case UH_TABLED:
+    case UH_WIDE_TABLED: rows_tabled(view, block, x, sums, n, y); break;
+    case UH_SIX: rows6(view, block, x, sums, n, y); break;
     default: rows_raw(view, block, x, n, y); break;
     }
 }

@@ -1,9 +1,8 @@
 /* Plain C for every processor: slow, and the arbiter of the fast ones. */
 #define UH_TARGET
 #include "activation.h"
-#include "half.h"
 #include "quantize.h"
-#include "rows.h"
+#include "scales.h"
 
 static float raw_weight(const uint8_t *codes, int64_t index, int32_t kind) {
     float value;
@@ -38,8 +37,9 @@ static void decode(const uh_view *view, const uint8_t *const *tile, int32_t colu
         for (int j = 0; j < 4; j++) {
             for (int r = 0; r < UH_ROWS; r++) {
                 int code = tile[0][line + 4 * r + j] >> 2 * s & 3;
-                if (view->kind > 1) code = code << 2 | (tile[1][line + 4 * r + j] >> 2 * s & 3);
-                if (view->kind > 2)
+                if (UH_HAS_SECOND(view->kind)) code = code << 2 | (tile[1][line + 4 * r + j] >> 2 * s & 3);
+                if (UH_HAS_TABLE(view->kind)) code = view->table[code];
+                if (UH_HAS_FINE(view->kind))
                     code = code << 4 | (tile[2][2 * line + UH_LINE * (s / 2) + 4 * r + j] >> 4 * (s % 2) & 15);
                 codes[4 * s + j][r] = (float)code;
             }
@@ -53,10 +53,10 @@ static void tile_rows(const uh_view *view, int32_t block, const float *const *x,
     for (int32_t g = 0; g < view->groups; g++) {
         int64_t tile = (int64_t)block * view->groups + g;
         const uint8_t *codes_at[3] = {view->codes[0] + tile * view->group * 4, NULL, NULL};
-        if (view->kind > 1) codes_at[1] = view->codes[1] + tile * view->group * 4;
-        if (view->kind > 2) codes_at[2] = view->codes[2] + tile * view->group * 8;
-        uint16_t params[2 * UH_ROWS];
-        memcpy(params, view->params + tile * UH_LINE, UH_LINE);
+        if (UH_HAS_SECOND(view->kind)) codes_at[1] = view->codes[1] + tile * view->group * 4;
+        if (UH_HAS_FINE(view->kind)) codes_at[2] = view->codes[2] + tile * view->group * 8;
+        float scales[UH_ROWS], offsets[UH_ROWS];
+        uh_scales(view, block, g, scales, offsets);
         float sum[UH_MOST_TOKENS][UH_ROWS] = {{0}};
         for (int32_t column = 0; column < view->group; column += 16) {
             float codes[16][UH_ROWS];
@@ -66,8 +66,7 @@ static void tile_rows(const uh_view *view, int32_t block, const float *const *x,
                     for (int r = 0; r < UH_ROWS; r++) sum[t][r] += codes[c][r] * x[t][g * view->group + column + c];
         }
         for (int r = 0; r < UH_ROWS; r++) {
-            float scale = uh_half_to_float(params[r]), offset = uh_half_to_float(params[UH_ROWS + r]);
-            for (int t = 0; t < n; t++) y[t][r] += scale * sum[t][r] + offset * sums[t][g];
+            for (int t = 0; t < n; t++) y[t][r] += scales[r] * sum[t][r] + offsets[r] * sums[t][g];
         }
     }
     for (int t = 0; t < n; t++)
@@ -76,7 +75,7 @@ static void tile_rows(const uh_view *view, int32_t block, const float *const *x,
 
 void uh_rows_portable(const uh_view *view, int32_t block, const float *const *x, const float *const *sums, int32_t n,
                       float (*y)[UH_ROWS]) {
-    if (view->kind > 3)
+    if (view->kind >= 16)
         raw_rows(view, block, x, n, y);
     else
         tile_rows(view, block, x, sums, n, y);

@@ -58,7 +58,7 @@ static int play_each(uh_context *context, const uh_op *op, const uh_step *step) 
     const int raw = view->kind >= 16, form = raw ? UH_PLAIN : context->exact ? UH_FLOAT : UH_INT8;
     uh_operand *operand = raw ? &context->raw : &context->input;
     (void)step;
-    if (!uh_operand_open(operand, form, heads, view->cols, view->groups * view->group, view->group)) return -1;
+    if (!uh_operand_open(operand, context->isa, form, heads, view->cols, view->groups * view->group, view->group)) return -1;
     for (int32_t head = 0; head < heads; head++)
         uh_operand_take(operand, context->isa, head, x + (int64_t)head * op->n[1]);
     each_head e = {context, view, operand, op->p[2], op->n[2], view->rows / heads};

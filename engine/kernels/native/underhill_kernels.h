@@ -14,7 +14,7 @@
 #define UH_API __attribute__((visibility("default")))
 #endif
 
-#define UH_ABI 15
+#define UH_ABI 16
 
 enum { UH_GATE, UH_UP, UH_DOWN, UH_MATRICES };
 /* Each may need what the ones before it lack; the best is the last that the processor has. */
@@ -27,25 +27,41 @@ enum {
     UH_RELU2,
     UH_CLAMPED_SWIGLU,
     UH_LIMITED_SWIGLU,
-    UH_SOFTCAPPED_SWIGLU
+    UH_SOFTCAPPED_SWIGLU,
+    UH_LATE_LIMITED_SWIGLU
 };
 
-/* One weight matrix, y [rows] = W [rows, cols] x. Offsets are bytes from the start of their part. */
+/* How the scales of tiles are stored: engine/store/coding.py, FORMS, in this order. Groups of UH_SUPER share some by 256
+ * columns. */
+enum { UH_HALF_PAIRS, UH_HALVES, UH_BYTES, UH_SIGNED, UH_SUPER };
+enum { UH_SUPER_COLUMNS = 256 };
+
+/* What codes of a matrix are, beyond 1, 2, 3 (codes of 2, 4, 8 bits that count): codes of 4 bits into a table whose largest
+ * entry is at most UH_LOW_LEVEL; into a table of any bytes; codes of 6 bits, whose lower 4 are the second part. */
+enum { UH_TABLED = 4, UH_WIDE_TABLED, UH_SIX };
+enum { UH_LOW_LEVEL = 32, UH_LEVELS = 16 };
+
+/* One weight matrix, y [rows] = W [rows, cols] x. Offsets are bytes from the start of their part. Of the arrays of three, one
+ * for each number of planes in use. */
 typedef struct {
     int32_t rows, cols;               /* of the matrix */
     int32_t stored_rows, stored_cols; /* padded to whole tiles; the same as above in raw records */
     int64_t codes[3];
-    int64_t params; /* the same for every tier */
+    int64_t params[3];
     int64_t bias;   /* in the first part of the codes; -1: none */
     int64_t unit;   /* there too; not read in raw records */
+    int32_t group;  /* columns per group */
+    int32_t kind[3], form[3];
+    float zero[3];
+    uint8_t table[UH_LEVELS]; /* of codes into a table */
 } uh_matrix;
 
 typedef struct {
-    int32_t hidden, intermediate, group;
+    int32_t hidden, intermediate;
     int32_t top; /* 2, 4 or 8: progressive; 16, 32: raw bf16 or float32 */
     int32_t has_gate, activation;
     float alpha;           /* of UH_CLAMPED_SWIGLU */
-    float limit, up_limit; /* of the last three; up_limit of UH_SOFTCAPPED_SWIGLU alone */
+    float limit, up_limit; /* of the last four; up_limit of UH_SOFTCAPPED_SWIGLU alone */
     uh_matrix matrix[UH_MATRICES];
 } uh_layout;
 
@@ -66,8 +82,11 @@ typedef struct {
     float unit;              /* raw: not read */
     int32_t rows, cols;
     int32_t groups, group; /* groups of `group` columns that a row is stored in; raw: not read */
-    int32_t kind;          /* parts of the codes in use, 1, 2, 3: 2, 4, 8 bits; 16, 32: raw bf16 or float32 */
-} uh_view;
+    int32_t kind;          /* 1, 2, 3: codes of 2, 4, 8 bits in so many parts; UH_TABLED and so on; 16, 32: raw bf16, float32 */
+    int32_t form;          /* of the scales */
+    float zero;            /* offsets are scales times -zero, where the form stores none */
+    const uint8_t *table;  /* [UH_LEVELS], of UH_TABLED and UH_WIDE_TABLED */
+} uh_view; /* of UH_SIX codes[1] is not read: the second part is codes[2] */
 
 typedef struct uh_context uh_context;
 

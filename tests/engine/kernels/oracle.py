@@ -24,7 +24,8 @@ def forward_8_bits(spec: ExpertSpec, activation: Activation, expert: Parts, x: T
     """One expert on x [N, H] float64, with x and h rounded to 8 bits. Raw experts round nothing."""
 
     def product(name: str, v: Tensor) -> Tensor:
-        v = v if spec.raw else in_8_bits(v, spec.group)
+        group = next(spec.group_of(m) for m in spec.matrices if m.name == name)
+        v = v if spec.raw else in_8_bits(v, group)
         y = v @ decode_matrix(spec, expert, name, torch.float64).T
         head = spec.layout.head
         section = head.biases.get(name)

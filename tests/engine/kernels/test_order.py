@@ -32,7 +32,7 @@ def test_the_sum_is_taken_in_the_order_that_is_promised(rows: int, experts: int)
     token = 0
     for row in (*range(rows), *range(rows)):
         token += not row
-        ours.note(row, [], None, None, 1)
+        ours.note(row, [], None, 1)
         assert not state[0]
         ours.rank()
         by_row = (scores + ticks).reshape(rows, experts) + (near[row] * token)[:, None]

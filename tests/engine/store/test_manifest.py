@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.store.manifest import VERSION, dumps, loads
+from engine.store.coding import Coding
+from engine.store.layout import ExpertSpec
+from engine.store.manifest import OLDEST, VERSION, dumps, loads
 from tests.engine.store.tiny_store import make
 
 
@@ -31,6 +33,34 @@ def signed(body: dict[str, Any]) -> bytes:
 
 def test_round_trip(text: bytes) -> None:
     assert dumps(loads(text)) == text
+
+
+def test_codings_survive_and_those_that_cannot_be_are_refused(text: bytes) -> None:
+    manifest = loads(text)
+    coding = Coding(4, 32, "half", "iq4_nl")
+    spec = ExpertSpec(64, 32, 2, 32, codings=(coding, coding, Coding(6, 16, "half", "middle32")))
+    kept = dataclasses.replace(manifest, specs=(*manifest.specs, spec))
+    assert loads(dumps(kept)) == kept
+    for name, value in (
+        ("form", "signed"),
+        ("form", "byte"),
+        ("bits", 5),
+        ("group", 8),
+        ("levels", "none"),
+        ("group", 64),
+    ):
+        body = json.loads(dumps(kept))
+        body["specs"][-1]["codings"][0][name] = value
+        with pytest.raises(UnderhillError, match=r"codings|coding|codes|group"):
+            loads(signed(body))
+
+
+def test_a_store_from_before_codings_is_read(text: bytes) -> None:
+    body = json.loads(text)
+    body["version"] = 2
+    for spec in body["specs"]:
+        del spec["codings"]
+    assert loads(signed(body)) == loads(text)
 
 
 @pytest.mark.parametrize("odd", ["\ud800", "Größe", "模型", "\0"])
@@ -56,7 +86,7 @@ def test_cut_short(cut: int, text: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "made", "action"), [(VERSION + 1, "a newer", "Update"), (VERSION - 1, "an older", "Import it again")]
+    ("version", "made", "action"), [(VERSION + 1, "a newer", "Update"), (OLDEST - 1, "an older", "Import it again")]
 )
 def test_another_version_says_what_to_do(version: int, made: str, action: str, text: bytes) -> None:
     with pytest.raises(UnderhillError, match=f"made by {made} version of Underhill .store format {version}") as caught:
