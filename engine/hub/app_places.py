@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+
+from engine.regular_file import read_json, read_text
 
 HUGGING_FACE, OLLAMA, FILES = "hugging_face", "ollama", "files"  # how a place is laid out
 
@@ -43,12 +44,12 @@ def _hugging_face(environment: Mapping[str, str], home: Path) -> Iterator[Place]
 def _lm_studio(home: Path) -> Iterator[Place]:
     top = home / ".lmstudio"
     with suppress(OSError, UnicodeDecodeError):
-        pointed = (home / ".lmstudio-home-pointer").read_text(encoding="utf-8").strip()
+        pointed = read_text(home / ".lmstudio-home-pointer").strip()
         top = Path(pointed) if pointed else top
     yield Place("LM Studio", FILES, top / "models")
     yield Place("LM Studio", FILES, home / ".cache" / "lm-studio" / "models")
     with suppress(OSError, ValueError, KeyError, TypeError):
-        chosen = json.loads((top / "settings.json").read_text(encoding="utf-8"))["downloadsFolder"]
+        chosen = read_json(top / "settings.json")["downloadsFolder"]
         yield Place("LM Studio", FILES, Path(chosen))
 
 

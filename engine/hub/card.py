@@ -25,8 +25,12 @@ class ModelCard:
     to do. Of such a model only name, path, disk_bytes and what else happens to be known is filled in.
     tier_bytes: (tier, bytes of all experts when read at it). source: what it was made from, or is being made from.
 
-    plan: sentences on how it runs here (only when loaded). thinking: its template can switch thinking on and off.
+    plan: sentences on how it runs here (only when loaded). thinking: the levels of thinking that its
+    template can be asked for, from least to most, () where it has no such switch; plain_thinking: the one that is meant
+    where only thinking is asked for.
     fit: how it would run here now; None where nobody asked, or where it cannot be opened.
+    expert_bits: (bits, experts that have them), and lowered_kl: the KL divergence from before; where some were lowered.
+    lowered_dense: how its other weights were held for that, '' as ever.
     calibration: what was measured of its precision dials; None until then. doing: what it is busy with while nobody
     asks, in a sentence.
     """
@@ -49,7 +53,8 @@ class ModelCard:
     note: str = ""
     loaded: bool = False
     plan: tuple[str, ...] = ()
-    thinking: bool = False
+    thinking: tuple[str, ...] = ()
+    plain_thinking: str = ""
     calibration: Calibration | None = None
     doing: str = ""
     state: str = READY
@@ -58,6 +63,9 @@ class ModelCard:
     source: str = ""
     tier_bytes: tuple[tuple[int, int], ...] = ()
     fit: Fit | None = None
+    expert_bits: tuple[tuple[int, int], ...] = ()
+    lowered_kl: float | None = None
+    lowered_dense: str = ""
 
     @property
     def usable(self) -> bool:

@@ -12,11 +12,11 @@ from engine.hub import dials
 from engine.hub.card import ModelCard
 from engine.hub.home import BUILTIN
 from engine.hub.layouts import FAMILIES, text_config
+from engine.limits import POSITIONS
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import Manifest
 
 TOY = 100_000_000  # parameters; below this a model is no use but to try things, and its card says so
-LARGEST = 2**31  # what a config counts stays below it, or it is nonsense
 _TOP_K = ("num_experts_per_tok", "moe_topk", "num_experts_per_token", "top_k_experts", "moe_top_k", "moe_k", "top_k")
 
 
@@ -49,6 +49,9 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
         note=note_of(path.name, parameters, lean),
         calibration=dials.read(path),
         source=manifest.source.repo or manifest.source.path,
+        expert_bits=() if manifest.lowering is None else _counted(used),
+        lowered_dense="" if manifest.lowering is None else manifest.lowering.dense,
+        lowered_kl=None if manifest.lowering is None else manifest.lowering.kl,
         tier_bytes=tuple((tier, _bytes_at(tier, used)) for tier in tiers),
     )
 
@@ -56,6 +59,14 @@ def describe(path: Path, manifest: Manifest) -> ModelCard:
 def experts_per_token(config: Mapping[str, Any]) -> int:
     """How many experts of a layer a token uses, by a config; 1 where it does not say."""
     return _number(text_config(config), *_TOP_K) or 1
+
+
+def _counted(used: Counter[ExpertSpec]) -> tuple[tuple[int, int], ...]:
+    """(bits, experts that have them)."""
+    counts = Counter[int]()
+    for spec, n in used.items():
+        counts[spec.top] += n
+    return tuple(sorted(counts.items()))
 
 
 def _bytes_at(tier: int, used: Counter[ExpertSpec]) -> int:
@@ -67,7 +78,7 @@ def _number(config: Mapping[str, Any], *names: str) -> int:
     """The first of these that the config has; the largest where it is a list per layer; 0 where none makes sense."""
     found = next((config[name] for name in names if config.get(name)), 0)
     values = found if isinstance(found, list) else [found]
-    return max((v for v in values if type(v) is int and 0 < v < LARGEST), default=0)
+    return max((v for v in values if type(v) is int and 0 < v <= POSITIONS), default=0)
 
 
 def title_of(name: str) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine import resources
 from engine.errors import Kind, UnderhillError
+from engine.limits import shown
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,27 @@ class LatentAttention:
 
 
 @dataclass(frozen=True)
+class CompressedAttention:
+    """A window, and entries that stand for several tokens each (DeepSeek-V4); one head of keys, which are the values.
+
+    out_rank: of each of the `groups` of heads. What makes the entries is left out, being small.
+    """
+
+    heads: int
+    head_dim: int
+    q_rank: int
+    groups: int
+    out_rank: int
+
+    def parameters(self, hidden: int) -> int:
+        """Of all projections."""
+        queries = self.heads * self.head_dim
+        return (
+            self.q_rank * (hidden + queries) + hidden * self.head_dim + self.out_rank * (queries + self.groups * hidden)
+        )
+
+
+@dataclass(frozen=True)
 class Linear:
     """Layers that carry a state instead of attention (Mamba, delta rule, convolution): in and gate, and out."""
 
@@ -57,7 +79,9 @@ class Shape:
     """What decides the sizes of a model.
 
     shared_intermediate: of all shared experts of a layer together, or of the dense network beside the experts.
-    dense_layers: those without experts, `dense_intermediate` wide.
+    dense_layers: those without experts, `dense_intermediate` wide. gate: whether an expert multiplies with a gate.
+    Where attention and experts are layers of their own, a layer is one of attention or state; as many as there are
+    without experts behind them are dense, and 0 wide.
     """
 
     layers: int
@@ -70,8 +94,14 @@ class Shape:
     shared_intermediate: int
     dense_layers: int
     dense_intermediate: int
-    attention: Attention | LatentAttention
+    attention: Attention | LatentAttention | CompressedAttention
     linear: Linear = Linear(0, 0)
+    gate: bool = True
+
+    @property
+    def matrices(self) -> int:
+        """Of one expert: up and down, and where there is one a gate."""
+        return 3 if self.gate else 2
 
     @property
     def moe_layers(self) -> int:
@@ -80,8 +110,13 @@ class Shape:
 
     @property
     def expert_parameters(self) -> int:
-        """Of one expert: gate, up and down."""
-        return 3 * self.hidden * self.moe_intermediate
+        """Of one expert."""
+        return self.matrices * self.hidden * self.moe_intermediate
+
+    @property
+    def routed_parameters(self) -> int:
+        """Of all experts that a router chooses from."""
+        return self.moe_layers * self.experts * self.expert_parameters
 
     @property
     def dense_parameters(self) -> int:
@@ -89,14 +124,14 @@ class Shape:
         h = self.hidden
         mixing = self.attention.parameters(h) * (self.layers - self.linear.layers)
         mixing += 3 * h * self.linear.inner * self.linear.layers
-        beside = self.moe_layers * (3 * h * self.shared_intermediate + h * self.experts)
+        beside = self.moe_layers * (self.matrices * h * self.shared_intermediate + h * self.experts)
         dense = self.dense_layers * 3 * h * self.dense_intermediate
         return mixing + beside + dense + self.vocab * h * (1 if self.tied else 2)
 
     @property
     def parameters(self) -> int:
         """All of them."""
-        return self.dense_parameters + self.moe_layers * self.experts * self.expert_parameters
+        return self.dense_parameters + self.routed_parameters
 
     @property
     def active_parameters(self) -> int:
@@ -104,9 +139,28 @@ class Shape:
         return self.dense_parameters + self.moe_layers * self.experts_per_token * self.expert_parameters
 
 
+# How many bits a weight takes in a form of about four: of an expert, and of all others (16 where only experts are
+# quantized, as their quantizers do). Q4_K_M: llama.cpp's own table; GPTQ in groups of 128 with a scale and a zero each;
+# NVFP4 in groups of 16 with an 8-bit scale.
+FORMS = {"GGUF Q4_K_M": (4.87, 4.87), "GPTQ-Int4": (4 + 20 / 128, 16.0), "NVFP4": (4.5, 16.0)}
+NATIVE = 6.0  # bits; a model that its makers publish with fewer was made in four, and loses nothing
+
+
+@dataclass(frozen=True)
+class FourBit:
+    """Where a model can be had in about four bits. form: one of FORMS. gguf: which of the repository's GGUF models."""
+
+    repo: str
+    form: str
+    gguf: str
+
+
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A model of the catalogue. parameters: as its makers state it. bits: per weight, as it is downloaded."""
+    """A model of the catalogue. parameters: as its makers state it. bits: per weight, as `repo` has it.
+
+    sources: where it can be had in four bits, the first choice first; none where `repo` has it so, or nobody does.
+    """
 
     repo: str
     name: str
@@ -116,12 +170,24 @@ class CatalogueEntry:
     licence: str
     context_length: int
     bits: float
+    sources: tuple[FourBit, ...]
     shape: Shape
 
     @property
     def download_bytes(self) -> int:
-        """About what a download takes."""
+        """About what a download of `repo` takes."""
         return round(self.parameters * self.bits / 8)
+
+    @property
+    def native(self) -> bool:
+        """Whether its makers publish it in four bits, and nothing finer."""
+        return self.bits < NATIVE
+
+    def four_bit_bytes(self, source: FourBit) -> int:
+        """About what a download of one of `sources` takes."""
+        expert, other = FORMS[source.form]
+        share = self.shape.routed_parameters / self.shape.parameters
+        return round(self.parameters * (share * expert + (1 - share) * other) / 8)
 
 
 _KINDS: dict[str, Any] = {"int": int, "str": str, "bool": bool, "float": (int, float)}
@@ -139,6 +205,11 @@ def load() -> tuple[CatalogueEntry, ...]:
         ) from cause
 
 
+def find(repo: str) -> CatalogueEntry | None:
+    """The entry of a model, by its own repository or by one where it can be had in four bits."""
+    return next((e for e in load() if repo == e.repo or any(repo == source.repo for source in e.sources)), None)
+
+
 def parse(value: Any) -> tuple[CatalogueEntry, ...]:
     """The entries of a catalogue file. Raises ValueError saying what is wrong with it."""
     if not isinstance(value, Mapping) or not isinstance(value.get("models"), list):
@@ -152,23 +223,30 @@ def parse(value: Any) -> tuple[CatalogueEntry, ...]:
 def _entry(value: Any) -> CatalogueEntry:
     try:
         shape = dict(value["shape"])
-        attention: Any = LatentAttention if "kv_rank" in shape["attention"] else Attention
+        kinds: dict[str, Any] = {"kv_rank": LatentAttention, "out_rank": CompressedAttention}
+        attention = next((kind for key, kind in kinds.items() if key in shape["attention"]), Attention)
         shape["attention"] = _made(attention, shape["attention"])
         if "linear" in shape:
             shape["linear"] = _made(Linear, shape["linear"])
-        entry: CatalogueEntry = _made(CatalogueEntry, {**value, "shape": _made(Shape, shape)})
-    except (TypeError, KeyError) as cause:
+        sources = tuple(_made(FourBit, source) for source in value["sources"])
+        if not all(source.form in FORMS for source in sources):
+            raise TypeError("a source has an unknown form")
+        whole = {**value, "sources": sources, "shape": _made(Shape, shape)}
+        entry: CatalogueEntry = _made(CatalogueEntry, whole)
+    except (TypeError, KeyError, AttributeError, ValueError) as cause:
         raise ValueError(f"an entry is not complete: {cause}") from cause
     return entry
 
 
 def _made(cls: Any, values: Mapping[str, Any]) -> Any:
     """A dataclass of plain values, each of the type that it declares, and no number negative."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{shown(values)} is no {cls.__name__}")
     for field in fields(cls):
         kind = _KINDS.get(str(field.type))
-        value = values.get(field.name)
+        value = values.get(field.name, field.default)
         if kind is not None and (not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool)):
-            raise TypeError(f"{field.name} is {value!r}")
+            raise TypeError(f"{field.name} is {shown(value)}")
         if isinstance(value, int | float) and value < 0:
             raise TypeError(f"{field.name} is negative")
     return cls(**values)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import mmap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,18 +11,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from engine import limits
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import Entry, missing, read_header, unreadable
 from engine.hub.origin import small_files
 from engine.hub.sources.extents import Extent, Read, read_file
-from engine.hub.sources.source import Form, lacking
+from engine.hub.sources.source import CodedRows, Form, lacking
+from engine.regular_file import FileTooLarge, is_regular, read_json
 from engine.store import dtypes
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
 CHUNK = 8 << 20  # bytes of a tensor held at once while streaming it
 LARGE = 1 << 20  # bytes of a tensor that has its own memory
-MOST_JSON = 64 << 20  # bytes of a config or an index
 
 
 class Checkpoint:
@@ -34,7 +34,7 @@ class Checkpoint:
     ) -> None:
         """read: how bytes of the entries' files are come by."""
         self.path = path
-        self.config = config
+        self.config = _whole(config)
         self.entries = entries
         self._read = read
 
@@ -46,7 +46,7 @@ class Checkpoint:
         or DISK_ERROR.
         """
         path = Path(path)
-        if not path.is_dir() or not (path / CONFIG).is_file():
+        if not path.is_dir() or not is_regular(path / CONFIG):
             what = f"{path} is not a model: it has no {CONFIG}."
             if not path.exists():
                 what = f"There is no {path} on this computer."
@@ -54,11 +54,12 @@ class Checkpoint:
                 what = f"{path} is not a model: it is no GGUF file."
             action = "Choose the folder that holds config.json and the .safetensors files, or a GGUF file."
             raise UnderhillError(Kind.NOT_A_MODEL, what, action)
-        config = _json_object(path / CONFIG)
+        config = _json_object(path / CONFIG, limits.CONFIG_BYTES)
         if not isinstance(config.get("model_type"), str):
             raise UnderhillError(
                 Kind.BROKEN_FILE, f"{CONFIG} in {path} names no model_type.", "Download the file again."
             )
+        limits.check_config(config)
         return cls(path, config, _entries(path))
 
     @property
@@ -104,6 +105,11 @@ class Checkpoint:
             self._read(entry.file, offset, memoryview(out.reshape(-1).view(torch.uint8).numpy().data))
         return out
 
+    def coded(self, name: str) -> CodedRows | None:
+        """See Source: MXFP4 beside its scales is known to pieces.py, all else are numbers."""
+        del name
+        return None
+
     def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
         """See Source."""
         entry = self.entry(name)
@@ -127,6 +133,13 @@ class Checkpoint:
             raise lacking(name) from None
 
 
+def _whole(config: dict[str, Any]) -> dict[str, Any]:
+    """The config, how its weights are packed said at its top, even where only the language model inside it says so."""
+    inner = config.get("text_config")
+    packed = inner.get("quantization_config") if isinstance(inner, dict) else None
+    return config if packed is None else {"quantization_config": packed, **config}
+
+
 def _place(entry: Entry, index: tuple[int, ...]) -> tuple[int, int]:
     """(offset from the start of the file, bytes) of tensor[index]."""
     offset = entry.offset
@@ -146,7 +159,7 @@ def _fresh(nbytes: int, dtype: torch.dtype) -> Tensor:
 
 
 def _entries(path: Path) -> dict[str, Entry]:
-    if (path / INDEX).is_file():
+    if is_regular(path / INDEX):
         return _indexed(path)
     shards = sorted(path.glob("*.safetensors"))
     if not shards:
@@ -166,7 +179,7 @@ def _entries(path: Path) -> dict[str, Entry]:
 
 def _indexed(path: Path) -> dict[str, Entry]:
     """The tensors that the index names, each in the shard it names."""
-    weight_map = _json_object(path / INDEX).get("weight_map")
+    weight_map = _json_object(path / INDEX, limits.INDEX_BYTES).get("weight_map")
     if not isinstance(weight_map, dict):
         raise UnderhillError(Kind.BROKEN_FILE, f"{INDEX} in {path} is damaged.", "Download the file again.")
     shards: dict[str, dict[str, Entry]] = {}
@@ -184,12 +197,14 @@ def _indexed(path: Path) -> dict[str, Entry]:
     return entries
 
 
-def _json_object(path: Path) -> dict[str, Any]:
+def _json_object(path: Path, max_bytes: int) -> dict[str, Any]:
     try:
-        if path.stat().st_size > MOST_JSON:
-            raise UnderhillError(Kind.BROKEN_FILE, f"{path.name} is impossibly long.", "Download the file again.")
-        value = json.loads(path.read_bytes())
-    except (ValueError, RecursionError) as cause:
+        value = read_json(path, max_bytes)
+    except FileTooLarge as cause:
+        raise UnderhillError(
+            Kind.BROKEN_FILE, f"{path.name} is impossibly long.", "Download the file again."
+        ) from cause
+    except ValueError as cause:
         raise UnderhillError(
             Kind.BROKEN_FILE, f"{path.name} in {path.parent} is not readable.", "Download the file again."
         ) from cause

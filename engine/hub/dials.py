@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 
 FILE = "calibration.json"
-VERSION = 4
-DIALS = ("balanced", "fast")
+VERSION = 5
+BEFORE = 4  # had no thresholds of the dial "hobbit"
+DIALS = ("hobbit", "balanced", "fast")
+NAMES = {"hobbit": "HOBBIT 67/30/3", "balanced": "Balanced", "fast": "Fast"}
+HOBBIT = (0.67, 0.97)  # of expert uses up to T1 and up to T2: high precision, and high or low (hobbit, section 3.2)
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,8 @@ class Calibration:
     """tokens: that T1 and T2 are quantiles over. scored: tokens of other text that `worst` was measured on.
 
     share: of the experts' bytes that the cache could hold when `here` was measured, on `scored_here` tokens. scores:
-    how many unimportance scores fell into each of so many equal parts of 0 to 1; () where that was not kept.
+    how many unimportance scores fell into each of so many equal parts of 0 to 1; () where that was not kept. low: bits
+    that coarse experts had when the costs were measured.
     """
 
     tokens: int
@@ -53,6 +59,14 @@ class Calibration:
     exact_perplexity: float
     dials: dict[str, DialCost]
     scores: tuple[int, ...] = ()
+    low: int = 2
+
+    def at(self, low: int) -> Calibration:
+        """What of it holds where coarse experts have so many bits: what the dials cost with others is not known."""
+        if low == self.low:
+            return self
+        cuts = {dial: DialCost(one.t1, one.t2) for dial, one in self.dials.items()}
+        return replace(self, low=low, scored=0, scored_here=0, share=0.0, dials=cuts)
 
     def shares(self, t1: float, t2: float) -> tuple[float, float, float]:
         """Of expert uses under these thresholds: at full precision, coarse, skipped. Needs `scores`."""
@@ -71,18 +85,26 @@ class Calibration:
 def read(store: Path) -> Calibration | None:
     """What was measured; None if nothing was, or the file is damaged or of another version: then measure again."""
     try:
-        found = json.loads((store / FILE).read_text(encoding="utf-8"))
-        if found["version"] != VERSION:
+        found = read_json(store / FILE)
+        if found["version"] not in (BEFORE, VERSION):
             return None
-        dials = {dial: _dial(found["dials"][dial]) for dial in DIALS}
+        scores = tuple(int(count) for count in found.get("scores", ()))
+        own = {"hobbit": _by_shares(scores)} if found["version"] == BEFORE else {}
+        dials = {dial: own.get(dial) or _dial(found["dials"][dial]) for dial in DIALS}
         numbers = [float(found[name]) for name in ("share", "exact_perplexity")]
         counts = [int(found[name]) for name in ("tokens", "scored", "scored_here")]
-        scores = tuple(int(count) for count in found.get("scores", ()))
+        low = int(found.get("low", 2))
     except DAMAGED:
         return None
     if not all(math.isfinite(n) and n >= 0 for n in (*numbers, *counts, *scores)):
         return None
-    return Calibration(counts[0], counts[1], counts[2], numbers[0], numbers[1], dials, scores)
+    return Calibration(counts[0], counts[1], counts[2], numbers[0], numbers[1], dials, scores, low)
+
+
+def at(store: Path, low: int) -> Calibration | None:
+    """As `read`, with coarse experts of so many bits: see Calibration.at."""
+    found = read(store)
+    return None if found is None else found.at(low)
 
 
 def write(store: Path, found: Calibration) -> None:
@@ -94,8 +116,8 @@ def in_words(calibration: Calibration | None, dial: str) -> str:
     """What a dial costs on this model, in a sentence."""
     if dial == "exact":
         return "Exact: full precision always; the answer does not depend on what is in memory."
-    called = dial.capitalize()
-    cost = None if calibration is None else calibration.dials[dial]
+    called = NAMES[dial]
+    cost = None if calibration is None else calibration.dials.get(dial)
     if calibration is None or cost is None or cost.worst is None:
         return f"{called}: what it costs on this model has not been measured yet."
     most = f"{_figures(cost.worst)} on this model if every expert has to be fetched"
@@ -105,7 +127,7 @@ def in_words(calibration: Calibration | None, dial: str) -> str:
 
 
 def _figures(cost: Cost) -> str:
-    return f"perplexity {100 * cost.perplexity_rise:+.2f} %, KL {cost.kl:.4f}"
+    return f"KL {cost.kl:.4f} from Exact"
 
 
 def _dial(found: dict[str, Any]) -> DialCost:
@@ -122,3 +144,13 @@ def _cost(found: dict[str, Any] | None) -> Cost | None:
     if not (math.isfinite(cost.perplexity_rise) and math.isfinite(cost.kl)):
         raise ValueError("not a number")
     return cost
+
+
+def _by_shares(scores: tuple[int, ...]) -> DialCost:
+    """The dial "hobbit" where only the distribution of scores was kept: the ends of the parts that reach its shares."""
+    whole = sum(scores)
+    if not whole or min(scores) < 0:
+        raise ValueError("no distribution of scores")
+    reached = list(accumulate(scores))
+    t1, t2 = (next(at for at, n in enumerate(reached, 1) if n >= share * whole) / len(scores) for share in HOBBIT)
+    return DialCost(t1, t2)

@@ -71,13 +71,14 @@ def _first(under_way: deque[tuple[Part, Future[EncodedExpert]]]) -> tuple[Part, 
 
 
 def _encode(source: Source, plan: ExpertPlan, x: LayerShape, expert: int) -> EncodedExpert:
-    return encode(ExpertMatrices(source, plan.layers[x.index][expert]), x.spec, x.index, expert)
+    kept = [m.name for m in x.spec.matrices] if x.spec.codings else ()
+    return encode(ExpertMatrices(source, plan.layers[x.index][expert], kept), x.spec, x.index, expert)
 
 
 def _workers(specs: set[ExpertSpec]) -> int:
     """Threads for experts of these specs: one more than compute, to read meanwhile."""
     most = min(WORKERS, default_threads() + 1)
-    if any(encoder.name(spec) == "torch" for spec in specs):
+    if any(encoder.name(spec) == "torch" or spec.codings for spec in specs):
         most = min(TORCH_WORKERS, default_threads())
     return max(1, min(most, MEMORY // max(_footprint(spec) for spec in specs)))
 
@@ -85,7 +86,7 @@ def _workers(specs: set[ExpertSpec]) -> int:
 def _footprint(spec: ExpertSpec) -> int:
     """About how many bytes encoding one expert takes: its record, and a matrix as it was read and as it is encoded.
 
-    torch takes a few copies in float32.
+    torch takes a few copies in float32, and so does taking codes apart and fitting coarse scales to them.
     """
-    each = 12 if encoder.name(spec) == "torch" else 8
+    each = 24 if spec.codings else 12 if encoder.name(spec) == "torch" else 8
     return spec.layout.nbytes + each * spec.hidden * spec.intermediate

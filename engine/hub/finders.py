@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ from engine.hub.app_places import HUGGING_FACE, OLLAMA, Place, places
 from engine.hub.importer import Report
 from engine.hub.shown import FoundModel
 from engine.hub.sources.gguf_files import SUFFIX, model_name
+from engine.regular_file import read_json
 
 MOST = 20_000  # files looked at in one place
 DEEPEST = 6  # folders
@@ -137,7 +137,7 @@ def _folder(app: str, title: str, folder: Path) -> FoundModel:
 
 def _layers(manifest: Path) -> list[dict[str, Any]]:
     try:
-        layers = json.loads(manifest.read_text(encoding="utf-8"))["layers"]
+        layers = read_json(manifest)["layers"]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     return [layer for layer in layers if isinstance(layer, dict)] if isinstance(layers, list) else []

@@ -9,6 +9,7 @@ from pathlib import Path
 from engine.hub.arrival import Ledger
 from engine.hub.headers import unreadable
 from engine.hub.origin import verified
+from engine.regular_file import open_unbuffered
 from engine.store.manifest import FileHash
 
 Report = Callable[[str, int, int], None]  # phrase, bytes done, bytes in all; may raise to stop the import
@@ -24,7 +25,7 @@ def hash_files(ledger: Ledger, files: tuple[Path, ...], report: Report) -> tuple
         if digest is None:
             sha = hashlib.sha256()
             try:
-                with file.open("rb", buffering=0) as f:
+                with open_unbuffered(file) as f:
                     while chunk := f.read(8 << 20):
                         sha.update(chunk)
                         done += len(chunk)

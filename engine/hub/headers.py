@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from engine import limits
 from engine.errors import Kind, UnderhillError
+from engine.regular_file import open_regular, parse_json
 from engine.store import dtypes
-
-LONGEST = 100_000_000  # bytes; the safetensors library refuses longer headers too
-DIMENSIONS = 16
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ def read_header(path: Path) -> dict[str, Entry]:
     Raises UnderhillError: MISSING_FILE, DISK_ERROR, or BROKEN_FILE when the file is cut short or its header lies.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             size = file.seek(0, 2)
             file.seek(0)
             text = file.read(header_length(path, size, file.read(8)))
@@ -49,8 +47,10 @@ def header_length(path: Path, size: int, start: bytes) -> int:
     Raises UnderhillError(BROKEN_FILE) when there cannot be such a header.
     """
     length = int.from_bytes(start[:8], "little")
-    if size < 8 or length > min(size - 8, LONGEST):
-        raise _broken(path, "its header is longer than the file" if length <= LONGEST else "its header is huge")
+    if size < 8 or length > min(size - 8, limits.HEADER_BYTES):
+        raise _broken(
+            path, "its header is longer than the file" if length <= limits.HEADER_BYTES else "its header is huge"
+        )
     return length
 
 
@@ -60,11 +60,13 @@ def parse_header(path: Path, size: int, text: bytes) -> dict[str, Entry]:
     Raises UnderhillError(BROKEN_FILE) when the file is too short for it, or the header lies.
     """
     try:
-        header = json.loads(text)
-    except (ValueError, RecursionError) as cause:
+        header = parse_json(text)
+    except ValueError as cause:
         raise _broken(path, "its header is not readable") from cause
     if not isinstance(header, dict):
         raise _broken(path, "its header is not a JSON object")
+    if len(header) > limits.TENSORS:
+        raise _broken(path, f"it lists {len(header):,} tensors")
     end = 8 + len(text)
     entries = {name: _entry(path, name, value, end) for name, value in header.items() if name != "__metadata__"}
     for entry in sorted(entries.values(), key=lambda e: (e.offset, e.nbytes)):
@@ -94,7 +96,7 @@ def _entry(path: Path, name: str, value: Any, start: int) -> Entry:
             raise _broken(path, f"the entry of {name} is not readable")
     if dtype not in dtypes.TORCH:
         raise _broken(path, f"{name} has the unknown type {dtype}")
-    if len(shape) > DIMENSIONS or any(type(n) is not int or not 0 <= n <= 2**40 for n in shape):
+    if len(shape) > limits.DIMENSIONS or any(type(n) is not int or not 0 <= n <= 2**40 for n in shape):
         raise _broken(path, f"the shape of {name} is impossible")
     if not 0 <= begin <= end or end - begin != dtypes.nbytes(dtype, tuple(shape)):
         raise _broken(path, f"the size of {name} does not fit its shape")

@@ -6,15 +6,18 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.arrival import Incoming, Spoiled
 from engine.hub.encoding import encoded
 from engine.hub.hashing import Report, hash_files
+from engine.hub.kept_codes import GROUPS, codings, dense_chunks, dense_shapes, keeps
 from engine.hub.layouts import find_experts
 from engine.hub.mapping import ExpertPlan
 from engine.hub.origin import origin
@@ -23,8 +26,12 @@ from engine.hub.pieces import piece_shape
 from engine.hub.sources.opening import open_source
 from engine.hub.sources.source import Source as WeightSource
 from engine.hub.sources.source import suited
+from engine.limits import COMPANION_BYTES
 from engine.quantization import encoder
 from engine.quantization.planes import EncodedExpert
+from engine.regular_file import read_regular
+from engine.store import dtypes
+from engine.store.coding import Coding
 from engine.store.datafile import TensorShape
 from engine.store.layout import ExpertSpec
 from engine.store.manifest import VERSION, Source, TierQuality
@@ -34,7 +41,6 @@ __all__ = ["GROUPS", "Report", "import_checkpoint"]
 
 ENCODER = 2  # raised whenever the same checkpoint would become other bytes: no import is resumed across it
 REST = 1.0  # seconds between two looks whether a resting import may go on
-GROUPS = (64, 32, 16)  # columns per group; the widest that divides every width is taken
 
 
 def import_checkpoint(
@@ -50,7 +56,7 @@ def import_checkpoint(
 
     That is replaced when all is whole.
     top: 4 or 8 bits, or 16 (bf16) or 32 (float32) unquantized; 0 takes what suits the source. group: None takes the
-    widest of GROUPS that fits.
+    widest of GROUPS that fits; with top 0 or 4, of a source of about 4 bits, its own codes and groups (kept_codes.py).
     wait: asked between experts; as long as it answers with a sentence, that is reported and nothing else is done.
     Interrupted in whatever way, the next call with the same arguments continues, and ends in the same bytes.
     Raises UnderhillError: what open_source, find_experts, StoreWriter and Incoming raise, BROKEN_FILE when weights are
@@ -65,16 +71,17 @@ def import_checkpoint(
 
     incoming = None if isinstance(source, Path | str) else source
     checkpoint = open_source(source) if isinstance(source, Path | str) else source.source
+    exact = keeps(checkpoint, top, group)
     top = top or suited(checkpoint.form.bits)
     report("Reading the model's outline", 0, 0)
     plan = find_experts(checkpoint)
-    layers = _layer_shapes(checkpoint, plan, top, group)
-    dense = [TensorShape(e.name, e.dtype, e.shape) for e in map(checkpoint.entry, plan.dense)]
+    layers = _layer_shapes(checkpoint, plan, top, group, codings(checkpoint, plan) if exact else {})
+    dense = dense_shapes(checkpoint, plan, exact)
     with (
         checkpoint.companions() as copies,
-        StoreWriter(Path(destination), _identity(checkpoint, incoming, copies, layers), layers, dense) as writer,
+        StoreWriter(Path(destination), _identity(checkpoint, incoming, copies, layers, dense), layers, dense) as writer,
     ):
-        work = _Work(writer, checkpoint, plan, parts(checkpoint, plan, layers, dense), report, wait)
+        work = _Work(writer, checkpoint, plan, parts(checkpoint, plan, layers, dense), dense, report, wait)
         if incoming is None:
             work.write()
             hashes = hash_files(writer, checkpoint.originals, report)
@@ -95,8 +102,13 @@ def import_checkpoint(
         )
 
 
-def _layer_shapes(checkpoint: WeightSource, plan: ExpertPlan, top: int, group: int | None) -> list[LayerShape]:
-    """The spec of every MoE layer, after checking that all its experts have the same shape."""
+def _layer_shapes(
+    checkpoint: WeightSource, plan: ExpertPlan, top: int, group: int | None, kept: Mapping[int, tuple[Coding, ...]]
+) -> list[LayerShape]:
+    """The spec of every MoE layer, after checking that all its experts have the same shape.
+
+    kept: by layer, how its matrices are coded, where some keep their codes.
+    """
     shapes: dict[int, tuple[int, int]] = {}
     for layer, experts in plan.layers.items():
         shape = piece_shape(checkpoint, experts[0].matrices["up"])
@@ -116,24 +128,41 @@ def _layer_shapes(checkpoint: WeightSource, plan: ExpertPlan, top: int, group: i
         group = next(fitting, GROUPS[-1])
     try:
         return [
-            LayerShape(i, len(plan.layers[i]), ExpertSpec(hidden, inner, top, group, plan.has_gate, plan.has_bias))
-            for i, (hidden, inner) in shapes.items()
+            LayerShape(i, len(plan.layers[i]), spec_of(plan, shape, top, group, kept.get(i, ())))
+            for i, shape in shapes.items()
         ]
     except ValueError as cause:
         raise UnderhillError(Kind.BAD_REQUEST, f"The experts cannot be stored like this: {cause}.") from cause
 
 
+def spec_of(plan: ExpertPlan, shape: tuple[int, int], top: int, group: int, codings: tuple[Coding, ...]) -> ExpertSpec:
+    """The spec of experts of [hidden, intermediate]. codings: () where all are quantized, in groups of `group`."""
+    return ExpertSpec(*shape, top, codings[0].group if codings else group, plan.has_gate, plan.has_bias, codings)
+
+
 def _identity(
-    checkpoint: WeightSource, incoming: Incoming | None, copies: tuple[Path, ...], layers: list[LayerShape]
-) -> str:
+    checkpoint: WeightSource, incoming: Incoming | None, copies: tuple[Path, ...], layers: list[LayerShape],
+    dense: Sequence[TensorShape],
+) -> str:  # fmt: skip
     """A digest of everything that decides which bytes the store will have."""
     if incoming is None:
         files: list[Any] = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
     else:
         files = [*(asdict(f) for f in incoming.files), *incoming.marks]
-    small = [(f.name, hashlib.sha256(f.read_bytes()).hexdigest()) for f in copies]  # may be made anew every time
+    small = [
+        (f.name, hashlib.sha256(read_regular(f, COMPANION_BYTES)).hexdigest()) for f in copies
+    ]  # may be made anew every time
     how = [encoder.name(x.spec) for x in layers]  # native code and torch differ in the last bits
-    what = [VERSION, ENCODER, how, str(checkpoint.path.resolve()), files, small, [asdict(x) for x in layers]]
+    what = [
+        VERSION,
+        ENCODER,
+        how,
+        str(checkpoint.path.resolve()),
+        files,
+        small,
+        [asdict(x) for x in layers],
+        [asdict(x) for x in dense],
+    ]
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
@@ -141,9 +170,10 @@ class _Work:
     """The parts of a store, those that are not done yet, quantized or copied and written."""
 
     def __init__(
-        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[Part, ...], report: Report,
-        wait: Callable[[], str] | None,
+        self, writer: StoreWriter, source: WeightSource, plan: ExpertPlan, found: tuple[Part, ...],
+        dense: Sequence[TensorShape], report: Report, wait: Callable[[], str] | None,
     ) -> None:  # fmt: skip
+        self._dense = {shape.name: shape for shape in dense}
         self._writer, self._source, self._plan = writer, source, plan
         self._parts = found
         self._report, self._wait = report, wait
@@ -210,7 +240,15 @@ class _Work:
         return f"Quantizing layer {part.layer.index - first + 1} of {last - first + 1}"
 
     def _chunks(self, name: str) -> Iterator[memoryview]:
-        for chunk in self._source.chunks(name):
+        shape = self._dense[name]
+        dtype = dtypes.TORCH[shape.listed[0]]
+        for chunk in dense_chunks(self._source, shape):
+            if dtype.is_floating_point and not _finite(torch.frombuffer(chunk, dtype=dtype)):
+                raise UnderhillError(
+                    Kind.BROKEN_FILE,
+                    f"{name} holds numbers that are not finite.",
+                    "The checkpoint is damaged; download it again.",
+                )
             yield chunk
             self._done += chunk.nbytes
             self._report("Copying the other weights", self._done, self._total)
@@ -235,3 +273,8 @@ def _contradiction(layer: int, expert: int, name: str) -> UnderhillError:
         f"The {name} of expert {expert} in layer {layer} has another shape than its neighbours.",
         "The checkpoint is damaged; download it again.",
     )
+
+
+def _finite(numbers: torch.Tensor) -> bool:
+    """A piece at a time: the test of a whole chunk would take several times its memory."""
+    return all(bool(piece.float().isfinite().all()) for piece in numbers.split(1 << 19))

@@ -15,12 +15,16 @@ from engine.hardware.fit import Fit
 from engine.hub.checkpoint import CONFIG, Checkpoint
 from engine.hub.home import LONGEST, checked_name
 from engine.hub.layouts import FAMILIES, find_experts, text_config
+from engine.hub.refusals import check_quantization
 from engine.hub.remote.families import COMPATIBLE
 from engine.hub.shown import FoundModel
 from engine.hub.sources import gguf_files
 from engine.hub.sources.gguf_header import read_gguf_header
 from engine.hub.sources.gguf_names import ARCHITECTURES
-from engine.hub.sources.opening import open_source
+from engine.hub.sources.opening import open_source, unpacked
+from engine.hub.sources.packed_mlx import is_mlx
+from engine.limits import COMPANION_BYTES
+from engine.regular_file import is_regular, read_text
 
 _EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MOST_NAME = LONGEST - 10  # bytes of a name, to which something may be added
@@ -69,16 +73,19 @@ def checkpoint(found: FoundModel, rate: Rate = unrated) -> FoundModel | None:
         return replace(found, why_not=error.sentence) if any(path.glob("*.safetensors")) else None
     config = opened.config
     model_type, counted = str(config["model_type"]), expert_count(text_config(config))
-    quantization = config.get("quantization_config")
     found = replace(
         found,
         architecture=model_type,
-        quantization=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
+        quantization=quantization_of(config, opened.entries),
         experts=counted,
         template=(path / "chat_template.jinja").is_file() or _template_in(path / "tokenizer_config.json"),
     )
     if model_type not in FAMILIES:  # asking transformers about it would build the model
         if model_type in COMPATIBLE and counted:
+            try:
+                check_quantization(unpacked(opened).config)
+            except UnderhillError as error:
+                return replace(found, why_not=error.sentence)
             total = sum(math.prod(entry.shape) for entry in opened.entries.values())
             return replace(found, can_open=True, fit=rate(config, found.title, total))
         return replace(found, why_not=f"Underhill does not open {model_type} models." if counted else _DENSE)
@@ -95,9 +102,17 @@ def _rated(found: FoundModel, rate: Rate) -> FoundModel:
     return replace(found, can_open=True, fit=fit)
 
 
+def quantization_of(config: Mapping[str, Any], names: Mapping[str, Any]) -> str:
+    """By what a checkpoint was quantized: a word; '' where it was not. names: its tensors."""
+    if is_mlx(config, names):
+        return "mlx"
+    settings = config.get("quantization_config")
+    return str(settings.get("quant_method") or "") if isinstance(settings, dict) else ""
+
+
 def is_checkpoint(folder: Path) -> bool:
     """Whether a folder looks like a checkpoint."""
-    return (folder / CONFIG).is_file()
+    return is_regular(folder / CONFIG)
 
 
 def first_part(path: Path) -> tuple[bool, int, str]:
@@ -119,7 +134,7 @@ def library_name(title: str) -> str:
     return f"The {name} model"  # one that is another thing on Windows, whatever follows it
 
 
-_DENSE = "It is dense, without routed experts; Underhill runs Mixture-of-Experts models."
+_DENSE = "It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts."
 
 
 def _file_type(metadata: Mapping[str, Any]) -> str:
@@ -140,6 +155,6 @@ def expert_count(config: Mapping[str, Any]) -> int:
 
 def _template_in(file: Path) -> bool:
     try:
-        return file.stat().st_size < 64 << 20 and '"chat_template"' in file.read_text(encoding="utf-8")
+        return '"chat_template"' in read_text(file, COMPANION_BYTES)
     except (OSError, UnicodeDecodeError):
         return False

@@ -10,6 +10,7 @@ from typing import Any
 from engine import settings
 from engine.errors import Kind, UnderhillError
 from engine.hub.home import home
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.output import writing
 
@@ -43,10 +44,10 @@ def change(values: Mapping[str, Any]) -> dict[str, settings.Value]:
 
 def _written() -> dict[str, Any]:
     try:
-        found = json.loads(file().read_text(encoding="utf-8"))
+        found = read_json(file())
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, RecursionError) as cause:
+    except (OSError, ValueError) as cause:
         raise _damaged() from cause
     if not isinstance(found, dict):
         raise _damaged()

@@ -14,9 +14,10 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.hub.mapping import ExpertPieces, ExpertPlan, Piece, plan_experts
 from engine.hub.pieces import COMPANIONS, piece_shape
+from engine.hub.refusals import check_quantization, dense_model
 from engine.hub.sources.source import Source
+from engine.limits import EXPERTS
 
-MOST = 1 << 16  # experts of a layer
 PARTS = ("gate", "up", "down")
 
 
@@ -24,8 +25,10 @@ PARTS = ("gate", "up", "down")
 class Names:
     """How a family names its experts. module: path below ``layers.{i}.``; single: names of one expert's matrices.
 
-    gate_up, down: names of tensors that hold all experts; gate and up are the two halves of the rows of an expert,
-    or, when `transposed`, matrices are [in, out] and gate and up its even and odd columns. bias: there are biases.
+    gate_up, down: names of tensors that hold all experts; gate and up are the two halves of the rows of an expert, or
+    of its columns when `transposed`: matrices are [in, out]. interleaved: they are every other one instead.
+    bias: there are biases. gated: else `gate_up` is up alone. counted: key of the config that says how many of them are
+    experts; what lies beyond is none. stacked: `single` names tensors that hold that matrix of all experts.
     """
 
     module: str = "mlp.experts"
@@ -33,31 +36,57 @@ class Names:
     gate_up: str = "gate_up_proj"
     down: str = "down_proj"
     transposed: bool = False
+    interleaved: bool = False
     bias: bool = False
+    gated: bool = True
+    counted: str = ""
+    stacked: bool = False
 
 
 _MLP = Names()
 _MIXTRAL = Names("block_sparse_moe.experts", ("w1", "w3", "w2"))
+_NEMOTRON = Names("mixer.experts", ("", "up_proj", "down_proj"), gate_up="up_proj", gated=False)
+_STEP = Names("moe", stacked=True)
+_LLAMA4 = Names("feed_forward.experts", transposed=True)
 _GRANITE = Names("block_sparse_moe", gate_up="input_linear.weight", down="output_linear.weight")
 
 FAMILIES: dict[str, Names] = {
+    "afmoe": _MLP,
+    "bailing_moe": _MLP,
+    "bailing_moe_v2": _MLP,
     "deepseek_v2": _MLP,
     "deepseek_v3": _MLP,
+    "deepseek_v32": _MLP,
+    "deepseek_v4": Names("ffn.experts", ("w1", "w3", "w2")),
     "dots1": _MLP,
     "ernie4_5_moe": _MLP,
+    "exaone_moe": _MLP,
     "flex_olmo": _MLP,
     "gemma4": Names("experts"),
     "gemma4_text": Names("experts"),
     "glm4_moe": _MLP,
     "glm4_moe_lite": _MLP,
-    "gpt_oss": Names(transposed=True, bias=True),
+    "glm_moe_dsa": _MLP,
+    "gpt_oss": Names(transposed=True, interleaved=True, bias=True),
     "granitemoe": _GRANITE,
+    "granitemoehybrid": _GRANITE,
     "granitemoeshared": _GRANITE,
     "hunyuan_v1_moe": _MLP,
     "hy_v3": _MLP,
+    "kimi_k2": _MLP,
+    "kimi_k25": _MLP,
+    "kimi_linear": _MIXTRAL,
     "lfm2_moe": Names("feed_forward.experts", ("w1", "w3", "w2")),
+    "llama4": _LLAMA4,
+    "llama4_text": _LLAMA4,
+    "longcat_flash": Names(counted="n_routed_experts"),
+    "mimo_v2_flash": _MLP,
     "minimax_m2": _MIXTRAL,
+    "minimax_m3_vl": _MIXTRAL,
+    "mistral3": _MLP,
+    "mistral4": _MLP,
     "mixtral": _MIXTRAL,
+    "nemotron_h": _NEMOTRON,
     "olmoe": _MLP,
     "phimoe": _MIXTRAL,
     "qwen2_moe": _MLP,
@@ -66,12 +95,17 @@ FAMILIES: dict[str, Names] = {
     "qwen3_moe": _MLP,
     "qwen3_next": _MLP,
     "solar_open": _MLP,
+    "step3p5": _STEP,
+    "step3p7": _STEP,
 }
 
 _COUNT = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")  # what configs call it
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d{1,6})\.(.+)$")
 # Layers that predict further tokens, and the eyes and ears of models that have them: chat needs neither.
-_UNUSED = re.compile(r"(^|\.)(mtp|visual|vision_tower|vision_model|audio_tower|embed_vision|embed_audio)(\.|_)")
+_UNUSED = re.compile(
+    r"(^|\.)(mtp|visual|vision_tower|vision_model|audio_tower|embed_vision|embed_audio"
+    r"|mm_projector|multi_modal_projector|patch_merge_mlp|vit_large_projector)(\.|_)"
+)
 
 
 def find_experts(checkpoint: Source) -> ExpertPlan:
@@ -81,20 +115,13 @@ def find_experts(checkpoint: Source) -> ExpertPlan:
     MISSING_FILE when an expert is not complete, BROKEN_FILE when shapes contradict each other.
     """
     config = text_config(checkpoint.config)
-    quantization = checkpoint.config.get("quantization_config")
-    method = quantization.get("quant_method") if isinstance(quantization, dict) else quantization
-    if method not in (None, "fp8", "mxfp4"):
-        raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL,
-            f"This model is already quantized ({method}), in a way that Underhill does not read.",
-            "Get the model in its original precision.",
-        )
+    check_quantization(checkpoint.config)
     names = FAMILIES.get(str(checkpoint.config["model_type"]))
     if names is None:
         return plan_experts(checkpoint.config, {e.name: e.shape for e in checkpoint.entries.values()})
     found: dict[int, dict[int, ExpertPieces]] = {}
     dense, unused = [], []
-    hidden_layers = config.get("num_hidden_layers")
+    hidden_layers = _layers(config)
     if not isinstance(hidden_layers, int):
         raise UnderhillError(Kind.BROKEN_FILE, "config.json names no num_hidden_layers.", "Download the file again.")
     for name in checkpoint.entries:
@@ -107,18 +134,30 @@ def find_experts(checkpoint: Source) -> ExpertPlan:
             dense.append(name)
             continue
         experts = found.setdefault(int(match.group(1)), {})
+        most = config.get(names.counted, EXPERTS)
         for expert, part, is_bias, piece in pieces:
+            if expert >= most:
+                continue
             entry = experts.setdefault(expert, ExpertPieces({}, {}))
             (entry.biases if is_bias else entry.matrices)[part] = piece
     if not found:
-        raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL,
-            f"This {checkpoint.config['model_type']} model is dense: it has no routed experts.",
-            "Underhill runs Mixture-of-Experts models; choose one of those.",
-        )
+        raise dense_model(str(checkpoint.config["model_type"]))
     layers = {layer: _complete(layer, found[layer], names, config) for layer in sorted(found)}
     intermediate, hidden = piece_shape(checkpoint, layers[min(layers)][0].matrices["up"])
-    return ExpertPlan(hidden, intermediate, True, names.bias, layers, tuple(dense), tuple(unused))
+    return ExpertPlan(hidden, intermediate, names.gated, names.bias, layers, tuple(dense), tuple(unused))
+
+
+def _layers(config: Mapping[str, Any]) -> object:
+    """How many layers there are: a number, a list of what they are, or two for each of num_layers."""
+    kinds = config.get("layers_block_type") or config.get("hybrid_override_pattern")
+    if isinstance(kinds, str | list):
+        return len(kinds)
+    return config.get("num_hidden_layers", config.get("num_layers"))
+
+
+def counts_experts(config: Mapping[str, Any]) -> bool:
+    """Whether a config speaks of routed experts."""
+    return any(text_config(config).get(key) for key in _COUNT)
 
 
 def text_config(config: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -142,24 +181,28 @@ def _pieces(checkpoint: Source, name: str, rest: str, names: Names) -> Iterator[
         part = PARTS[names.single.index(single.group(2))]
         yield int(single.group(1)), part, single.group(3) == "bias", Piece(key, None)
         return
+    if names.stacked and rest.removesuffix(".weight") in names.single and len(checkpoint.entry(name).shape) == 3:
+        part = PARTS[names.single.index(rest.removesuffix(".weight"))]
+        yield from ((e, part, False, Piece(key, e)) for e in range(min(EXPERTS, checkpoint.entry(name).shape[0])))
+        return
     is_bias = rest.endswith("_bias")
     together = rest.removesuffix("_bias")
     if together not in (names.gate_up, names.down):
         return
     shape = checkpoint.entry(name).shape
     turned = names.transposed and not is_bias
-    if len(shape) < (2 if is_bias else 3) or shape[0] > MOST:
+    if len(shape) < (2 if is_bias else 3) or shape[0] > EXPERTS:
         raise UnderhillError(
             Kind.BROKEN_FILE, f"{name} has the impossible shape {list(shape)}.", "Download the file again."
         )
     for expert in range(shape[0]):
-        if together == names.down:
-            yield expert, "down", is_bias, Piece(key, expert, turned)
-        elif names.transposed:
+        if together == names.down or not names.gated:
+            yield expert, "down" if together == names.down else "up", is_bias, Piece(key, expert, turned)
+        elif names.interleaved:
             yield expert, "gate", is_bias, Piece(key, expert, turned, start=0, step=2)
             yield expert, "up", is_bias, Piece(key, expert, turned, start=1, step=2)
         else:
-            half = shape[1] // 2
+            half = shape[2 if turned else 1] // 2
             yield expert, "gate", is_bias, Piece(key, expert, turned, stop=half)
             yield expert, "up", is_bias, Piece(key, expert, turned, start=half)
 
@@ -171,7 +214,8 @@ def _complete(
     count = max(max(experts) + 1, _expected(layer, config))
     for expert in range(count):
         pieces = experts.get(expert, ExpertPieces({}, {}))
-        parts = [(p, pieces.matrices) for p in PARTS] + [(p, pieces.biases) for p in PARTS if names.bias]
+        wanted = PARTS if names.gated else PARTS[1:]
+        parts = [(p, pieces.matrices) for p in wanted] + [(p, pieces.biases) for p in wanted if names.bias]
         for part, held in parts:
             if part not in held:
                 raise UnderhillError(
@@ -187,4 +231,4 @@ def _expected(layer: int, config: Mapping[str, Any]) -> int:
     value = next((config[key] for key in _COUNT if config.get(key)), 0)
     if isinstance(value, list):
         value = value[layer] if layer < len(value) else 0
-    return value if isinstance(value, int) and value <= MOST else 0
+    return value if isinstance(value, int) and value <= EXPERTS else 0

@@ -11,7 +11,7 @@ from pathlib import Path
 from engine import resources
 from engine.errors import Kind, UnderhillError
 from engine.hardware.battery import running_low
-from engine.hub import damage, folders, kept, transfer, trash, unfinished
+from engine.hub import damage, folders, kept, replacing, transfer, trash, unfinished
 from engine.hub.arrival import Incoming
 from engine.hub.card import MISSING, ModelCard
 from engine.hub.folders import location
@@ -20,7 +20,8 @@ from engine.hub.home import BUILTIN, COPY, HOME, home
 from engine.hub.importer import Report, import_checkpoint
 from engine.hub.listing import card, listing
 from engine.hub.sources.opening import gguf_file, is_source, source_files, source_name
-from engine.hub.sources.source import bound
+from engine.hub.sources.source import again, bound
+from engine.regular_file import open_unbuffered
 from engine.store import manifest as manifests
 from engine.store.atomic import OLD
 from engine.store.journal import PARTIAL
@@ -31,11 +32,12 @@ from engine.store.reader import load_manifest
 from engine.store.writer import remove, store_lock, sweep
 
 __all__ = [
-    "HOME", "TOP", "add", "add_arriving", "at_hand", "card", "cards", "delete", "go_on", "home", "listing", "location",
-    "models", "prepare", "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
+    "AUTOMATIC", "HOME", "TOP", "add", "add_arriving", "at_hand", "card", "cards", "delete", "go_on", "home", "listing",
+    "location", "models", "prepare", "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
 ]  # fmt: skip
 
-TOP = 8  # tier that is stored where nobody chose one
+TOP = 8  # tier that the built-in model is stored with
+AUTOMATIC = 0  # what suits a source: its own codes where it has about 4 bits, else 8
 WAIT = 600.0  # seconds to wait for another process that imports the built-in model
 
 
@@ -56,8 +58,13 @@ def tier_report(path: Path) -> list[tuple[int, float, float]]:
 
 def source_note(path: Path) -> str:
     """What a quantized source means for a store made from it; '' where it was not quantized."""
-    source = load_manifest(path).source
-    return bound(source.form, source.bits)
+    manifest = load_manifest(path)
+    source, top = manifest.source, max(spec.top for spec in manifest.specs)
+    notes = (
+        bound(source.form, source.bits),
+        again(source.form, source.bits, top, any(s.codings for s in manifest.specs)),
+    )
+    return " ".join(note for note in notes if note)
 
 
 def prepare(model: str | Path, progress: Report | None = None) -> Path:
@@ -93,7 +100,7 @@ def prepare(model: str | Path, progress: Report | None = None) -> Path:
             "Choose a folder that holds config.json and .safetensors files, a GGUF file, or a model of the library.",
         )
     path = gguf_file(path) or path
-    return _imported(path, progress) or add(path, _free_name(path), TOP, progress)
+    return _imported(path, progress) or add(path, _free_name(path), AUTOMATIC, progress)
 
 
 def at_hand(model: str | Path) -> Path | None:
@@ -103,10 +110,13 @@ def at_hand(model: str | Path) -> Path | None:
     return next((Path(card.path) for card in cards() if card.name == BUILTIN), None)
 
 
-def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = None, battery: int | None = None) -> Path:
+def add(
+    path: Path, name: str = "", top: int = AUTOMATIC, progress: Report | None = None, battery: int | None = None
+) -> Path:
     """Import the checkpoint directory or GGUF file `path` into the library. name: '' takes its own.
 
-    top: bits of the finest tier; 0 takes what suits the source: 4 where it was quantized to about 4 already, else 8.
+    top: bits of the finest tier; 0 takes what suits the source: where it was quantized to about 4 already, just these
+    4, not quantized again; else 8.
     battery: percentage below which it rests until the computer is plugged in; None takes what the settings say.
     An interrupted import of the same name is continued. A store, as it was copied from another computer, is copied and
     checked instead. Raises UnderhillError(BAD_REQUEST) when the name is taken, and what import_checkpoint raises.
@@ -123,7 +133,12 @@ def add(path: Path, name: str = "", top: int = TOP, progress: Report | None = No
 
 
 def add_arriving(
-    incoming: Incoming, repo: str, name: str, top: int = TOP, progress: Report | None = None, battery: int | None = None
+    incoming: Incoming,
+    repo: str,
+    name: str,
+    top: int = AUTOMATIC,
+    progress: Report | None = None,
+    battery: int | None = None,
 ) -> Path:
     """Import a model into the library while it arrives from a hub, where it is called `repo`. As `add` otherwise."""
     destination = _place(name)
@@ -231,6 +246,7 @@ def tidy() -> None:
     for folder in folders.present():
         sweep(folder)
         unfinished.sweep(folder)
+        replacing.sweep(folder)
         for path in folder.glob("*/" + transfer.NOTE):
             if not path.parent.name.endswith(COPY):
                 with suppress(UnderhillError):  # in use: the next time
@@ -311,7 +327,7 @@ def _fingerprint(path: Path) -> tuple[FileHash, ...]:
     for file in source_files(path):
         sha = hashlib.sha256()
         try:
-            with file.open("rb", buffering=0) as f:
+            with open_unbuffered(file) as f:
                 while chunk := f.read(8 << 20):
                     sha.update(chunk)
         except OSError as cause:

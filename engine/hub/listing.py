@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,8 @@ from engine.hub.card import CLASH, MISSING, MOVING, OLD_FORMAT, UNFINISHED, UNUS
 from engine.hub.cards import describe
 from engine.hub.home import BUILTIN, COPY, RESERVED, home
 from engine.hub.shown import ModelFolder
+from engine.limits import MANIFEST_BYTES
+from engine.regular_file import read_json
 from engine.store import manifest as manifests
 from engine.store import problems
 from engine.store.journal import PARTIAL
@@ -190,9 +191,7 @@ def _source(path: Path) -> str:
     """What a store says it was made from, whatever its version; for show only."""
     file = path / manifests.NAME
     try:
-        if file.stat().st_size > manifests.LONGEST:
-            return ""
-        source = json.loads(file.read_bytes())["source"]
+        source = read_json(file, MANIFEST_BYTES)["source"]
         return str(source["repo"] or source["path"])
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         return ""

@@ -1,4 +1,4 @@
-"""A store whose most robust experts keep 2 bits only (edgemoe, section III-B): the same bytes, less of them."""
+"""A store whose more robust experts keep fewer bits (edgemoe, section III-B): the same bytes, less of them."""
 
 from __future__ import annotations
 
@@ -6,46 +6,50 @@ import hashlib
 import json
 import math
 import mmap
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
-import torch
 
 from engine.errors import Kind, UnderhillError
-from engine.store.datafile import TensorShape
 from engine.store.manifest import VERSION, Lowering, TierQuality
 from engine.store.reader import Store
 from engine.store.writer import Description, LayerShape, StoreWriter, dense_key, record_key
 
 Report = Callable[[str, int, int], None]
 BITS = 2
+Expert = TypeVar("Expert", bound=tuple[int, int])  # (layer, expert)
 
 
 def lowered_share(store: Store) -> float:
-    """Of all experts, those that keep 2 bits."""
-    specs = [store.manifest.specs[record.spec] for layer in store.manifest.layers for record in layer.records]
-    return sum(spec.top == BITS for spec in specs) / len(specs)
+    """Of all experts, those that keep fewer bits than they had."""
+    manifest = store.manifest
+    if manifest.lowering is None:
+        return 0.0
+    whole = max(q.tier for q in manifest.quality)
+    specs = [manifest.specs[record.spec] for layer in manifest.layers for record in layer.records]
+    return sum(spec.top < whole for spec in specs) / len(specs)
 
 
 def write_lowered(
     store: Store,
     destination: Path,
-    experts: Collection[tuple[int, int]],
+    experts: Mapping[Expert, int],
     lowering: Lowering,
     progress: Report = lambda phrase, done, total: None,
 ) -> Path:
-    """Write `store` once more, at `destination`, the `experts` (layer, expert) with their 2 coarsest bits alone.
+    """Write `store` once more, at `destination`, the `experts` with so many of their coarsest bits alone: 2 or 4.
 
-    Nothing is quantized anew: an expert's record begins with what its 2 bits need. Interrupted, the next call with the
-    same arguments goes on. Raises UnderhillError: BAD_REQUEST where experts are stored unquantized or were lowered
-    before, and what reading and writing stores raises.
+    Nothing is quantized anew: an expert's record begins with what its 2 bits need, then its 4. Interrupted, the next
+    call with the same arguments goes on. Raises UnderhillError: BAD_REQUEST where experts are stored unquantized or
+    were lowered before, and what reading and writing stores raises.
     """
     shapes = [_shape(store, layer, experts) for layer in store.layers]
     manifest = store.manifest
-    dense = [TensorShape(t.name, t.dtype, t.shape) for t in manifest.dense]
-    what = [VERSION, str(store.path.resolve()), asdict(manifest.source), sorted(experts), asdict(lowering)]
+    dense = [t.outline for t in manifest.dense]
+    what = [VERSION, str(store.path.resolve()), asdict(manifest.source), sorted(experts.items()), asdict(lowering)]
     identity = hashlib.sha256(json.dumps(what).encode()).hexdigest()
     copies = tuple(store.path / file.name for file in manifest.files)
     with StoreWriter(destination, identity, shapes, dense) as writer:
@@ -69,16 +73,21 @@ def write_lowered(
         )
 
 
-def _shape(store: Store, layer: int, experts: Collection[tuple[int, int]]) -> LayerShape:
+def _shape(store: Store, layer: int, experts: Mapping[Expert, int]) -> LayerShape:
     specs = {store.spec(layer, e) for e in range(store.experts(layer))}
     spec = next(iter(specs))
     if len(specs) > 1 or spec.raw or spec.top == BITS:
         raise UnderhillError(
             Kind.BAD_REQUEST,
-            "Only experts that are all stored with 4 or 8 bits can be lowered to 2.",
+            "Only experts that are all stored with 4 or 8 bits can be lowered to fewer.",
             "Import the model again with --top 4 or 8.",
         )
-    return LayerShape(layer, store.experts(layer), spec, tuple(sorted(e for x, e in experts if x == layer)))
+    return LayerShape(
+        layer,
+        store.experts(layer),
+        spec,
+        tuple(sorted((expert, bits) for (x, expert), bits in experts.items() if x == layer)),
+    )
 
 
 def _record(store: Store, layer: int, expert: int, parts: range) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
@@ -92,15 +101,14 @@ def _record(store: Store, layer: int, expert: int, parts: range) -> np.ndarray[t
 
 
 def _bytes_of(store: Store, name: str) -> Iterator[memoryview]:
-    flat = store.dense.get(name).reshape(-1).view(torch.uint8)
-    yield memoryview(flat.numpy().data)
+    yield memoryview(store.dense.raw(name).numpy().data)
 
 
 def _quality(store: Store, shapes: list[LayerShape], q: TierQuality) -> TierQuality:
     """Bits as they are now; the error as of experts of equal norm, since the original weights are not at hand."""
     specs = [spec for x in shapes for spec in x.specs]
     sizes = [spec.layout.bytes_for(q.tier if q.tier in spec.tiers else spec.top) for spec in specs]
-    coarse = next(other.relative_error for other in store.manifest.quality if other.tier == BITS)
-    share = sum(spec.top == BITS for spec in specs) / len(specs)
-    error = math.sqrt(share * coarse**2 + (1 - share) * q.relative_error**2)
+    errors = {other.tier: other.relative_error for other in store.manifest.quality}
+    squares = [errors[q.tier if q.tier in spec.tiers else spec.top] ** 2 for spec in specs]
+    error = math.sqrt(math.fsum(squares) / len(squares))
     return TierQuality(q.tier, 8 * sum(sizes) / sum(spec.parameters for spec in specs), error)

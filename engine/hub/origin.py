@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
+from contextlib import suppress
 from pathlib import Path
+
+from engine.limits import COMPANION_BYTES
+from engine.regular_file import is_regular, read_json, read_text
 
 # Tokenizer, chat template, generation defaults, licence. The rest of a repository is not needed to chat.
 _SMALL = re.compile(
@@ -13,7 +16,6 @@ _SMALL = re.compile(
 )
 NOTE = "download.json"  # what our own downloads leave in the directory
 _REVISION = re.compile(r"[0-9a-f]{40}")
-LARGEST = 256 << 20  # bytes
 
 
 def is_small(name: str) -> bool:
@@ -23,7 +25,9 @@ def is_small(name: str) -> bool:
 
 def small_files(path: Path) -> tuple[Path, ...]:
     """The files to copy into the store, sorted by name."""
-    return tuple(sorted(p for p in path.iterdir() if is_small(p.name) and p.is_file() and p.stat().st_size <= LARGEST))
+    return tuple(
+        sorted(p for p in path.iterdir() if is_small(p.name) and is_regular(p) and p.stat().st_size <= COMPANION_BYTES)
+    )
 
 
 def origin(path: Path) -> tuple[str, str]:
@@ -38,27 +42,28 @@ def origin(path: Path) -> tuple[str, str]:
         return path.parent.parent.name.removeprefix("models--").replace("--", "/", 1), path.name
     note = path / ".cache" / "huggingface" / "download" / "config.json.metadata"
     if note.is_file():
-        revision = note.read_text(errors="replace").split("\n", 1)[0].strip()
-        return "", revision if _REVISION.fullmatch(revision) else ""
+        with suppress(OSError, ValueError):
+            revision = read_text(note).split("\n", 1)[0].strip()
+            return "", revision if _REVISION.fullmatch(revision) else ""
     return "", ""
 
 
 def verified(file: Path) -> str | None:
     """The SHA-256 of a file, where our own download found it right and nobody has touched it since; else None."""
     try:
-        found = json.loads((file.parent / NOTE).read_bytes())["verified"][file.name]
+        found = read_json(file.parent / NOTE)["verified"][file.name]
         stat = file.stat()
         same = (found["size"], found["mtime_ns"]) == (stat.st_size, stat.st_mtime_ns)
         return str(found["sha256"]) if same else None
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def _ours(note: Path) -> tuple[str, str]:
     try:
-        match json.loads(note.read_bytes()):
+        match read_json(note):
             case {"repo": str(repo), "commit": str(commit)}:
                 return repo, commit
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         pass  # a note more or less does not stop an import
     return "", ""

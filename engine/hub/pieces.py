@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.mapping import ExpertPieces, Piece
-from engine.hub.sources.source import Source
+from engine.hub.sources.source import CodedRows, Source
+from engine.quantization.grouped import E2M1_TIMES, GroupedCodes, ordered_e2m1
 from engine.quantization.planes import BIAS
+from engine.store.coding import Coding
 from engine.store.dtypes import FLOATS
 
 BLOCKS, SCALES, SCALE_INV = "_blocks", "_scales", "_scale_inv"
@@ -23,15 +26,22 @@ MXFP4_BIAS = 127
 MXFP4_VALUES = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)
 
 
-class ExpertMatrices(Mapping[str, Tensor]):
-    """The matrices and biases of one expert by the names that planes.encode wants, each read when it is asked for."""
+class ExpertMatrices(Mapping[str, Tensor | GroupedCodes]):
+    """The matrices and biases of one expert by the names that planes.encode wants, each read when it is asked for.
 
-    def __init__(self, checkpoint: Source, pieces: ExpertPieces) -> None:
-        self._checkpoint = checkpoint
+    kept: those whose codes are to be kept, where there are such.
+    """
+
+    def __init__(self, checkpoint: Source, pieces: ExpertPieces, kept: Collection[str] = ()) -> None:
+        self._checkpoint, self._kept = checkpoint, kept
         self._pieces = {**pieces.matrices, **{name + BIAS: piece for name, piece in pieces.biases.items()}}
 
-    def __getitem__(self, name: str) -> Tensor:
-        return read_piece(self._checkpoint, self._pieces[name])
+    def __getitem__(self, name: str) -> Tensor | GroupedCodes:
+        piece = self._pieces[name]
+        coded = coded_piece(self._checkpoint, piece) if name in self._kept else None
+        if coded is None:
+            return read_piece(self._checkpoint, piece)
+        return coded.grouped(0, piece_shape(self._checkpoint, piece)[0])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._pieces)
@@ -80,6 +90,64 @@ def piece_shape(checkpoint: Source, piece: Piece) -> tuple[int, ...]:
     if not shape:
         return ()
     return (len(range(shape[0])[piece.start : piece.stop : piece.step]), *shape[1:])
+
+
+def coded_piece(checkpoint: Source, piece: Piece) -> CodedRows | None:
+    """The rows of a matrix as the codes that they are, where a record can keep them; from headers alone.
+
+    Row i of what is returned is row i of read_piece.
+    """
+    if piece.key + BLOCKS in checkpoint.entries:
+        whole = checkpoint.entry(piece.key + BLOCKS).shape
+        return Mxfp4Codes(checkpoint, piece) if whole[-1] == MXFP4_GROUP // 2 else None
+    if piece.transpose or piece.index is not None:
+        return None
+    coded = checkpoint.coded(piece.key)
+    if coded is None or (piece.start, piece.stop, piece.step) == (0, None, 1):
+        return coded
+    return SomeCodes(coded, range(checkpoint.entry(piece.key).shape[0])[piece.start : piece.stop : piece.step])
+
+
+@dataclass(frozen=True, eq=False)
+class SomeCodes:
+    """Some of the rows of others."""
+
+    whole: CodedRows
+    chosen: range
+
+    @property
+    def coding(self) -> Coding:
+        """See CodedRows."""
+        return self.whole.coding
+
+    def grouped(self, start: int, stop: int) -> GroupedCodes:
+        """See CodedRows."""
+        found = self.chosen[start:stop]
+        return self.whole.grouped(found.start, found[-1] + 1).rows(0, None, found.step)
+
+
+@dataclass(frozen=True, eq=False)
+class Mxfp4Codes:
+    """MXFP4 beside its scales: see `mxfp4`."""
+
+    checkpoint: Source
+    piece: Piece
+
+    @property
+    def coding(self) -> Coding:
+        """See CodedRows."""
+        return Coding(4, MXFP4_GROUP, "byte", "e2m1")
+
+    def grouped(self, start: int, stop: int) -> GroupedCodes:
+        """See CodedRows."""
+        index = () if self.piece.index is None else (self.piece.index,)
+        own = slice(self.piece.start, self.piece.stop, self.piece.step)
+        blocks, scales = (
+            self.checkpoint.part(self.piece.key + end, index)[own][start:stop] for end in (BLOCKS, SCALES)
+        )
+        codes = ordered_e2m1(torch.stack((blocks & 15, blocks >> 4), dim=-1).flatten(1))
+        powers = torch.ldexp(torch.ones(scales.shape), scales.to(torch.int32) - MXFP4_BIAS)
+        return GroupedCodes(self.coding, codes, powers / E2M1_TIMES)
 
 
 def mxfp4(blocks: Tensor, scales: Tensor) -> Tensor:

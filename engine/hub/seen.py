@@ -11,10 +11,11 @@ from typing import Any
 
 from engine.hub.card import ModelCard
 from engine.hub.home import home
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 
-_LEFT_OUT = {"calibration", "plan", "doing", "loaded", "fit"}
+_LEFT_OUT = {"calibration", "plan", "doing", "loaded", "fit", "expert_bits"}
 
 
 def marked(folder: Path) -> bool:
@@ -57,7 +58,7 @@ def _file() -> Path:
 def _read() -> dict[str, Any]:
     """A memo that is missing or damaged is an empty one: it is filled again by looking."""
     try:
-        found = json.loads(_file().read_text(encoding="utf-8"))
+        found = read_json(_file())
     except DAMAGED:
         return {}
     return found if isinstance(found, dict) else {}

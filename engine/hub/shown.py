@@ -40,6 +40,29 @@ class DeletedModel:
 
 
 @dataclass(frozen=True)
+class LoweringOffer:
+    """What fewer bits for a model's more robust experts would save and cost (edgemoe, section III-B).
+
+    tolerance: 0.02 is 2 %. before, after: bytes of all experts. bits: (bits, experts that would have them). kl: KL
+    divergence from Exact, measured over so many `tokens` of text that nothing was chosen by. needed, free: bytes that
+    its copy takes on the disk, and that are free there. dense_before, dense_after: bytes of the other weights in
+    memory; dense_bits: that these get, 0 where they stay as they are.
+    """
+
+    tolerance: float
+    before: int
+    after: int
+    bits: tuple[tuple[int, int], ...]
+    kl: float
+    tokens: int
+    needed: int
+    free: int
+    dense_before: int
+    dense_after: int
+    dense_bits: int
+
+
+@dataclass(frozen=True)
 class AdoptedModel:
     """A store of a folder that was imported as it is: where it went, or why it did not."""
 
@@ -85,6 +108,9 @@ class HubModel:
     gguf: of a repository that has GGUF files alone and no config, one of them; model_type is then as llama.cpp has it.
     fit: how it would run here, with as many bits as suit this computer best (Fit.tier); None where that is not known.
     here: the name of a model of the library that was made from it, or ''.
+    form: of one that is offered in about four bits, how it holds them ('' else); gguf_name: which of the repository's
+    GGUF models that is. original, original_bytes: the repository of the unquantized one, and what that takes to fetch.
+    lost: a sentence on what four bits cost, where somebody knows.
     """
 
     repo: str
@@ -105,6 +131,11 @@ class HubModel:
     gguf: str = ""
     fit: Fit | None = None
     here: str = ""
+    form: str = ""
+    gguf_name: str = ""
+    original: str = ""
+    original_bytes: int = 0
+    lost: str = ""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from engine.errors import Kind, UnderhillError
+from engine.hub.refusals import dense_model
 from engine.importing import ALONE
+from engine.limits import check_config
 
 _LAYER = re.compile(r"(?:^|\.)layers\.(\d+)\.")
 
@@ -89,7 +91,7 @@ def _built(config: dict[str, Any], dtype: torch.dtype) -> Skeleton:
     decoder = _text_prefix(model)
     experts = tuple(found for found in experts if found.name.startswith(decoder))
     if not experts:
-        raise _no_experts(str(config["model_type"]))
+        raise dense_model(str(config["model_type"]))
     if len({found.layer for found in experts}) < len(experts):
         raise _unsupported(str(config["model_type"]), "its layers hold several sets of experts")
     return Skeleton(model, experts, (decoder, "lm_head") if decoder else ("",))
@@ -148,6 +150,7 @@ def _parsed(config: dict[str, Any]) -> Any:
         raise UnderhillError(Kind.NOT_A_MODEL, "The config.json does not say what kind of model this is.")
     if model_type not in CONFIG_MAPPING:
         raise _unsupported(model_type, "the library that Underhill builds on does not know this family")
+    check_config(config)
     raw = copy.deepcopy(config)
     for unwanted in ("auto_map", "quantization_config"):  # where code would come from; weights are decoded by us
         raw.pop(unwanted, None)
@@ -175,14 +178,6 @@ def _layer_of(name: str) -> int:
     if found is None:
         raise UnderhillError(Kind.INTERNAL, f"The experts module {name} is in no layer.")
     return int(found.group(1))
-
-
-def _no_experts(model_type: str) -> UnderhillError:
-    return UnderhillError(
-        Kind.UNSUPPORTED_MODEL,
-        f"This {model_type} model has no routed experts.",
-        "Underhill runs Mixture-of-Experts models; choose one of those.",
-    )
 
 
 def _unsupported(model_type: str, reason: str) -> UnderhillError:

@@ -19,6 +19,8 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.home import COPY
+from engine.limits import COMPANION_BYTES, MANIFEST_BYTES
+from engine.regular_file import is_regular, open_unbuffered, read_at_most, read_json, read_regular
 from engine.store import manifest as manifests
 from engine.store.atomic import replace_file, sync_directory, sync_file
 from engine.store.fields import DAMAGED
@@ -113,7 +115,7 @@ def discard(destination: Path) -> None:
 def read(directory: Path) -> Note | None:
     """The note in a copy, whole or not; None where there is none."""
     try:
-        found = json.loads((directory / NOTE).read_text(encoding="utf-8"))
+        found = read_json(directory / NOTE)
         return Note(str(found["source"]), str(found["manifest"]), bool(found["move"]))
     except DAMAGED:
         return None
@@ -201,7 +203,7 @@ def _copied(source: Path, target: Path, start: int) -> Iterator[int]:
 
 def _opened(source: Path) -> io.FileIO:
     try:
-        return source.open("rb", buffering=0)
+        return open_unbuffered(source)
     except OSError as cause:
         raise unreadable(source, cause) from cause
 
@@ -216,10 +218,10 @@ def _read(file: io.FileIO, offset: int, memory: memoryview) -> int:
 
 def _copy_small(source: Path, target: Path) -> None:
     with _opened(source) as file:
-        data = file.readall()
+        data = read_at_most(file, COMPANION_BYTES, source)
     target.write_bytes(data)
     sync_file(target)
-    if target.read_bytes() != data:
+    if read_regular(target, COMPANION_BYTES) != data:
         raise _differs(target, f"{target.name} came out otherwise than it was written")
 
 
@@ -246,12 +248,12 @@ def _same_manifest(source: Path, note: Note) -> bool:
 
 
 def _sha256(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
+    return hashlib.sha256(read_regular(file, MANIFEST_BYTES)).hexdigest()
 
 
 def _files(source: Path) -> list[str]:
     """The files of a store, its manifest last. A note of an earlier copy is not part of it."""
-    names = sorted(p.name for p in source.iterdir() if p.is_file() and p.name != NOTE)
+    names = sorted(p.name for p in source.iterdir() if is_regular(p) and p.name != NOTE)
     return sorted(names, key=lambda name: name == manifests.NAME)
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.hub import folders
-from engine.hub.home import checked_name
+from engine.hub.home import checked_name, home
 from engine.hub.shown import DeletedModel
+from engine.lived_time import LivedTime, look
 from engine.store.atomic import OLD, sync_directory
 from engine.store.output import writing
 from engine.store.writer import store_lock
@@ -70,8 +71,8 @@ def restore(name: str, new_name: str = "") -> Path:
     return destination
 
 
-def empty(older_than: float = 0.0) -> int:
-    """Remove for good what was deleted `older_than` seconds ago or earlier, and what an earlier call left of it.
+def empty(lived: LivedTime | None = None) -> int:
+    """Remove for good all that was deleted, and what an earlier call left of it. lived: only what is older than DAYS.
 
     Returns the bytes freed. Raises UnderhillError(DISK_ERROR).
     """
@@ -79,7 +80,7 @@ def empty(older_than: float = 0.0) -> int:
     for folder in folders.present():
         trash = folder / TRASH
         for path, _, at in list(_entries(folder)):
-            if older_than and time.time() - at < older_than:
+            if lived is not None and lived.since(at) < DAYS * 86400:
                 continue
             with writing(path), suppress(FileNotFoundError):  # restored or removed by somebody else meanwhile
                 freed += size(path)
@@ -95,7 +96,7 @@ def empty(older_than: float = 0.0) -> int:
 def empty_expired() -> int:
     """Remove for good what was deleted more than a week ago; what cannot be removed stays."""
     with suppress(UnderhillError):
-        return empty(DAYS * 86400)
+        return empty(look(home()))
     return 0
 
 

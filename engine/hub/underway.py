@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.hub.home import home
 from engine.hub.shown import FAILED, PAUSED, Transfer
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 
 _TYPES = {"str": str, "int": int, "bool": bool}
@@ -25,9 +26,9 @@ def read() -> tuple[Transfer, ...]:
     """Those that had not come to their end, none of them moving now. What is damaged is left out: pulling such a model
     again finds what has arrived."""
     try:
-        found = json.loads(file().read_bytes())
+        found = read_json(file())
         rows = found if isinstance(found, list) else []
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         return ()
     transfers = []
     for row in rows:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine.errors import UnderhillError
 from engine.hub.importer import Report
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 from engine.store.journal import PARTIAL
@@ -35,7 +36,7 @@ class Unfinished:
 def read(destination: Path) -> Unfinished | None:
     """What is known of the unfinished import of the store `destination`."""
     try:
-        found = json.loads((_partial(destination) / NOTE).read_text(encoding="utf-8"))
+        found = read_json(_partial(destination) / NOTE)
         known = str(found["source"]), int(found["top"]), str(found["problem"])
         return Unfinished(*known, bool(found.get("arriving")))
     except DAMAGED:

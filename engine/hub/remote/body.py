@@ -21,6 +21,7 @@ from engine.hub.remote.room import Room
 
 CHUNK = 8 << 20  # bytes asked for at once
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
+_LENGTH = re.compile(r"[0-9]{1,18}")
 
 Take = Callable[[memoryview], None]  # gets the bytes as they arrive, in order
 
@@ -106,7 +107,7 @@ class Body:
                 raise errors.changed(name)
         if response.status_code == 206:
             found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
-            if found is None or int(found[1]) != self.at:
+            if found is None or len(found[0]) > 80 or int(found[1]) != self.at:
                 raise errors.nonsense(str(response.url), "other bytes than it was asked for")
             if found[2] != "*" and int(found[2]) != size:
                 raise errors.other_size(name, size, int(found[2]))
@@ -114,7 +115,7 @@ class Body:
         if (page := errors.instead(response, name)) is not None:
             raise page
         length = response.headers.get("Content-Length", "")
-        if length.isdigit() and int(length) != size:
+        if _LENGTH.fullmatch(length) and int(length) != size:
             raise errors.other_size(name, size, int(length))
         if not self.whole and size > CHUNK:
             raise errors.no_ranges(str(response.url))

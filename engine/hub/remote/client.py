@@ -17,16 +17,17 @@ from huggingface_hub.constants import is_offline_mode
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 from huggingface_hub.utils import build_hf_headers
 
-from engine import settings
+from engine import limits, settings
 from engine.errors import Kind, UnderhillError
-from engine.hub.remote import errors, tokens
+from engine.hub.remote import answers, errors, tokens
 
 DEFAULT = "https://huggingface.co"
-CONNECT, SILENCE = 10.0, 30.0  # seconds to wait for a connection, and for the next byte
+CONNECT = 10.0  # seconds to wait for a connection
 NAME = "underhill"
-MOST = 64 << 20  # bytes of an answer that is held whole
 _REPO = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _PAGE = re.compile(r"https?://[^/]+/(?P<name>[\w.-]+/[\w.-]+)")
+# what reading a page raises that is no hub's answer
+_NOT_AN_ANSWER = (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 _asking = threading.Lock()  # huggingface_hub has one session for all; a hub lends it its own while it asks
 
 
@@ -37,8 +38,8 @@ class Hub:
         self, endpoint: str, proxy: str = "", offline: bool = False, token: tokens.Token | None = None
     ) -> None:
         """token: None looks it up."""
-        if not re.match(r"https?://[^/\s]+", endpoint):
-            raise _bad(f"{endpoint!r} is not the address of a hub.", "It begins with https://.")
+        if not re.match(r"https?://[^/\s]+", endpoint) or not _is_url(endpoint):
+            raise _bad(f"{limits.shown(endpoint)} is not the address of a hub.", "It begins with https://.")
         self.endpoint = endpoint.rstrip("/")
         self.proxy = proxy
         self.offline = offline
@@ -85,7 +86,7 @@ class Hub:
                 raise self._refused(cause.response, repo) from cause
             except HFValidationError as cause:
                 raise _bad(f"{repo!r} is not the name of a model.", "Names look like owner/model.") from cause
-            except (ValueError, KeyError, TypeError, AttributeError) as cause:  # a page that is no hub's answer
+            except _NOT_AN_ANSWER as cause:
                 raise errors.nonsense(self.endpoint, "something that is not a hub's answer") from cause
 
     def account(self) -> str:
@@ -103,17 +104,19 @@ class Hub:
         sent = build_hf_headers(token=token, library_name=NAME, library_version=_version())
         # as stored: a range of compressed bytes would mean nothing
         with self._open().stream("GET", url, headers={**sent, "Accept-Encoding": "identity", **(headers or {})}) as r:
-            if r.status_code >= 400:
+            if r.status_code >= 300:  # also a redirection to nowhere
                 raise self._refused(r, repo)
             try:
                 yield r
             except httpx2.TransportError as cause:
                 raise errors.unreachable(cause, str(r.url), self._proxy_of(str(r.url))) from cause
 
-    def read(self, repo: str, commit: str, name: str, start: int = 0, stop: int | None = None) -> bytes:
-        """Bytes start..stop of a file, or all of a small one."""
+    def read(
+        self, repo: str, commit: str, name: str, start: int = 0, stop: int | None = None, *, most: int = 0
+    ) -> bytes:
+        """Bytes start..stop of a file, or all of a small one, which has `most` bytes at most."""
         url = self.url(repo, commit, name)
-        most = MOST if stop is None else stop - start
+        most = most if stop is None else stop - start
         ranged = {} if stop is None else {"Range": f"bytes={start}-{stop - 1}"}
         data = bytearray()
         with self.stream(url, repo, ranged) as response:
@@ -122,12 +125,14 @@ class Hub:
             whole = response.status_code == 200 and stop is not None  # it knows no ranges
             self.sends_whole |= whole
             skip = start if whole else 0
+            pace = answers.Pace(url, skip + most + limits.ANSWER_BYTES)
             for piece in response.iter_raw():
+                pace.arrived(len(piece))
                 data += piece[skip:]
                 skip = max(0, skip - len(piece))
-                if len(data) >= most:
+                if len(data) > most or (stop is not None and len(data) == most):
                     break
-        if stop is None and len(data) > MOST:
+        if stop is None and len(data) > most:
             raise errors.nonsense(url, f"an impossibly long {name}")
         if stop is not None and len(data) < most:
             # a whole answer that is shorter than the file is another file; a part that is too short ended early
@@ -165,17 +170,25 @@ class _Session(httpx2.Client):
 
     def __init__(self, hub: Hub) -> None:
         super().__init__(
-            follow_redirects=True, timeout=httpx2.Timeout(SILENCE, connect=CONNECT), proxy=hub.proxy or None
+            follow_redirects=True,
+            timeout=httpx2.Timeout(limits.SILENCE_SECONDS, connect=CONNECT),
+            proxy=hub.proxy or None,
+            event_hooks={"response": [answers.bound_redirection]},
         )
         self._hub = hub
+        self._answers = 0
 
-    def send(self, request: httpx2.Request, **how: Any) -> httpx2.Response:
-        limits = request.extensions.get("timeout")
-        if limits is None or all(limit is None for limit in limits.values()):
+    def send(self, request: httpx2.Request, *, stream: bool = False, **how: Any) -> httpx2.Response:
+        timeouts = request.extensions.get("timeout")
+        if timeouts is None or all(limit is None for limit in timeouts.values()):
             request.extensions["timeout"] = self.timeout.as_dict()
         url = str(request.url)
+        if not stream:
+            self._answers += 1
+            if self._answers > limits.ANSWERS:
+                raise errors.nonsense(url, "an answer without end")
         try:
-            response = super().send(request, **how)
+            response = super().send(request, stream=True, **how)
         except httpx2.TransportError as cause:
             raise errors.unreachable(cause, url, self._hub._proxy_of(url)) from cause
         except httpx2.TooManyRedirects as cause:
@@ -183,7 +196,10 @@ class _Session(httpx2.Client):
         if response.status_code in errors.BUSY_CODES:  # huggingface_hub would wait for it, and nobody could stop that
             response.close()
             raise self._hub._refused(response, "")
-        return response
+        try:
+            return response if stream else answers.whole(response)
+        except httpx2.TransportError as cause:
+            raise errors.unreachable(cause, url, self._hub._proxy_of(url)) from cause
 
 
 def connect(chosen: Mapping[str, Any]) -> Hub:
@@ -203,6 +219,13 @@ def checked(repo: str) -> str:
         action = f"The model of that address is called {page['name']}." if page else "Names look like owner/model."
         raise _bad(f"{repo!r} is not the name of a model.", action)
     return repo
+
+
+def _is_url(text: str) -> bool:
+    try:
+        return bool(httpx2.URL(text).host)
+    except (httpx2.InvalidURL, ValueError):
+        return False
 
 
 def _version() -> str:

@@ -15,10 +15,11 @@ from engine.hub.checkpoint import CONFIG
 from engine.hub.remote.client import Hub
 from engine.hub.shown import HubModel
 from engine.hub.sources.gguf_glance import GLANCE, glanced_config
+from engine.limits import CONFIG_BYTES
+from engine.regular_file import parse_json, read_json
 from engine.store.atomic import replace_file
 
 AT_ONCE = 8  # fetched together
-LARGEST = 4 << 20  # bytes; a model with a longer one goes without a pill in lists
 
 
 def configs(hub: Hub, models: Iterable[HubModel], folder: Path) -> dict[str, dict[str, Any]]:
@@ -38,12 +39,12 @@ def configs(hub: Hub, models: Iterable[HubModel], folder: Path) -> dict[str, dic
 
 
 def _fetched(hub: Hub, model: HubModel, folder: Path) -> dict[str, Any] | None:
-    with suppress(UnderhillError, ValueError, RecursionError):
+    with suppress(UnderhillError, ValueError):
         if model.gguf:
             data = hub.read(model.repo, model.commit, model.gguf, 0, GLANCE)
             config = glanced_config(Path(model.gguf), data)
         else:
-            config = json.loads(hub.read(model.repo, model.commit, CONFIG))
+            config = parse_json(hub.read(model.repo, model.commit, CONFIG, most=CONFIG_BYTES))
         if isinstance(config, dict):
             keep(folder, hub.endpoint, model.repo, model.commit, config)
             return config
@@ -53,15 +54,15 @@ def _fetched(hub: Hub, model: HubModel, folder: Path) -> dict[str, Any] | None:
 def keep(folder: Path, endpoint: str, repo: str, commit: str, config: dict[str, Any]) -> None:
     """Remember the config of a model; where nothing can be written, it is fetched again the next time."""
     data = json.dumps({"repo": repo, "commit": commit, "config": config}).encode()
-    if len(data) <= LARGEST:
+    if len(data) <= CONFIG_BYTES:
         with suppress(OSError):
             folder.mkdir(parents=True, exist_ok=True)
             replace_file(_file(folder, endpoint, repo), data)
 
 
 def _kept(folder: Path, endpoint: str, model: HubModel) -> dict[str, Any] | None:
-    with suppress(OSError, ValueError, RecursionError):
-        match json.loads(_file(folder, endpoint, model.repo).read_bytes()):
+    with suppress(OSError, ValueError):
+        match read_json(_file(folder, endpoint, model.repo)):
             case {"repo": model.repo, "commit": model.commit, "config": dict(config)}:
                 return config
     return None

@@ -20,6 +20,8 @@ from engine.hub.remote.retry import Patience
 from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import Room, writing
 from engine.hub.remote.spool import NAME as ARRIVING
+from engine.limits import INDEX_BYTES
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.lock import FileLock
 
@@ -103,7 +105,7 @@ def bring(means: Means, files: list[RemoteFile], report: Report | None) -> None:
         raise
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        # One that waits for a silent server ends by itself, within client.SILENCE, and writes nothing any more.
+        # One that waits for a silent server ends by itself, within limits.SILENCE_SECONDS, and writes nothing any more.
         wait(futures, _GOODBYE)
 
 
@@ -121,9 +123,9 @@ def settle(folder: Path, endpoint: str, outline: Outline, passing: bool) -> None
 def was_passing(folder: Path, outline: Outline) -> bool:
     """Whether `folder` has something of this very download, which nobody wanted to keep."""
     try:
-        note = json.loads((folder / NOTE).read_bytes())
+        note = read_json(folder / NOTE, INDEX_BYTES)
         return bool(note["passing"]) and (note["repo"], note["commit"]) == (outline.repo, outline.commit)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         return False
 
 
@@ -153,9 +155,9 @@ def _verified(folder: Path, files: tuple[RemoteFile, ...]) -> dict[str, object]:
 def _noted(folder: Path) -> dict[str, dict[str, object]]:
     """The files of the download that was here before, by name."""
     try:
-        files = json.loads((folder / NOTE).read_bytes())["files"]
+        files = read_json(folder / NOTE, INDEX_BYTES)["files"]
         return {name: file for file in files if "/" not in (name := str(file["name"])) and "\\" not in name}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import math
+import re
 import socket
 import ssl
 from collections.abc import Callable, Iterator
@@ -14,12 +15,14 @@ import httpx2
 from huggingface_hub.constants import is_offline_mode
 
 from engine.errors import Kind, UnderhillError
+from engine.limits import WAIT_SECONDS
 
 BUSY_CODES = (408, 425, 429, 500, 502, 503, 504)  # worth another try after a while
 SIGN_IN = 511  # said by a network, not by a hub (RFC 6585, section 6)
 _NO_ROUTE = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOWN)
 _HOW = "(in the settings, or with `underhill-cli token`)"
 _LATER = "Try again later."
+_DIGITS = re.compile(r"[0-9]+")
 _SIGN_IN = "In a hotel or on a train, sign in to the network in a browser first, and try again."
 _PAGES = ("text/html", "application/xhtml+xml")  # what no file of a model is
 _MESSAGES = ("application/json", "application/problem+json")  # nor one of weights
@@ -93,6 +96,11 @@ def unreachable(cause: Exception, url: str, proxy: str = "") -> HubError:
         who, what = (f"The proxy {by_proxy}", "the proxy setting") if by_proxy else (host, "the connection")
         return _network(f"{who} does not accept a connection.", f"Check {what}, or try again later.", retry=True)
     return cut(url)
+
+
+def slow(url: str) -> HubError:
+    """NO_NETWORK: an answer comes by drops."""
+    return _network(f"{_host(url)} answers too slowly.", "Check the connection, or try again later.", retry=True)
 
 
 def cut(url: str) -> HubError:
@@ -189,7 +197,9 @@ def refused(response: httpx2.Response, repo: str, endpoint: str, token: str, not
 def _seconds(response: httpx2.Response) -> float | None:
     """Retry-After in seconds, as a number; dates are not sent by hubs."""
     text = response.headers.get("Retry-After", "").strip()
-    return float(text) if text.isdigit() else None
+    if not _DIGITS.fullmatch(text):
+        return None
+    return float(text) if len(text) < 9 else WAIT_SECONDS  # whoever asks for years is not waited for
 
 
 # ---- what arrives is not what was promised --------------------------------------------------------------------------

@@ -7,11 +7,11 @@ from engine.hub.layouts import FAMILIES
 # Families without a file of our own, which the compatibility backend opens: those that docs/model-families.md lists so.
 COMPATIBLE = frozenset(
     """
-    afmoe aria aria_text axk1 axk2 bailing_hybrid beam cohere2_moe deepseek_v32 deepseek_v4
-    dots3_note dots3_note_text exaone_moe flint glm4v_moe glm5_next glm_moe_dsa granitemoe_swa
-    granitemoehybrid hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text jamba kimi_linear
-    kolibri1 laguna mellum mimo_v2_flash minimax minimax_m3_vl minimax_m3_vl_text mistral4
-    mistral_large4 muse_spark nemotron_h qwen3_omni_moe_thinker qwen3_vl_moe qwen4_exp
+    aria aria_text axk1 axk2 bailing_hybrid beam cohere2_moe
+    dots3_note dots3_note_text flint glm4v_moe glm5_next granitemoe_swa
+    hy_v4 inkling2 inkling2_text inkling_mm_model inkling_text jamba
+    kolibri1 laguna mellum minimax minimax_m3_vl_text
+    mistral_large4 muse_spark qwen3_omni_moe_thinker qwen3_vl_moe qwen4_exp
     qwen4_exp_text zaya
     """.split()
 )

@@ -9,6 +9,7 @@ from engine.hub.remote import errors
 from engine.hub.remote.body import Body, Means
 from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import writing
+from engine.regular_file import open_unbuffered
 from engine.store.atomic import sync_directory
 
 __all__ = ["PART", "Means", "fetch"]
@@ -73,7 +74,7 @@ class _Fetch:
             os.ftruncate(out.fileno(), 0)
             size = 0
         self.hash = self.file.digest()
-        with open(self.part, "rb", buffering=0) as done:
+        with open_unbuffered(self.part) as done:
             while self.at < size and (block := done.read(min(_BLOCK, size - self.at))):
                 self.hash.update(block)
                 self.at += len(block)

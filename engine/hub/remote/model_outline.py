@@ -10,13 +10,14 @@ from typing import Any
 from engine.errors import Kind, UnderhillError
 from engine.hub.cards import experts_per_token
 from engine.hub.headers import Entry
-from engine.hub.importer import GROUPS
+from engine.hub.kept_codes import EXACT, GROUPS, codings, dense_shapes, keeps
 from engine.hub.layouts import find_experts
 from engine.hub.mapping import ExpertPlan
 from engine.hub.pieces import piece_shape
 from engine.hub.remote.revision import RemoteFile, Revision
 from engine.hub.sources.gguf_header import GgufHeader
-from engine.hub.sources.source import Source, TensorInfo
+from engine.hub.sources.source import Source, TensorInfo, suited
+from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 
 
@@ -27,7 +28,8 @@ class Outline:
     files: what a download takes; weights: those of them that hold the weights.
     entries: what these hold, by name; gguf: the same, where they are GGUF. heads: by file, the first bytes as they were
     looked at.
-    experts: by MoE layer, how many and of what shape. dense: other weights, by name.
+    experts: by MoE layer, how many and of what shape. dense: other weights, by name. bits: that an expert weight has in
+    its files. kept: by layer, how experts are coded that keep their codes.
     """
 
     repo: str
@@ -43,6 +45,8 @@ class Outline:
     experts: dict[int, tuple[int, ExpertSpec]] = field(repr=False)
     dense: Mapping[str, TensorInfo] = field(repr=False)
     gguf: tuple[GgufHeader, ...] = field(default=(), repr=False)
+    bits: float = 16.0
+    kept: Mapping[int, tuple[Coding, ...]] = field(default_factory=dict, repr=False)
 
     @property
     def download_bytes(self) -> int:
@@ -62,11 +66,27 @@ class Outline:
 
     def store_bytes(self, top: int) -> int:
         """About how large the model is once imported with `top` bits."""
-        specs = [
-            (count, ExpertSpec(s.hidden, s.intermediate, top, s.group, s.has_gate, s.has_bias))
-            for count, s in self.experts.values()
-        ]
-        return sum(e.nbytes for e in self.dense.values()) + sum(n * spec.layout.nbytes for n, spec in specs)
+        return sum(e.nbytes for e in self.dense.values()) + sum(n * s.layout.nbytes for n, s in self.specs(top))
+
+    @property
+    def automatic(self) -> int:
+        """Bits that suit it where none were chosen: 4 of a source of about 4, else 8."""
+        return EXACT if self.kept else suited(self.bits)
+
+    @property
+    def tops(self) -> tuple[int, ...]:
+        """Bits that are worth storing, the preferred first: more than a source of 4 has add nothing to it."""
+        return (EXACT,) if self.automatic == EXACT else (8, 4)
+
+    def specs(self, top: int) -> list[tuple[int, ExpertSpec]]:
+        """Of every MoE layer how many experts, and of what spec once imported with `top` bits; 0: `automatic`."""
+        top = top or self.automatic
+        found = []
+        for layer, (count, s) in self.experts.items():
+            codings = self.kept.get(layer, ()) if top == EXACT else ()
+            group = codings[0].group if codings else s.group
+            found.append((count, ExpertSpec(s.hidden, s.intermediate, top, group, s.has_gate, s.has_bias, codings)))
+        return found
 
     @property
     def _dense(self) -> int:
@@ -96,8 +116,10 @@ def outline_of(
         entries,
         heads,
         _experts(source, plan),
-        {name: source.entry(name) for name in plan.dense},
+        {shape.name: shape for shape in dense_shapes(source, plan, keeps(source, EXACT, None))},
         gguf,
+        source.form.bits,
+        codings(source, plan) if keeps(source, EXACT, None) else {},
     )
 
 

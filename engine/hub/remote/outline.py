@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from engine import limits
 from engine.errors import Kind, UnderhillError
-from engine.hub.checkpoint import CONFIG, INDEX, MOST_JSON, Checkpoint
+from engine.hub.checkpoint import CONFIG, INDEX, Checkpoint
 from engine.hub.headers import Entry, header_length, parse_header
-from engine.hub.origin import LARGEST, is_small
+from engine.hub.origin import is_small
 from engine.hub.remote import errors
 from engine.hub.remote.client import Hub
 from engine.hub.remote.gguf_outline import gguf_outline
@@ -21,6 +21,7 @@ from engine.hub.remote.model_outline import Outline, outline_of
 from engine.hub.remote.peek import looked_at
 from engine.hub.remote.revision import RemoteFile, Revision, read_revision
 from engine.hub.sources.opening import unpacked
+from engine.regular_file import parse_json
 
 __all__ = ["Outline", "read_outline", "without_zeros"]
 
@@ -28,8 +29,16 @@ FIRST_LOOK = 256 << 10  # bytes of a shard that are asked for at first: most hea
 AT_ONCE = 8  # shards looked at together
 _EXPERT_BIAS = re.compile(r"(^|\.)experts\.\d+\..*\.bias$")
 
+_PACKED = (
+    ".qweight",
+    ".weight_packed",
+    ".W_q",
+    ".weight.absmax",
+    ".weight_scale_2",
+)  # each stands beside packed weights
 
-def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = 8) -> Outline:
+
+def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = 0) -> Outline:
     """Look at a model. A few hundred kilobytes per shard are fetched, and no weights.
 
     gguf: part of the name of the GGUF model to take, of a repository with several; '' takes safetensors where there are
@@ -46,9 +55,10 @@ def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", to
         return gguf_outline(hub, found, gguf, top)
     if CONFIG not in found.files:
         raise _no_weights(found, f"it has no {CONFIG}")
-    config = _json(hub, found, CONFIG)
+    config = _json(hub, found, CONFIG, limits.CONFIG_BYTES)
     if not isinstance(config.get("model_type"), str):
         raise UnderhillError(Kind.BROKEN_FILE, f"{CONFIG} of {repo} names no model_type.", "Choose another model.")
+    limits.check_config(config)
     index = _index(hub, found)
     shards = _shards(found, index)
     with ThreadPoolExecutor(AT_ONCE, "outline") as pool:
@@ -63,7 +73,7 @@ def read_outline(hub: Hub, repo: str, revision: str = "main", gguf: str = "", to
 
 def without_zeros(entries: Mapping[str, Entry]) -> dict[str, Entry]:
     """Without the biases that some packers give every matrix: that they are zeros is only seen in the weights."""
-    packed = {name.removesuffix(".qweight") for name in entries if name.endswith(".qweight")}
+    packed = {name.removesuffix(end) for name in entries for end in _PACKED if name.endswith(end)}
     return {n: e for n, e in entries.items() if not _EXPERT_BIAS.search(n) or n[:-5] not in packed}
 
 
@@ -71,7 +81,7 @@ def _index(hub: Hub, found: Revision) -> dict[str, str]:
     """The shard of each tensor, where the repository has a list of that."""
     if INDEX not in found.files:
         return {}
-    named = _json(hub, found, INDEX).get("weight_map")
+    named = _json(hub, found, INDEX, limits.INDEX_BYTES).get("weight_map")
     if not isinstance(named, dict):
         raise UnderhillError(
             Kind.BROKEN_FILE, f"{INDEX} of {found.repo} is damaged.", "Choose another copy of the model."
@@ -113,7 +123,9 @@ def _indexed(found: Revision, index: Mapping[str, str], headers: Mapping[str, di
 
 def _wanted(found: Revision, shards: tuple[RemoteFile, ...]) -> tuple[RemoteFile, ...]:
     """What an import reads: small files first, then the shards."""
-    small = [f for f in found.files.values() if (is_small(f.name) or f.name == INDEX) and f.size <= LARGEST]
+    small = [
+        f for f in found.files.values() if (is_small(f.name) or f.name == INDEX) and f.size <= limits.COMPANION_BYTES
+    ]
     return (*sorted(small, key=lambda f: f.name), *shards)
 
 
@@ -132,12 +144,12 @@ def _read_header(hub: Hub, found: Revision, shard: RemoteFile) -> tuple[dict[str
     return parse_header(path, shard.size, text), start[:8] + text
 
 
-def _json(hub: Hub, found: Revision, name: str) -> dict[str, Any]:
-    if found.files[name].size > MOST_JSON:
+def _json(hub: Hub, found: Revision, name: str, max_bytes: int) -> dict[str, Any]:
+    if found.files[name].size > max_bytes:
         raise UnderhillError(Kind.BROKEN_FILE, f"{name} of {found.repo} is impossibly long.", "Choose another model.")
     try:
-        value = json.loads(_right(hub, found, found.files[name]))
-    except (ValueError, RecursionError) as cause:
+        value = parse_json(_right(hub, found, found.files[name]))
+    except ValueError as cause:
         raise UnderhillError(
             Kind.BROKEN_FILE, f"{name} of {found.repo} is not readable.", "Choose another model."
         ) from cause
@@ -149,7 +161,7 @@ def _json(hub: Hub, found: Revision, name: str) -> dict[str, Any]:
 def _right(hub: Hub, found: Revision, file: RemoteFile) -> bytes:
     """All of a small file, as the hub's checksum says that it is."""
     for _ in range(2):  # damaged on the way, it comes once more
-        data = hub.read(found.repo, found.commit, file.path)
+        data = hub.read(found.repo, found.commit, file.path, most=file.size)
         (digest := file.digest()).update(data)
         if file.checksum in ("", digest.hexdigest()):
             return data

@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from engine.hub.remote import errors
 from engine.hub.remote.client import Hub, checked
 from engine.hub.sources.gguf_files import is_model
+from engine.limits import FILE_BYTES
 
 _NAME = re.compile(r"[\w.-][\w. ()+-]*")  # of a file: nothing that leads out of a folder
 _GGUF = re.compile(r"(?:(?P<folder>[\w.-]+)/)?(?P<name>[\w.-][\w. ()+-]*\.gguf)")  # quantizations may have folders
@@ -76,7 +77,7 @@ def read_revision(hub: Hub, repo: str, revision: str = "main") -> Revision:
         files = [_file(sibling) for sibling in info.siblings or () if _NAME.fullmatch(sibling.rfilename)]
         ggufs = [_file(sibling) for sibling in info.siblings or () if is_gguf(sibling.rfilename)]
         licence = next((tag.removeprefix("license:") for tag in info.tags or () if tag.startswith("license:")), "")
-    if not _COMMIT.fullmatch(commit):
+    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
         raise errors.nonsense(hub.endpoint, "no commit, where a model's should be")
     return Revision(
         repo, commit, {file.name: file for file in files}, licence, bool(info.gated), {f.path: f for f in ggufs}
@@ -93,7 +94,7 @@ def _file(sibling: Any) -> RemoteFile:
     """Raises ValueError where the hub's answer makes no sense."""
     lfs = sibling.lfs
     size = sibling.size if lfs is None else lfs.size
-    if type(size) is not int or not 0 <= size < 2**50:
+    if type(size) is not int or not 0 <= size <= FILE_BYTES:
         raise ValueError(sibling.rfilename)
     folder, _, name = sibling.rfilename.rpartition("/")
     return RemoteFile(name, size, "" if lfs is None else str(lfs.sha256), str(sibling.blob_id or ""), folder)

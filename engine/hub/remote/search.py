@@ -16,11 +16,14 @@ from engine.hub.remote.families import opens
 from engine.hub.remote.revision import is_gguf
 from engine.hub.shown import HubModel
 from engine.hub.sources.gguf_names import ARCHITECTURES
+from engine.hub.sources.packed_mlx import reads_mlx
+from engine.limits import PARAMETERS
 from engine.store import dtypes
 
 LOOKED_AT = 500  # models of a format that a hub is asked for, at most, to find `limit` that can be opened
 _ASKED = ("config", "gated", "downloads", "likes", "tags", "lastModified", "sha")
-_FOREIGN = {"mlx", "exl2", "exl3", "openvino", "onnx"}  # tags of weights in layouts that nobody else reads
+_FOREIGN = {"exl2", "exl3", "openvino", "onnx"}  # tags of weights in layouts that nobody else reads
+_MLX = "mlx"  # tag of those that MLX wrote
 _MIXTRAL = re.compile(r"mixtral|moe|\d+x\d", re.IGNORECASE)
 
 
@@ -61,16 +64,20 @@ def _listed(hub: Hub, api: HfApi, words: str, kind: str, *more: str) -> Iterator
 def _openable(info: ModelInfo) -> Iterator[HubModel]:
     config = _config(info)
     model_type = config.get("model_type")
-    if not isinstance(model_type, str) or not opens(model_type) or _FOREIGN.intersection(info.tags or []):
+    tags = info.tags or []
+    if not isinstance(model_type, str) or not opens(model_type) or _FOREIGN.intersection(tags):
+        return
+    if _MLX in tags and not reads_mlx(model_type):
         return
     weights = info.safetensors
     quantization: Any = config.get("quantization_config")
+    method = quantization.get("quant_method") if isinstance(quantization, dict) else None
     yield _model(
         info,
         model_type,
         weights.total if weights else 0,
         download_bytes=_nbytes(weights.parameters) if weights else 0,
-        quantized=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
+        quantized=str(method or "") or (_MLX if _MLX in tags else ""),
     )
 
 
@@ -85,7 +92,7 @@ def _openable_gguf(info: ModelInfo) -> Iterator[HubModel]:
     model_type = _config(info).get("model_type")
     if not files:
         return
-    parameters = total if type(total) is int and 0 < total < 2**50 else 0
+    parameters = total if type(total) is int and 0 < total <= PARAMETERS else 0
     if CONFIG in names and isinstance(model_type, str) and opens(model_type):
         yield _model(info, model_type, parameters, quantized="gguf")
     elif architecture in ARCHITECTURES and (architecture != "llama" or _MIXTRAL.search(info.id)):
@@ -108,7 +115,7 @@ def _model(
         downloads=info.downloads or 0,
         likes=info.likes or 0,
         updated=info.last_modified.date().isoformat() if info.last_modified else "",
-        commit=info.sha or "",
+        commit=info.sha if isinstance(info.sha, str) else "",
         gguf=gguf,
     )
 

@@ -11,6 +11,7 @@ from engine.hub.headers import unreadable
 from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import writing
 from engine.kernels.crc32 import crc32
+from engine.regular_file import open_unbuffered
 
 Chunk = tuple[int, int]  # number of the file, number within it
 NAME = "arriving"  # folder beside the small files
@@ -81,7 +82,7 @@ class Spool:
             n = min(len(into), self._size - within)
             path = self.path(chunk)
             try:
-                with path.open("rb", buffering=0) as source:
+                with open_unbuffered(path) as source:
                     source.seek(within)
                     _fill(source, into[:n], file.name)
             except OSError as cause:

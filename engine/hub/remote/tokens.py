@@ -10,6 +10,7 @@ from pathlib import Path
 from engine.errors import Kind, UnderhillError
 from engine.hub.home import home
 from engine.importing import ALONE
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.output import writing
 
@@ -103,7 +104,7 @@ def _may_hold(endpoint: str) -> bool:
 
 def _hubs() -> list[str]:
     try:
-        return [str(hub) for hub in json.loads(kept_for().read_text(encoding="utf-8"))]
+        return [str(hub) for hub in read_json(kept_for())]
     except FileNotFoundError:
         return []
 

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.hub.sources.extents import Extent
-from engine.hub.sources.source import lacking
+from engine.hub.sources.source import CodedRows, lacking
 from engine.store import dtypes
 
 CHUNK = 8 << 20  # bytes of a tensor made at once while streaming it
@@ -28,12 +28,16 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class DecodedEntry:
-    """A tensor as it is handed out: `rows`, converted to `dtype` and seen as `shape`. A vector is one row."""
+    """A tensor as it is handed out: `rows`, converted to `dtype` and seen as `shape`. A vector is one row.
+
+    coded: the same as codes, where a store may keep them; None: they mean nothing that a record can say.
+    """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     rows: Rows
+    coded: CodedRows | None = None
 
     @property
     def nbytes(self) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import unreadable
+from engine.regular_file import open_unbuffered
 
 Read = Callable[[Path, int, memoryview], None]  # file, offset, memory to fill; raises UnderhillError
 
@@ -27,7 +28,7 @@ def read_file(file: Path, offset: int, into: memoryview) -> None:
     Raises UnderhillError: BROKEN_FILE where the file is too short, DISK_ERROR.
     """
     try:
-        with file.open("rb", buffering=0) as source:
+        with open_unbuffered(file) as source:
             source.seek(offset)
             while into:
                 n = source.readinto(into)

@@ -114,6 +114,103 @@ def deepseek(m: Metadata, t: Tensors) -> Config:
     return found
 
 
+def glm_dsa(m: Metadata, t: Tensors) -> Config:
+    """GLM-5: layers without an indexer of their own take over the choice of the one before."""
+    found = deepseek(m, t) | {"model_type": "glm_moe_dsa", "scoring_func": "sigmoid"}
+    kinds = ["shared", "full"]
+    return found | {
+        "index_n_heads": m.integer("attention.indexer.head_count"),
+        "index_head_dim": m.integer("attention.indexer.key_length"),
+        "index_topk": m.integer("attention.indexer.top_k"),
+        "indexer_types": [kinds[f"blk.{i}.indexer.proj.weight" in t] for i in range(found["num_hidden_layers"])],
+    }
+
+
+def afmoe(m: Metadata, t: Tensors) -> Config:
+    """Trinity: every fourth layer sees everything, and embeddings grow, as llama.cpp has it of all of them."""
+    found = common(m, t, "afmoe", "moe_intermediate_size") | experts(m, "num_experts")
+    dense = m.integer("leading_dense_block_count", 0)
+    return found | {
+        "num_dense_layers": dense,
+        "num_shared_experts": rows(t, f"blk.{dense}.ffn_up_shexp.weight", 0) // found["moe_intermediate_size"],
+        "route_norm": m.flag("expert_weights_norm", True),
+        "route_scale": m.number("expert_weights_scale", 1.0),
+        "sliding_window": m.integer("attention.sliding_window"),
+        "global_attn_every_n_layers": 4,
+        "mup_enabled": True,
+        "score_func": "sigmoid",
+    }
+
+
+def exaone_moe(m: Metadata, t: Tensors) -> Config:
+    """K-EXAONE. Which layers have a window is said one by one."""
+    found = common(m, t, "exaone_moe", "moe_intermediate_size") | deepseek_experts(m, t)
+    found |= {"num_experts": found.pop("n_routed_experts"), "num_shared_experts": found.pop("n_shared_experts")}
+    if not m.has("attention.sliding_window"):
+        return found | {"sliding_window": None}
+    slides = m.flags("attention.sliding_window_pattern", found["num_hidden_layers"])
+    kinds = ["full_attention", "sliding_attention"]
+    return found | {"sliding_window": m.integer("attention.sliding_window"), "layer_types": [kinds[s] for s in slides]}
+
+
+def mimo(m: Metadata, t: Tensors) -> Config:
+    """MiMo-V2-Flash. Older files do not say how far values are turned down: by what is usual."""
+    count = m.integer("block_count") - m.integer("nextn_predict_layers", 0)
+    slides, heads = m.flags("attention.sliding_window_pattern", count), m.integers("attention.head_count_kv", count)
+    by_kind = dict(zip(slides, heads, strict=True))
+    full = by_kind.get(False, heads[0])
+    found = common(m, t, "mimo_v2_flash", "moe_intermediate_size", full) | deepseek_experts(m, t)
+    turned = found["rope_parameters"]
+    kinds, mlps = ["full_attention", "sliding_attention"], ["dense", "sparse"]
+    if m.has("attention.value_scale"):
+        found["attention_value_scale"] = m.number("attention.value_scale")
+    return found | {
+        "v_head_dim": m.integer("attention.value_length"),
+        "swa_num_key_value_heads": by_kind.get(True, 2 * full),
+        "sliding_window_size": m.integer("attention.sliding_window"),  # how many are seen besides the token itself
+        "layer_types": [kinds[s] for s in slides],
+        "mlp_layer_types": [mlps[f"blk.{i}.ffn_gate_inp.weight" in t] for i in range(count)],
+        "rope_parameters": {
+            kinds[0]: turned,
+            kinds[1]: turned | {"rope_theta": m.number("rope.freq_base_swa", 10000.0)},
+        },
+    }
+
+
+def bailing(m: Metadata, t: Tensors) -> Config:
+    """Ling and Ring, the first generation: a norm of the head's rows is in its values already."""
+    found = common(m, t, "bailing_moe", "moe_intermediate_size") | experts(m, "num_experts")
+    return found | _bailing(m, t, found["moe_intermediate_size"]) | {"norm_head": False}
+
+
+def bailing2(m: Metadata, t: Tensors) -> Config:
+    """Ling 2 and Ring 2: DeepSeek-V3's router, norms of queries and keys."""
+    found = common(m, t, "bailing_moe_v2", "moe_intermediate_size") | experts(m, "num_experts")
+    return (
+        found
+        | _bailing(m, t, found["moe_intermediate_size"])
+        | {
+            "score_function": "sigmoid",
+            "use_qk_norm": True,
+            "n_group": m.integer("expert_group_count", 1) or 1,
+            "topk_group": m.integer("expert_group_used_count", 1) or 1,
+            "moe_router_enable_expert_bias": any(name.endswith("exp_probs_b.bias") for name in t),
+        }
+    )
+
+
+def _bailing(m: Metadata, t: Tensors, width: int) -> Config:
+    dense = m.integer("leading_dense_block_count", 0)
+    return {
+        "num_shared_experts": rows(t, f"blk.{dense}.ffn_up_shexp.weight", 0) // width,
+        "first_k_dense_replace": dense,
+        "norm_topk_prob": m.flag("expert_weights_norm", True),
+        "routed_scaling_factor": m.number("expert_weights_scale", 1.0),
+        "use_qkv_bias": False,
+        "use_bias": False,
+    }
+
+
 def deepseek_experts(m: Metadata, t: Tensors) -> Config:
     """The routing of DeepSeek and the families that follow it."""
     dense = m.integer("leading_dense_block_count", 0)
@@ -200,8 +297,11 @@ def qwen35_moe(m: Metadata, t: Tensors) -> Config:
 # ---- what all have ------------------------------------------------------------------------------------------------
 
 
-def common(m: Metadata, t: Tensors, model_type: str, expert_width: str = "") -> Config:
-    """Sizes, attention, rotation, special tokens. expert_width: the config's name of expert_feed_forward_length."""
+def common(m: Metadata, t: Tensors, model_type: str, expert_width: str = "", key_heads: int | None = None) -> Config:
+    """Sizes, attention, rotation, special tokens.
+
+    expert_width: the config's name of expert_feed_forward_length. key_heads: where layers have not all as many.
+    """
     heads, hidden = m.integer("attention.head_count"), m.integer("embedding_length")
     if not heads or "token_embd.weight" not in t:
         raise UnderhillError(
@@ -213,7 +313,7 @@ def common(m: Metadata, t: Tensors, model_type: str, expert_width: str = "") -> 
         "hidden_size": hidden,
         "num_hidden_layers": m.integer("block_count") - m.integer("nextn_predict_layers", 0),
         "num_attention_heads": heads,
-        "num_key_value_heads": m.integer("attention.head_count_kv", heads),
+        "num_key_value_heads": key_heads or m.integer("attention.head_count_kv", heads),
         "head_dim": head_dim,
         "hidden_act": "silu",
         "rms_norm_eps": m.number("attention.layer_norm_rms_epsilon"),

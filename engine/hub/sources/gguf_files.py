@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import missing, unreadable
+from engine.regular_file import is_regular, open_regular
 
 SUFFIX = ".gguf"
 MAGIC = b"GGUF"
@@ -18,10 +19,10 @@ def is_one(path: Path) -> bool:
     """Whether a file is GGUF by its name, or, named by a digest as stores of other apps do, by how it begins."""
     if path.suffix.lower() == SUFFIX:
         return True
-    if not path.name.startswith("sha256-") or not path.is_file():
+    if not path.name.startswith("sha256-") or not is_regular(path):
         return False
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(len(MAGIC)) == MAGIC
     except OSError as cause:
         raise unreadable(path, cause) from cause
@@ -34,7 +35,7 @@ def parts(path: Path) -> tuple[Path, ...]:
         return (path,)
     found = tuple(path.with_name(name) for name in names)
     for file in found:
-        if not file.is_file():
+        if not is_regular(file):
             raise missing(file)
     return found
 

@@ -42,6 +42,11 @@ def _presumed(path: Path, m: Metadata, tokens: int) -> dict[str, GgufTensor]:
             shapes[f"blk.{layer}.ffn_up_shexp.weight"] = (shared, hidden)
     if m.has("attention.q_lora_rank"):
         shapes["blk.0.attn_q_a.weight"] = (m.integer("attention.q_lora_rank"), hidden)
+    for layer in range(m.integer("leading_dense_block_count", 1 if m.architecture == "mimo2" else 0), layers):
+        shapes[f"blk.{layer}.ffn_gate_inp.weight"] = (m.integer("expert_count"), hidden)
+    if m.has("attention.indexer.head_count"):  # of all layers, at most
+        for layer in range(layers):
+            shapes[f"blk.{layer}.indexer.proj.weight"] = (m.integer("attention.indexer.head_count"), hidden)
     every = max(1, m.integer("full_attention_interval", _INTERVAL))
     for layer in range(every - 1, layers, every):
         shapes[f"blk.{layer}.attn_q.weight"] = (hidden, hidden)

@@ -12,19 +12,19 @@ from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from engine import limits
 from engine.errors import Kind, UnderhillError
 from engine.hub.headers import missing, unreadable
 from engine.hub.sources.extents import Read, read_file
+from engine.regular_file import open_regular
 
 MAGIC = b"GGUF"
 VERSIONS = (2, 3)
-LONGEST = 1 << 28  # bytes of metadata and tensor table; a vocabulary of 256 k takes about 10 MB
-MOST_TENSORS = 1 << 20
-MOST_KEYS = 1 << 16
 DIMENSIONS = 4
 ALIGNMENT = 32  # where general.alignment does not say
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+_LEAST = {kind: struct.calcsize(form) for kind, form in _SCALARS.items()}  # bytes; a string has its length of 8
 _STRING, _ARRAY = 8, 9
 
 
@@ -60,7 +60,7 @@ def read_gguf_header(path: Path, arrays: bool = True) -> GgufHeader:
     BROKEN_FILE when the file is cut short or contradicts itself.
     """
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return parse_gguf_header(path, file, arrays)
     except FileNotFoundError as cause:
         raise missing(path) from cause
@@ -89,7 +89,8 @@ class _Reader:
         self._file = file
         self._arrays = arrays
         self._size = file.seek(0, 2)
-        self._left = min(self._size, LONGEST)
+        self._left = min(self._size, limits.GGUF_HEADER_BYTES)
+        self._values = limits.GGUF_VALUES
         self._at = 0
         file.seek(0)
 
@@ -139,7 +140,7 @@ class _Reader:
             )
         tensors: int = self._scalar("<Q")
         keys: int = self._scalar("<Q")
-        if tensors > MOST_TENSORS or keys > MOST_KEYS:
+        if tensors > limits.GGUF_TENSORS or keys > limits.GGUF_KEYS:
             raise self._broken("it claims an impossible number of tensors")
         return tensors, keys
 
@@ -182,8 +183,8 @@ class _Reader:
         if kind not in type_sizes():
             raise UnderhillError(
                 Kind.UNSUPPORTED_MODEL,
-                f"{name} in {self._path.name} has the tensor type {kind}, which Underhill does not know.",
-                "Get the model in another quantization.",
+                f"{name} in {self._path.name} is stored as {type_name(kind)}, which Underhill does not read.",
+                "Get the model in another quantization, such as Q4_K_M or Q8_0.",
             )
         block, size = type_sizes()[kind]
         if shape[-1] % block:
@@ -205,14 +206,17 @@ class _Reader:
         return self._array(inner, count)
 
     def _array(self, inner: int, count: int) -> Any:
+        if count * _LEAST.get(inner, 8) > self._left:
+            raise self._broken("it ends within its metadata")
+        if count > self._values:
+            raise self._broken(f"its metadata lists more than {limits.GGUF_VALUES:,} values")
+        self._values -= count
         if inner in _SCALARS:
             form = _SCALARS[inner]
             data = self._take(count * struct.calcsize(form))
             return list(struct.unpack(f"<{count}{form[1]}", data)) if self._arrays else None
         if inner != _STRING:
             raise self._broken("its metadata holds an array of arrays")
-        if count * 8 > self._left:
-            raise self._broken("it ends within its metadata")
         return [self._text() for _ in range(count)] if self._arrays else self._pass_over(count)
 
     def _pass_over(self, strings: int) -> None:
@@ -230,7 +234,11 @@ class _Reader:
 
     def _take(self, count: int) -> bytes:
         if count > self._left:
-            raise self._broken("it ends within its header" if self._size < LONGEST else "its header is impossibly long")
+            raise self._broken(
+                "it ends within its header"
+                if self._size < limits.GGUF_HEADER_BYTES
+                else "its header is impossibly long"
+            )
         data = self._file.read(count)
         if len(data) < count:
             raise self._broken("it ends within its header")
@@ -240,6 +248,25 @@ class _Reader:
 
     def _broken(self, what: str) -> UnderhillError:
         return UnderhillError(Kind.BROKEN_FILE, f"{self._path.name} is damaged: {what}.", "Download the file again.")
+
+
+# Types that llama.cpp once had, and those of ik_llama.cpp, by the numbers in their ggml.h.
+_FOREIGN = {
+    4: "Q4_2", 5: "Q4_3", 31: "Q4_0_4_4", 32: "Q4_0_4_8", 33: "Q4_0_8_8", 36: "I2_S", 37: "IQ4_NL_4_8",
+    38: "IQ4_NL_8_8", 133: "Q6_0", 134: "IQ1_BN", 135: "IQ2_BN", 136: "Q8_K64", 137: "IQ2_K", 138: "IQ3_K",
+    139: "IQ4_K", 140: "IQ5_K", 141: "IQ6_K", 144: "IQ4_KS", 145: "IQ2_KS", 146: "IQ4_KSS", 152: "IQ5_KS",
+    153: "IQ2_KT", 154: "IQ3_KT", 155: "IQ4_KT", 156: "IQ3_KS", 157: "IQ2_KL", 158: "IQ1_KT",
+}  # fmt: skip
+
+
+def type_name(kind: int) -> str:
+    """What a tensor type is called, as far as anybody has named its number."""
+    from gguf import GGMLQuantizationType
+
+    if kind in _FOREIGN:
+        return f"{_FOREIGN[kind]} (of ik_llama.cpp)" if kind >= 133 else _FOREIGN[kind]
+    known = {int(one): one.name for one in GGMLQuantizationType}
+    return known.get(kind, f"a type without a name (number {kind})")
 
 
 @cache

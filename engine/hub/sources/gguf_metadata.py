@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
-
-MOST = 1 << 24  # of anything that metadata counts
+from engine.limits import VOCABULARY, most_of, shown
 
 
 class Metadata:
@@ -26,7 +25,7 @@ class Metadata:
         if value is None:
             raise self._broken(f"it lacks {key}")
         if not isinstance(value, kind):
-            raise self._broken(f"{key} is {value!r}")
+            raise self._broken(f"{key} is {shown(value)}")
         return value
 
     def has(self, key: str) -> bool:
@@ -34,15 +33,18 @@ class Metadata:
         return f"{self.architecture}.{key}" in self._values
 
     def integer(self, key: str, default: int | None = None) -> int:
-        """A whole number from 0 to MOST; of a list with one entry per layer, the only value in it that is not 0."""
+        """A whole number from 0 to what is taken under such a name (limits.most_of).
+
+        Of a list with one entry per layer, the only value in it that is not 0.
+        """
         value = self._values.get(f"{self.architecture}.{key}", default)
         if isinstance(value, list) and value:
             different = set(value) - {0}
             value = different.pop() if len(different) == 1 else value
         if value is None:
             raise self._broken(f"it lacks {self.architecture}.{key}")
-        if type(value) is not int or not 0 <= value <= MOST:
-            raise self._broken(f"{self.architecture}.{key} is {value!r}")
+        if type(value) is not int or not 0 <= value <= most_of(key):
+            raise self._broken(f"{self.architecture}.{key} is {shown(value)}")
         return value
 
     def integers(self, key: str, count: int) -> list[int]:
@@ -54,13 +56,20 @@ class Metadata:
             raise self._broken(f"{self.architecture}.{key} is no list of {count} numbers")
         return value[:count]
 
+    def flags(self, key: str, count: int) -> list[bool]:
+        """A list of at least `count` flags, kept as such or as 0 and 1."""
+        value = self._values.get(f"{self.architecture}.{key}")
+        if not isinstance(value, list) or len(value) < count or any(n not in (0, 1) for n in value):
+            raise self._broken(f"{self.architecture}.{key} is no list of {count} flags")
+        return [bool(n) for n in value[:count]]
+
     def number(self, key: str, default: float | None = None) -> float:
         """A finite number."""
         value = self._values.get(f"{self.architecture}.{key}", default)
         if value is None:
             raise self._broken(f"it lacks {self.architecture}.{key}")
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise self._broken(f"{self.architecture}.{key} is {value!r}")
+            raise self._broken(f"{self.architecture}.{key} is {shown(value)}")
         return shortest(float(value))
 
     def flag(self, key: str, default: bool) -> bool:
@@ -74,7 +83,7 @@ class Metadata:
     def token(self, which: str) -> int | None:
         """The id of a special token ('bos', 'eos', 'unknown', 'padding', 'eot'); None where there is none."""
         value = self._values.get(f"tokenizer.ggml.{which}_token_id")
-        return value if type(value) is int and 0 <= value <= MOST else None
+        return value if type(value) is int and 0 <= value < VOCABULARY else None
 
     def strings(self, key: str) -> list[str]:
         """A list of texts by its whole key; empty where there is none."""

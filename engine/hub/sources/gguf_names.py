@@ -51,7 +51,8 @@ class Architecture:
     permuted: query and key rows were reordered, from halves to pairs, for rotations of neighbours.
     row: vectors that are a matrix of one row on the hub. conv: matrices with an axis of one in their middle.
     shared_fused: gate and up of the shared expert are one tensor on the hub. plus_one: norms that are stored with 1
-    added, by their ending. linear: there are layers of linear attention, see gguf_deltanet.py.
+    added, by their ending. linear: there are layers of linear attention, see gguf_deltanet.py. joined: what queries
+    and keys, both permuted, and values are together on the hub.
     """
 
     config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]
@@ -63,6 +64,7 @@ class Architecture:
     shared_fused: bool = False
     plus_one: tuple[str, ...] = ()
     linear: bool = False
+    joined: str = ""
 
 
 def _next(config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]) -> Architecture:
@@ -81,20 +83,59 @@ def _next(config: Callable[[Metadata, Mapping[str, GgufTensor]], dict[str, Any]]
     )
 
 
+_LATENT = {
+    "attn_q_a.weight": "self_attn.q_a_proj.weight",
+    "attn_q_a_norm.weight": "self_attn.q_a_layernorm.weight",
+    "attn_q_b.weight": "self_attn.q_b_proj.weight",
+    "attn_kv_a_mqa.weight": "self_attn.kv_a_proj_with_mqa.weight",
+    "attn_kv_a_norm.weight": "self_attn.kv_a_layernorm.weight",
+    "attn_kv_b.weight": "self_attn.kv_b_proj.weight",
+}
+_INDEXER = {
+    "indexer.k_norm.weight": "self_attn.indexer.k_norm.weight",
+    "indexer.k_norm.bias": "self_attn.indexer.k_norm.bias",
+    "indexer.proj.weight": "self_attn.indexer.weights_proj.weight",
+    "indexer.attn_k.weight": "self_attn.indexer.wk.weight",
+    "indexer.attn_q_b.weight": "self_attn.indexer.wq_b.weight",
+}
+_BAILING_TOP = {**TOP, "token_embd.weight": "model.word_embeddings.weight"}
+_BAILING = {
+    "attn_norm.weight": "input_layernorm.weight",
+    "attn_output.weight": "attention.dense.weight",
+    "ffn_norm.weight": "post_attention_layernorm.weight",
+} | _mlp("_shexp", "mlp.shared_experts")
+
 ARCHITECTURES: dict[str, Architecture] = {
-    "deepseek2": Architecture(
-        configs.deepseek,
+    "afmoe": Architecture(
+        configs.afmoe,
         _ATTENTION
-        | _DEEPSEEK_MLP
+        | _QK_NORMS
+        | _mlp("", "mlp")
+        | _mlp("_shexp", "mlp.shared_experts")
+        | _router("mlp.router.gate", "mlp.expert_bias")
         | {
-            "attn_q_a.weight": "self_attn.q_a_proj.weight",
-            "attn_q_a_norm.weight": "self_attn.q_a_layernorm.weight",
-            "attn_q_b.weight": "self_attn.q_b_proj.weight",
-            "attn_kv_a_mqa.weight": "self_attn.kv_a_proj_with_mqa.weight",
-            "attn_kv_a_norm.weight": "self_attn.kv_a_layernorm.weight",
-            "attn_kv_b.weight": "self_attn.kv_b_proj.weight",
+            "attn_gate.weight": "self_attn.gate_proj.weight",
+            "post_attention_norm.weight": "post_attention_layernorm.weight",
+            "ffn_norm.weight": "pre_mlp_layernorm.weight",
+            "post_ffw_norm.weight": "post_mlp_layernorm.weight",
         },
     ),
+    "bailingmoe": Architecture(
+        configs.bailing, _BAILING | _router("mlp.gate"), top=_BAILING_TOP, joined="attention.query_key_value.weight"
+    ),
+    "bailingmoe2": Architecture(
+        configs.bailing2,
+        _BAILING
+        | _mlp("", "mlp")
+        | _router("mlp.gate", "mlp.gate.expert_bias")
+        | {
+            "attn_qkv.weight": "attention.query_key_value.weight",
+            "attn_q_norm.weight": "attention.query_layernorm.weight",
+            "attn_k_norm.weight": "attention.key_layernorm.weight",
+        },
+        top=_BAILING_TOP,
+    ),
+    "deepseek2": Architecture(configs.deepseek, _ATTENTION | _DEEPSEEK_MLP | _LATENT),
     "dots1": Architecture(configs.dots1, _ATTENTION | _QK_NORMS | _DEEPSEEK_MLP),
     "ernie4_5-moe": Architecture(
         configs.ernie,
@@ -104,6 +145,15 @@ ARCHITECTURES: dict[str, Architecture] = {
         | _router("mlp.gate", "mlp.moe_statics.e_score_correction_bias"),
         row=("exp_probs_b.bias",),
     ),
+    "exaone-moe": Architecture(
+        configs.exaone_moe,
+        _ATTENTION
+        | _QK_NORMS
+        | _mlp("", "mlp")
+        | _mlp("_shexp", "mlp.shared_experts")
+        | _router("mlp.gate", "mlp.e_score_correction_bias"),
+    ),
+    "glm-dsa": Architecture(configs.glm_dsa, _ATTENTION | _DEEPSEEK_MLP | _LATENT | _INDEXER),
     "glm4moe": Architecture(configs.glm4_moe, _ATTENTION | _BIASES | _QK_NORMS | _AFTER | _DEEPSEEK_MLP),
     "gpt-oss": Architecture(
         configs.gpt_oss,
@@ -160,6 +210,13 @@ ARCHITECTURES: dict[str, Architecture] = {
         conv=("shortconv.conv.weight",),
     ),
     "llama": Architecture(configs.mixtral, _ATTENTION | _router("block_sparse_moe.gate"), permuted=True),
+    "mimo2": Architecture(
+        configs.mimo,
+        _ATTENTION
+        | _mlp("", "mlp")
+        | _router("mlp.gate", "mlp.gate.e_score_correction_bias")
+        | {"attn_sinks.weight": "self_attn.attention_sink_bias"},
+    ),
     "minimax-m2": Architecture(
         configs.minimax_m2,
         _ATTENTION | _QK_NORMS | _router("block_sparse_moe.gate", "block_sparse_moe.e_score_correction_bias"),

@@ -47,12 +47,16 @@ class StoredRows:
 
     def read(self, start: int, stop: int) -> Tensor:
         """See GgufRows."""
+        return decode(self.bytes(start, stop), self.tensor)
+
+    def bytes(self, start: int, stop: int) -> NDArray[np.uint8]:
+        """The rows as they lie in the file, [stop - start, bytes of a row], in the order asked for."""
         if self.order is None:
-            return decode(self._bytes(self.first + start, stop - start), self.tensor)
+            return self._bytes(self.first + start, stop - start)
         wanted = self.order[start:stop]
         low = int(wanted.min()) if len(wanted) else 0
         high = int(wanted.max()) + 1 if len(wanted) else 0
-        return decode(self._bytes(self.first + low, high - low)[wanted - low], self.tensor)
+        return self._bytes(self.first + low, high - low)[wanted - low]
 
     def extents(self) -> tuple[Extent, ...]:
         """See Rows."""

@@ -15,9 +15,11 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.layouts import FAMILIES, PARTS
+from engine.hub.refusals import dense_model
 from engine.hub.sources import gguf_files
 from engine.hub.sources.decoded import DecodedEntry, find, read_chunks, read_part
 from engine.hub.sources.extents import Extent
+from engine.hub.sources.gguf_codes import coded
 from engine.hub.sources.gguf_deltanet import Made, delta_net
 from engine.hub.sources.gguf_header import GgufHeader, GgufTensor, read_gguf_header, type_sizes
 from engine.hub.sources.gguf_metadata import Metadata
@@ -34,8 +36,8 @@ from engine.hub.sources.gguf_rows import (
     stored,
 )
 from engine.hub.sources.gguf_tokenizer import tokenizer_files
-from engine.hub.sources.source import Form
-from engine.store.manifest import EXPERTS, LAYERS
+from engine.hub.sources.source import CodedRows, Form
+from engine.limits import EXPERTS, LAYERS
 
 _LAYER = re.compile(r"blk\.(\d{1,6})\.(.+)")
 _EXPERTS = re.compile(r"ffn_(gate|up|down|gate_up)_exps\.(weight|bias)")
@@ -117,6 +119,11 @@ class GgufSource:
         """See Source."""
         return read_part(self.entry(name), index, rows)
 
+    def coded(self, name: str) -> CodedRows | None:
+        """See Source."""
+        entry = self.entries.get(name)
+        return None if entry is None else entry.coded
+
     def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
         """See Source: those of the whole tensor, which experts have one by one."""
         return self.entry(name).rows.extents()
@@ -170,6 +177,9 @@ class _Entries:
                 both = JoinedRows((stored(tensor), stored(up)), (tensor.shape[0], up.shape[0]))
                 shape = (tensor.shape[0] + up.shape[0], *tensor.shape[1:])
                 yield _dense(f"{root}.shared_mlp.input_linear.weight", shape, both)
+        elif self._architecture.joined and leaf in ("attn_q.weight", "attn_k.weight", "attn_v.weight"):
+            if leaf == "attn_q.weight":
+                yield self._joined(layer, f"{root}.{self._architecture.joined}")
         elif self._architecture.linear and (made := self._delta_net(layer, leaf, tensor)) is not None:
             name, shape, rows = made
             yield _dense(f"{root}.linear_attn.{name}", shape, rows)
@@ -212,6 +222,17 @@ class _Entries:
             raise _broken(keys.file, f"{keys.name} and {values.name} do not fit the metadata")
         rows = LatentRows(stored(keys), stored(values), heads, rank, nope, v)
         return _dense(f"{root}.self_attn.kv_b_proj.weight", (heads * (nope + v), rank), rows)
+
+    def _joined(self, layer: int, name: str) -> DecodedEntry:
+        """Queries and keys, as `halves` puts them in order, and values, one after the other."""
+        parts = [self._beside(layer, f"attn_{x}.weight") for x in "qkv"]
+        heads = (self._config["num_attention_heads"], self._config["num_key_value_heads"])
+        for part, count in zip(parts, heads, strict=False):
+            if not count or part.shape[0] % (2 * count):
+                raise _broken(part.file, f"the rows of {part.name} are no whole number of heads")
+        rows = (*(stored(p, halves(p.shape[0], n)) for p, n in zip(parts, heads, strict=False)), stored(parts[2]))
+        counts = tuple(part.shape[0] for part in parts)
+        return _dense(name, (sum(counts), *parts[0].shape[1:]), JoinedRows(rows, counts))
 
     def _changed(self, tensor: GgufTensor, leaf: str) -> tuple[tuple[int, ...], GgufRows]:
         """(shape on the hub, rows) of a dense tensor."""
@@ -256,13 +277,14 @@ def _less_one(x: Tensor) -> Tensor:
 def _dense(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:
     """Quantized tensors are handed out as bf16, all others as they are."""
     plain = rows.plain
-    return DecodedEntry(name, "BF16" if plain is None else NAMES[plain], shape, rows)
+    kept = coded(rows) if isinstance(rows, StoredRows) and len(shape) == 2 else None
+    return DecodedEntry(name, "BF16" if plain is None else NAMES[plain], shape, rows, kept)
 
 
-def _expert(name: str, shape: tuple[int, ...], rows: GgufRows) -> DecodedEntry:
+def _expert(name: str, shape: tuple[int, ...], rows: StoredRows) -> DecodedEntry:
     """Quantized tensors are handed out exactly."""
     plain = rows.plain
-    return DecodedEntry(name, "F32" if plain is None else NAMES[plain], shape, rows)
+    return DecodedEntry(name, "F32" if plain is None else NAMES[plain], shape, rows, coded(rows))
 
 
 def known_architecture(metadata: Metadata) -> Architecture:
@@ -270,17 +292,13 @@ def known_architecture(metadata: Metadata) -> Architecture:
     layers or experts: whoever reads on makes lists of them.
     """
     name = metadata.architecture
+    if not metadata.integer("expert_count", 0):
+        raise dense_model(name)
     if name not in ARCHITECTURES:
         raise UnderhillError(
             Kind.UNSUPPORTED_MODEL,
             f"This GGUF file holds a {name} model, which Underhill does not open from GGUF.",
             f"Get the model in safetensors format, or one of these: {', '.join(sorted(ARCHITECTURES))}.",
-        )
-    if not metadata.integer("expert_count", 0):
-        raise UnderhillError(
-            Kind.UNSUPPORTED_MODEL,
-            f"This {name} model is dense: it has no routed experts.",
-            "Underhill runs Mixture-of-Experts models; choose one of those.",
         )
     layers, experts = metadata.integer("block_count", 0), metadata.integer("expert_count", 0)
     if layers > LAYERS or experts > EXPERTS:

@@ -22,7 +22,13 @@ _KIMI = "[\\p{Han}]+|" + _O200K.replace(_UPPER, _UPPER[:-1] + _NOT_HAN).replace(
     "/", ""
 )
 _GPT2 = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-_CASED = r"[\p{Lu}\p{Ll}\p{Lt}&&[^\u10D0-\u10FF]]"  # DeepSeek lists them one by one, without Georgian's small letters
+# DeepSeek lists cased letters one by one. Not among them: small Armenian, most Georgian, late Cyrillic and Latin, those
+# whose scripts got cases later, and the bold, slanted and double letters of mathematics.
+_UNLISTED = (
+    "\u0560-\u0588\u10c7\u10cd\u10d0-\u10ff\u1c80-\u1c8f\u2d00-\u2d2d\ua790-\ua7ff\uab30-\uab68\U00010570-\U000105bc"
+    "\U00010d50-\U00010d8f\U00016e40-\U00016eff\U0001d400-\U0001d7cb\U0001df00-\U0001dfff"
+)
+_CASED = rf"[\p{{Lu}}\p{{Ll}}\p{{Lt}}&&[^{_UNLISTED}]]"
 _DEEPSEEK2 = (
     r"[\r\n]",
     rf"\s?{_CASED}+",

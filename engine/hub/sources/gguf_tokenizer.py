@@ -68,10 +68,10 @@ def _tokenizer(m: Metadata, tokens: list[str]) -> Tokenizer:
             "Get the model in safetensors format.",
         )
     known = tokenizer.get_vocab()
-    for token, sort in zip(tokens, types, strict=True):
-        if token in known and sort in (CONTROL, USER_DEFINED):
-            added = AddedToken(token, normalized=False, special=sort == CONTROL)
-            (tokenizer.add_special_tokens if sort == CONTROL else tokenizer.add_tokens)([added])
+    added = {CONTROL: tokenizer.add_special_tokens, USER_DEFINED: tokenizer.add_tokens}
+    for wanted, add in added.items():  # all at once: each call looks through all that were added before
+        some = (token for token, sort in zip(tokens, types, strict=True) if sort == wanted and token in known)
+        add([AddedToken(token, normalized=False, special=wanted == CONTROL) for token in some])
     bos = m.token("bos")
     if bos is not None and bos < len(tokens) and m.general("tokenizer.ggml.add_bos_token", bool, kind == SENTENCES):
         name = tokens[bos] if _NAME.fullmatch(tokens[bos]) else "BOS"  # in templates some characters mean something

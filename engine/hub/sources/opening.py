@@ -9,7 +9,8 @@ from engine.hub.origin import small_files
 from engine.hub.sources import gguf_files
 from engine.hub.sources.gguf_source import GgufSource
 from engine.hub.sources.packed import PackedCheckpoint
-from engine.hub.sources.packings import is_packed
+from engine.hub.sources.packed_mlx import is_mlx
+from engine.hub.sources.packed_ways import packings
 from engine.hub.sources.source import Source
 
 
@@ -28,9 +29,12 @@ def open_source(path: Path | str) -> Source:
 def unpacked(checkpoint: Checkpoint) -> Source:
     """A checkpoint as weights, where it holds them packed; itself otherwise.
 
-    Raises UnderhillError: what PackedCheckpoint.of raises.
+    Raises UnderhillError: what PackedCheckpoint raises.
     """
-    return PackedCheckpoint.of(checkpoint) if is_packed(checkpoint.config.get("quantization_config")) else checkpoint
+    if is_mlx(checkpoint.config, checkpoint.entries):
+        return PackedCheckpoint.of_mlx(checkpoint)
+    found = packings(checkpoint.config, checkpoint.entries)
+    return PackedCheckpoint.of(checkpoint, found) if found else checkpoint
 
 
 def gguf_file(path: Path) -> Path | None:

@@ -1,4 +1,4 @@
-"""Checkpoints whose matrices are packed integers with scales (GPTQ, AWQ, compressed-tensors), as if they were not."""
+"""Checkpoints whose matrices are packed small numbers with scales (GPTQ, NVFP4, HQQ, MLX …), as if they were not."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from engine.errors import Kind, UnderhillError
 from engine.hub.checkpoint import Checkpoint
 from engine.hub.sources.decoded import DecodedEntry, read_chunks, read_part
 from engine.hub.sources.extents import Extent
-from engine.hub.sources.packings import PACKINGS, PackedRows
-from engine.hub.sources.source import Form, TensorInfo, lacking
+from engine.hub.sources.packed_mlx import mlx_entries
+from engine.hub.sources.packings import PackedRows, Packing
+from engine.hub.sources.source import CodedRows, Form, TensorInfo, lacking
 
 _EXPERT = re.compile(r"(^|\.)experts\.\d+\.")
 
@@ -33,39 +34,50 @@ class PackedCheckpoint:
         self._checkpoint = checkpoint
 
     @classmethod
-    def of(cls, checkpoint: Checkpoint) -> PackedCheckpoint:
-        """The same checkpoint with its matrices unpacked.
+    def of(cls, checkpoint: Checkpoint, packings: tuple[Packing, ...]) -> PackedCheckpoint:
+        """The same checkpoint with its matrices unpacked. packings: at least one.
 
-        Raises UnderhillError: UNSUPPORTED_MODEL for packings that are not known, MISSING_FILE or BROKEN_FILE where
+        Raises UnderhillError: UNSUPPORTED_MODEL for what is packed in another way, MISSING_FILE or BROKEN_FILE where
         what decodes a matrix is not there or does not fit it.
         """
-        settings = checkpoint.config["quantization_config"]
-        packing = PACKINGS[settings["quant_method"]](settings)
-        entries: dict[str, TensorInfo] = {}
-        stems = []
-        for name, entry in checkpoint.entries.items():
+        held = checkpoint.entries
+        stems: dict[str, Packing] = {}
+        for name, entry in held.items():
             stem, _, ending = name.rpartition(".")
-            if ending == packing.main and entry.dtype == packing.dtype:
-                stems.append(stem)
-            elif ending not in packing.companions:
-                entries[name] = entry
+            packing = next((p for p in packings if p.main == ending and p.dtype == entry.dtype), None)
+            if packing is not None:
+                stems[stem] = packing
         if not stems:
             raise UnderhillError(
                 Kind.BROKEN_FILE,
-                f"config.json says that the weights are {packing.form.name}, and none of them is.",
+                f"config.json says that the weights are {packings[0].form.name}, and none of them is.",
                 "Download the model again.",
             )
-        for stem in stems:
+        gone = {f"{stem}.{ending}" for stem, p in stems.items() for ending in (p.main, *p.companions)}
+        unused = tuple(f".{ending}" for p in packings for ending in p.unused)
+        entries: dict[str, TensorInfo] = {
+            name: entry for name, entry in held.items() if name not in gone and not name.endswith(unused or "\0")
+        }
+        for stem, packing in stems.items():
             rows = PackedRows(checkpoint, stem, packing)
             name = f"{stem}.weight"
-            entries[name] = DecodedEntry(name, "F32" if _EXPERT.search(name) else "BF16", packing.shape(rows), rows)
+            kind = "F32" if _EXPERT.search(name) else "BF16"
+            entries[name] = DecodedEntry(name, kind, packing.shape(rows), rows, rows.coded())
         for name in [f"{stem}.bias" for stem in stems if f"{stem}.bias" in entries and _EXPERT.search(stem)]:
             if not bool(checkpoint.tensor(name).any()):  # some packers give every matrix a bias of zeros
                 del entries[name]
         config = dict(checkpoint.config)
-        if settings["quant_method"] != "fp8":  # experts of a layer in one float8 tensor stay so, and need what it says
-            del config["quantization_config"]
-        return cls(checkpoint, config, packing.form, entries)
+        method = (config.get("quantization_config") or {}).get("quant_method")
+        if method != "fp8":  # experts of a layer in one float8 tensor stay so, and need what it says
+            config.pop("quantization_config", None)
+        return cls(checkpoint, config, packings[0].form, entries)
+
+    @classmethod
+    def of_mlx(cls, checkpoint: Checkpoint) -> PackedCheckpoint:
+        """The same checkpoint, which MLX wrote, under the hub's names. Raises UnderhillError: see mlx_entries."""
+        form, entries = mlx_entries(checkpoint)
+        config = {k: v for k, v in checkpoint.config.items() if k not in ("quantization", "quantization_config")}
+        return cls(checkpoint, config, form, entries)
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -103,6 +115,11 @@ class PackedCheckpoint:
         """See Source. Of what is packed: all that stands for the matrix."""
         entry = self.entry(name)
         return entry.rows.extents() if isinstance(entry, DecodedEntry) else self._checkpoint.extents(name, index)
+
+    def coded(self, name: str) -> CodedRows | None:
+        """See Source."""
+        entry = self.entries.get(name)
+        return entry.coded if isinstance(entry, DecodedEntry) else None
 
     def chunks(self, name: str) -> Iterator[memoryview]:
         """See Source."""

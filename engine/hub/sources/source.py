@@ -12,7 +12,10 @@ from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.sources.extents import Extent
+from engine.quantization.grouped import GroupedCodes
+from engine.store.coding import Coding
 
+ACT_ORDER = ", act-order"  # ends the name of a form whose inputs are in groups of their own
 _COARSE = 5.25  # bits per expert weight; MXFP4, GPTQ, AWQ and GGUF up to Q4_K_M have fewer
 
 
@@ -42,6 +45,17 @@ class Form:
 
     name: str
     bits: float
+
+
+class CodedRows(Protocol):
+    """A matrix [rows, columns] whose codes can be kept as they are."""
+
+    @property
+    def coding(self) -> Coding:
+        """How all of its rows are coded, from headers alone."""
+
+    def grouped(self, start: int, stop: int) -> GroupedCodes:
+        """Rows start .. stop. Raises UnderhillError(BROKEN_FILE or DISK_ERROR)."""
 
 
 class Source(Protocol):
@@ -86,6 +100,9 @@ class Source(Protocol):
         Raises UnderhillError: MISSING_FILE when there is no such tensor, BROKEN_FILE, DISK_ERROR.
         """
 
+    def coded(self, name: str) -> CodedRows | None:
+        """The rows of a tensor as the codes that they are, where a record can keep them as they are; None elsewhere."""
+
     def extents(self, name: str, index: tuple[int, ...] = ()) -> tuple[Extent, ...]:
         """Where in the files all bytes lie that reading tensor[index] needs. Raises UnderhillError(MISSING_FILE)."""
 
@@ -101,6 +118,21 @@ def lacking(name: str) -> UnderhillError:
 def suited(bits: float) -> int:
     """Bits of the finest tier that is worth storing of a source with so many per expert weight: 4 or 8."""
     return 4 if 0 < bits < _COARSE else 8
+
+
+def again(form: str, bits: float, top: int, kept: bool) -> str:
+    """A sentence where a source of about 4 bits was stored with 4 that are not its own, so that it lost twice; else ''.
+
+    top: bits stored. kept: whether any expert has the codes of its source.
+    """
+    if kept or top != suited(bits) or suited(bits) != 4:
+        return ""
+    if form.endswith(ACT_ORDER):
+        return (
+            "Its codes could not be kept, since act-order puts each of its inputs into a group of its own: they were "
+            "quantized a second time, and the errors told are what that cost."
+        )
+    return "Its codes were not kept but quantized a second time; the errors told are what that cost."
 
 
 def bound(form: str, bits: float) -> str:

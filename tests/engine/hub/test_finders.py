@@ -159,6 +159,9 @@ def test_the_cache_of_hugging_face(models: Path, tmp_path: Path) -> None:
         ({"model_type": "strange_moe"}, "does not open strange_moe"),
         ({"num_experts": 9}, "not complete"),
         ({"quantization_config": {"quant_method": "made-up"}}, "quantized"),
+        ({"model_type": "afmoe", "quantization_config": {"quant_method": "made-up"}}, "already quantized (made-up)"),
+        ({"model_type": "gpt_oss", "quantization": {"bits": 4, "group_size": 64}}, "quantized by MLX"),
+        ({"model_type": "llama", "num_experts": 0, "quantization": {"bits": 4, "group_size": 64}}, "is dense, not a"),
     ],
 )
 def test_checkpoints_that_cannot_be_opened_say_why(tmp_path: Path, change: dict[str, Any], words: str) -> None:

@@ -20,7 +20,11 @@ from engine.models import families
 from tests.engine.models.compat.checkpoint import random_model
 from tests.engine.models.compat.tiny import tiny_config
 
-MODEL_TYPES = sorted(set(FAMILIES) - {"qwen3_5_moe_text", "gemma4_text"})  # those two are inside qwen3_5_moe and gemma4
+INSIDE = {"qwen3_5_moe_text", "gemma4_text", "llama4_text"}  # inside qwen3_5_moe, gemma4 and llama4
+UNKNOWN = {"bailing_moe", "bailing_moe_v2", "kimi_k2"}  # to transformers: their own tests read them through a plan
+OTHERWISE = {"llama4", "longcat_flash", "step3p5", "step3p7"}  # outside the experts interface
+SEEING = {"kimi_k25", "mistral3"}  # another family inside: test_seeing.py
+MODEL_TYPES = sorted(set(FAMILIES) - INSIDE - UNKNOWN - OTHERWISE - SEEING)
 
 
 def fused_experts(model: Any) -> dict[int, Any]:
@@ -34,6 +38,8 @@ def fused_experts(model: Any) -> dict[int, Any]:
 
 def expected(module: Any, expert: int) -> dict[str, Tensor]:
     """One expert of transformers' module as [out, in] matrices, from the flags of its own class."""
+    if not module.has_gate:
+        return {"up": module.up_proj[expert], "down": module.down_proj[expert]}
     gate_up, down = module.gate_up_proj[expert], module.down_proj[expert]
     if module.is_transposed:
         gate_up, down = gate_up.T, down.T
@@ -92,7 +98,7 @@ def test_every_other_tensor_is_dense_or_known_to_be_unused(model_type: str, save
     }
     assert experts | set(plan.dense) | set(plan.unused) == set(checkpoint.entries)
     assert not experts & set(plan.dense)
-    assert not [n for n in plan.unused if not re.search("visual|vision|audio", n)]
+    assert not [n for n in plan.unused if not re.search("visual|vision|audio|projector|patch_merge", n)]
     assert not [n for n in plan.dense if re.search(r"\bexperts\.\d", n)]
 
 
@@ -129,9 +135,9 @@ def test_layers_that_predict_further_tokens_are_left_out(saved: Any, tmp_path: P
 
 
 def test_a_family_without_a_row_is_read_through_transformers_tables(tmp_path: Path) -> None:
-    model = random_model(tiny_config("kimi_linear"))
+    model = random_model(tiny_config("flint"))
     model.save_pretrained(tmp_path)
-    assert "kimi_linear" not in FAMILIES
+    assert "flint" not in FAMILIES
     assert_same_experts(model, tmp_path)
 
 

@@ -65,6 +65,9 @@ def test_what_is_older_than_a_week_goes(put: Put, models: Path, monkeypatch: pyt
     put("old")
     library.delete("old")
     now = time.time()
+    for day in range(7):
+        monkeypatch.setattr(trash.time, "time", lambda: now + day * 86400)  # noqa: B023
+        library.tidy()
     monkeypatch.setattr(trash.time, "time", lambda: now + 6.9 * 86400)
     put("new")
     library.delete("new")

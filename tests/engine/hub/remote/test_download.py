@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import time
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.hub import origin
-from engine.hub.remote import body, room
+from engine.hub.remote import body, fetch, room
 from engine.hub.remote.body import Body, Means
 from engine.hub.remote.client import Hub
 from engine.hub.remote.control import Control
@@ -254,12 +253,16 @@ def test_a_disk_that_others_fill_meanwhile(
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
-def test_a_write_that_finds_the_disk_full(hub: Hub, server: HubServer, folder: Path) -> None:
+def test_a_write_that_finds_the_disk_full(
+    hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     outline = read_outline(hub, "tiny/moe")
-    folder.mkdir(parents=True)
-    note = {"files": [vars(file) for file in outline.files]}
-    (folder / "download.json").write_text(json.dumps(note))
-    (folder / "model-00000.safetensors.part").symlink_to("/dev/full")
+
+    def full(part: Path, mode: str, buffering: int) -> IO[bytes]:
+        part.touch()
+        return open("/dev/full", mode, buffering)
+
+    monkeypatch.setattr(fetch, "open", full, raising=False)
     with pytest.raises(UnderhillError) as error:
         download(hub, outline, folder)
     assert error.value.kind is Kind.DISK_FULL

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engine import limits
 from engine.errors import Kind, UnderhillError
-from engine.hub.remote import client
 from engine.hub.remote.client import Hub, connect
 from engine.hub.remote.download import download
 from engine.hub.remote.outline import read_outline
@@ -19,7 +19,7 @@ from tests.engine.hub.remote.fetching import contents
 from tests.hubserver import Fault, HubServer
 
 SHARD = "model-00001.safetensors"
-SILENCE = client.SILENCE
+SILENCE = limits.SILENCE_SECONDS
 
 REFUSALS = {
     "cut": (Fault(SHARD, cut=0), Kind.NO_NETWORK, "was cut"),
@@ -48,7 +48,7 @@ def test_each_has_its_own_error(name: str, server: HubServer, tmp_path: Path, mo
     with connect({"endpoint": server.url}) as hub:
         outline = read_outline(hub, "tiny/moe")
     if fault.stall:  # a busy computer is silent for a while, too
-        monkeypatch.setattr(client, "SILENCE", 0.5)
+        monkeypatch.setattr(limits, "SILENCE_SECONDS", 0.5)
     with connect({"endpoint": server.url}) as hub:
         server.faults = [fault]
         with pytest.raises(UnderhillError, match=sentence) as error:
@@ -56,7 +56,7 @@ def test_each_has_its_own_error(name: str, server: HubServer, tmp_path: Path, mo
         assert error.value.kind is kind
         assert error.value.action
         assert not (folder / SHARD).exists()
-    monkeypatch.setattr(client, "SILENCE", SILENCE)
+    monkeypatch.setattr(limits, "SILENCE_SECONDS", SILENCE)
     server.faults = []
     with connect({"endpoint": server.url}) as hub:
         download(hub, outline, folder)
@@ -85,7 +85,7 @@ def test_what_passes_is_waited_out(
     fault: Fault, server: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if fault.stall:
-        monkeypatch.setattr(client, "SILENCE", 1.0)
+        monkeypatch.setattr(limits, "SILENCE_SECONDS", 1.0)
     with connect({"endpoint": server.url}) as hub:
         outline = read_outline(hub, "tiny/moe")
         server.faults = [fault]
@@ -213,7 +213,7 @@ def test_a_search_is_not_repeated_for_half_a_minute(server: HubServer, status: i
 
 
 def test_a_silent_hub(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "SILENCE", 0.2)
+    monkeypatch.setattr(limits, "SILENCE_SECONDS", 0.2)
     server.faults = [Fault(stall=2.0)]
     assert "stopped answering" in refusal(endpoint=server.url).sentence
 

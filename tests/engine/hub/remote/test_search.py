@@ -27,7 +27,9 @@ def test_only_what_can_be_opened_most_downloaded_first(hub: Hub, server: HubServ
     for i in range(3):
         dense = with_config(write_checkpoint(tmp_path / f"dense{i}"), model_type="llama")
         server.add(f"a/dense-moe-{i}", dense, downloads=100 + i)
-    server.add("b/moe-mlx", write_checkpoint(tmp_path / "mlx"), downloads=50, tags=("mlx",))
+    server.add("b/moe-mlx", write_checkpoint(tmp_path / "mlx"), downloads=5, tags=("mlx",))
+    own = with_config(write_checkpoint(tmp_path / "own"), model_type="gpt_oss")
+    server.add("b/moe-mlx-own", own, downloads=50, tags=("mlx",))  # which MLX stores in a way of its own
     pickled = write_checkpoint(tmp_path / "pickled")
     for shard in pickled.glob("*.safetensors"):
         shard.rename(shard.with_suffix(".bin"))
@@ -36,7 +38,8 @@ def test_only_what_can_be_opened_most_downloaded_first(hub: Hub, server: HubServ
     server.add("b/moe-fp8", quantized, downloads=30, gated="auto", tags=("license:mit",))
     server.add("b/other", write_checkpoint(tmp_path / "other"))
     found = search(hub, "moe")
-    assert [f.repo for f in found] == ["b/moe-fp8", "tiny/moe"]
+    assert [f.repo for f in found] == ["b/moe-fp8", "tiny/moe", "b/moe-mlx"]
+    assert found[2].quantized == "mlx"
     assert (found[0].gated, found[0].licence, found[0].quantized) == (True, "mit", "fp8")
     assert (found[1].gated, found[1].licence, found[1].downloads) == (False, "apache-2.0", 10)
     assert [f.repo for f in search(hub, "moe", limit=1)] == ["b/moe-fp8"]

@@ -15,7 +15,7 @@ from safetensors.torch import load_file
 from tests.engine.hub.sources.gguf_blocks import random_blocks
 
 Array = NDArray[Any]
-K_TYPES = (Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K)
+K_TYPES = (Type.Q2_K, Type.Q3_K, Type.Q4_K, Type.Q5_K, Type.Q6_K, Type.IQ4_NL, Type.IQ4_XS)
 
 SIZES: dict[str, Any] = {
     "vocab_size": 128, "hidden_size": 64, "intermediate_size": 96, "num_hidden_layers": 3, "num_attention_heads": 4,
@@ -33,6 +33,11 @@ LINEAR = {
     "num_experts": 8, "moe_intermediate_size": 32, "shared_expert_intermediate_size": 64, "linear_num_key_heads": 2,
     "linear_num_value_heads": 6, "linear_key_head_dim": 16, "linear_value_head_dim": 32, "num_hidden_layers": 4,
     "layer_types": ["linear_attention", "full_attention"] * 2,
+}  # fmt: skip
+
+BAILING = {
+    "num_experts": 8, "moe_intermediate_size": 32, "num_shared_experts": 2, "norm_topk_prob": True, "norm_head": False,
+    "use_qkv_bias": False, "use_bias": False, "first_k_dense_replace": 0, "rope_theta": 50000.0,
 }  # fmt: skip
 
 # architecture of GGUF -> (model_type, what its config has beyond SIZES)
@@ -100,6 +105,40 @@ FAMILIES: dict[str, tuple[str, dict[str, Any]]] = {
     "qwen35moe": ("qwen3_5_moe_text", {**LINEAR, "rope_parameters": {
         **ROPE, "partial_rotary_factor": 0.25, "mrope_section": [1, 1, 0], "mrope_interleaved": True}}),
     "hunyuan-moe": ("hunyuan_v1_moe", {"num_experts": 8, "moe_topk": 3, "intermediate_size": 32}),
+    "afmoe": (
+        "afmoe",
+        {
+            "num_experts": 8, "moe_intermediate_size": 32, "num_shared_experts": 2, "num_hidden_layers": 5,
+            "num_dense_layers": 1, "sliding_window": 8, "route_scale": 1.3, "mup_enabled": True,
+        },
+    ),
+    "exaone-moe": (
+        "exaone_moe",
+        {
+            "num_experts": 8, "moe_intermediate_size": 32, "num_shared_experts": 2, "num_hidden_layers": 5,
+            "sliding_window": 8, "routed_scaling_factor": 1.5, "first_k_dense_replace": 1,
+        },
+    ),
+    "glm-dsa": (
+        "glm_moe_dsa",
+        {**MLA, "index_n_heads": 16, "index_head_dim": 32, "index_topk": 8, "norm_topk_prob": True,
+         "indexer_types": ["full", "shared", "full"]},
+    ),
+    "mimo2": (
+        "mimo_v2_flash",
+        {
+            "num_hidden_layers": 4, "head_dim": 24, "v_head_dim": 16, "moe_intermediate_size": 32,
+            "n_routed_experts": 8, "sliding_window": 6, "attention_value_scale": 0.6, "num_key_value_heads": 1,
+            "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention"],
+        },
+    ),
+    "bailingmoe": ("bailing_moe", BAILING),
+    "bailingmoe2": (
+        "bailing_moe_v2",
+        {**BAILING, "score_function": "sigmoid", "use_qk_norm": True, "partial_rotary_factor": 0.5, "n_group": 4,
+         "topk_group": 2, "routed_scaling_factor": 2.5, "moe_router_enable_expert_bias": True,
+         "first_k_dense_replace": 1, "num_shared_experts": 1},
+    ),
 }  # fmt: skip
 
 
@@ -150,6 +189,7 @@ def write(
 def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
     """The metadata that llama.cpp's converter keeps of a config."""
     rope = c.get("rope_parameters") or {}
+    by_kind, rope = rope, rope.get("full_attention", rope)
     head_dim = c.get("head_dim") or c["hidden_size"] // c["num_attention_heads"]
     deepseek = "kv_lora_rank" in c
     w.add_block_count(c["num_hidden_layers"] + c.get("num_nextn_predict_layers", 0))
@@ -159,13 +199,22 @@ def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
         w.add_feed_forward_length(c["intermediate_size"])
     w.add_head_count(c["num_attention_heads"])
     kinds = c.get("layer_types") or []
-    if "conv" in kinds:
+    if c["model_type"] == "exaone_moe":
+        w.add_sliding_window_pattern([k == "sliding_attention" for k in kinds])
+    mimo = c["model_type"] == "mimo_v2_flash"
+    if mimo:  # as the hub has it: how many are seen besides the token itself; of predicted tokens' layers nothing
+        slides = [k == "sliding_attention" for k in kinds]
+        w.add_head_count_kv([c["num_key_value_heads"] * (2 if slid else 1) for slid in slides])
+        w.add_sliding_window_pattern(slides)
+        w.add_rope_freq_base_swa(by_kind["sliding_attention"]["rope_theta"])
+        w.add_float32("mimo2.attention.value_scale", c["attention_value_scale"])
+    elif "conv" in kinds:
         w.add_head_count_kv([c["num_key_value_heads"] if k == "full_attention" else 0 for k in kinds])
         w.add_shortconv_l_cache(c["conv_L_cache"])
     else:
         w.add_head_count_kv(1 if deepseek else c["num_key_value_heads"])
     w.add_layer_norm_rms_eps(c.get("norm_eps") or c["rms_norm_eps"])
-    w.add_rope_freq_base(rope.get("rope_theta", 10000.0))
+    w.add_rope_freq_base(rope.get("rope_theta") or c.get("rope_theta", 10000.0))
     if rope.get("rope_type") == "yarn":
         w.add_rope_scaling_type(gguf.RopeScalingType.YARN)
         w.add_rope_scaling_factor(rope["factor"])
@@ -183,14 +232,21 @@ def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
             w.add_q_lora_rank(c["q_lora_rank"])
     else:
         w.add_key_length(head_dim)
-        w.add_value_length(head_dim)
-        w.add_rope_dimension_count(int(head_dim * rope.get("partial_rotary_factor", 1.0)))
+        w.add_value_length(c["v_head_dim"] if mimo else head_dim)
+        w.add_rope_dimension_count(
+            int(head_dim * rope.get("partial_rotary_factor", c.get("partial_rotary_factor", 1.0)))
+        )
     experts = next(c[k] for k in ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts") if k in c)
     w.add_expert_count(experts)
     w.add_expert_used_count(c.get("moe_k") or c.get("moe_topk") or c["num_experts_per_tok"])
     numbers = {
         "moe_intermediate_size": w.add_expert_feed_forward_length,
         "n_shared_experts": w.add_expert_shared_count,
+        "num_shared_experts": w.add_expert_shared_count,
+        "route_scale": w.add_expert_weights_scale,
+        "index_n_heads": w.add_indexer_head_count,
+        "index_head_dim": w.add_indexer_key_length,
+        "index_topk": w.add_indexer_top_k,
         "moe_num_shared_experts": w.add_expert_shared_count,
         "shared_expert_intermediate_size": w.add_expert_shared_feed_forward_length,
         "shared_intermediate_size": w.add_expert_shared_feed_forward_length,
@@ -226,9 +282,21 @@ def describe(w: gguf.GGUFWriter, c: dict[str, Any]) -> None:
         w.add_expert_shared_feed_forward_length(c["shared_expert_intermediate_size"])
         w.add_rope_dimension_sections([1, 1, 0, 0])
     if c.get("sliding_window"):
-        w.add_sliding_window(c["sliding_window"])
-    if deepseek or c["model_type"] in ("glm4_moe", "dots1"):
+        w.add_sliding_window(c["sliding_window"] - mimo)
+    if c["model_type"] == "afmoe":
+        w.add_expert_weights_norm(c.get("route_norm", True))
+    if c["model_type"] == "bailing_moe":
+        w.add_expert_weights_scale(1.0)
+    if deepseek or c["model_type"] in (
+        "glm4_moe",
+        "dots1",
+        "exaone_moe",
+        "mimo_v2_flash",
+        "bailing_moe",
+        "bailing_moe_v2",
+    ):
         w.add_expert_weights_norm(bool(c.get("norm_topk_prob")))
+    if deepseek or c["model_type"] in ("glm4_moe", "dots1", "exaone_moe", "bailing_moe_v2"):
         sigmoid = c["model_type"] != "deepseek_v2"
         kind = gguf.ExpertGatingFuncType
         w.add_expert_gating_func(kind.SIGMOID if sigmoid else kind.SOFTMAX)
@@ -244,6 +312,7 @@ def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) ->
     def put(name: str, array: Array) -> None:
         name = name.replace("e_score_correction_bias", "e_score_correction.bias")
         name = name.replace("expert_bias", "expert_bias.bias").replace("self_attn.sinks", "self_attn.sinks.weight")
+        name = name.replace("attention_sink_bias", "attention_sink_bias.weight")
         name = name.removeprefix("model.") if "feed_forward.experts" in name else name
         mapped = names.get_name(name, try_suffixes=(".weight", ".bias"))
         assert mapped is not None, name
@@ -275,6 +344,12 @@ def converted(arrays: dict[str, Array], c: dict[str, Any], architecture: str) ->
             which = "exps" if "block_sparse" in name else "shexp"
             found[f"blk.{layer}.ffn_gate_{which}.weight"] = array[..., :half, :]
             found[f"blk.{layer}.ffn_up_{which}.weight"] = array[..., half:, :]
+        elif architecture == "bailingmoe" and name.endswith("query_key_value.weight"):
+            counts = [c["num_attention_heads"], *[c["num_key_value_heads"]] * 2]
+            cuts = np.cumsum([n * c["head_dim"] for n in counts])[:2]
+            for x, heads, own in zip("qkv", counts, np.split(array, cuts)):
+                turned = own.reshape(heads, 2, c["head_dim"] // 2, -1).swapaxes(1, 2).reshape(own.shape)
+                found[f"blk.{layer}.attn_{x}.weight"] = own if x == "v" else turned
         elif name.endswith("kv_b_proj.weight"):
             heads, nope, v = c["num_attention_heads"], c["qk_nope_head_dim"], c["v_head_dim"]
             both = array.reshape(heads, nope + v, -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gguf
@@ -19,15 +20,24 @@ from engine.hub.sources.opening import open_source
 from engine.kernels.activation import Activation
 from engine.models.families import read_spec
 from engine.models.open import open_decoder
-from tests.engine.hub.sources.gguf_model import FAMILIES, Array, tiny, write
+from tests.engine.hub.sources.gguf_model import FAMILIES, SIZES, Array, tiny, write
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
+from tests.engine.models.families.reference_bailing import logits as bailing_logits
+from tests.engine.models.families.test_bailing_moe import checkpoint as bailing_checkpoint
 from tests.engine.models.parity import hf_model, oracle_logits
 
 IDS = list(range(3, 40))
 
 
 def saved(architecture: str, path: Path, **changes: Any) -> tuple[Any, dict[str, Any]]:
-    """transformers' model, saved at `path`, and its config."""
+    """transformers' model, saved at `path`, and its config; of families that it does not know our reference."""
+    if architecture.startswith("bailing"):
+        model_type, own = FAMILIES[architecture]
+        made = {**SIZES, **own, **changes, "model_type": model_type}
+        tensors = bailing_checkpoint(made, path)
+        return lambda input_ids, **_: SimpleNamespace(
+            logits=bailing_logits(made, tensors, input_ids[0].tolist())[None]
+        ), made
     model = hf_model(tiny(architecture, **changes))
     model.save_pretrained(path)
     return model, json.loads((path / "config.json").read_text())

@@ -36,10 +36,13 @@ def test_sizes_are_those_of_the_whole_file(architecture: str, tmp_path: Path) ->
     assert (found.expert_bytes, found.experts, found.experts_per_token, found.moe_layers) == (
         right.expert_bytes, right.experts, right.experts_per_token, right.moe_layers,
     )  # fmt: skip
-    assert (found.kv_bytes, found.state_bytes, found.context_length) == (
-        right.kv_bytes, right.state_bytes, right.context_length,
-    )  # fmt: skip
+    assert (found.state_bytes, found.context_length) == (right.state_bytes, right.context_length)
     output = 2 * whole["vocab_size"] * whole["hidden_size"]  # whether there is one is presumed
+    if architecture == "glm-dsa":  # which layers share another's indexer only the tensors say: as if none did
+        assert found.kv_bytes > right.kv_bytes
+        assert found.dense_bytes["bf16"] >= right.dense_bytes["bf16"] - output
+        return
+    assert found.kv_bytes == right.kv_bytes
     assert abs(found.dense_bytes["bf16"] - right.dense_bytes["bf16"]) <= output
 
 
@@ -68,9 +71,9 @@ def test_what_is_no_such_file_or_ends_before_its_sizes_is_refused(tmp_path: Path
 @pytest.mark.parametrize(("key", "number"), [("block_count", 1 << 24), ("expert_count", 1 << 20)])
 def test_a_few_bytes_that_claim_millions_are_refused_before_anybody_lists_them(key: str, number: int) -> None:
     sizes = {"block_count": 4, "expert_count": 8, "embedding_length": 64, "full_attention_interval": 1, key: number}
-    with pytest.raises(UnderhillError, match=f"{number:,}") as caught:
+    with pytest.raises(UnderhillError, match=f"{number}") as caught:
         glanced_config(Path("m.gguf"), beginning("qwen3next", sizes))
-    assert caught.value.kind is Kind.UNSUPPORTED_MODEL
+    assert caught.value.kind is Kind.BROKEN_FILE
 
 
 def beginning(architecture: str, numbers: dict[str, int]) -> bytes:

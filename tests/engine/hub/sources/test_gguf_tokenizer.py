@@ -161,6 +161,9 @@ def test_every_split_leaves_no_character_out(pre: str) -> None:
         ("a.b 12345 中文x", "deepseek-v3", ["a", ".b", " ", "123", "45", " ", "中文", "x"]),
         ("it's helloWorld 中文x", "kimi-k2", ["it's", " hello", "World", " ", "中文", "x"]),
         ("ab 12\n中文", "deepseek-llm", ["ab", " ", "1", "2", "\n", "中文"]),
+        ("let \U0001d400\U0001d44f ab", "deepseek-llm", ["let", " \U0001d400\U0001d44f", " ab"]),
+        ("x\U0001d6fcy ℝ ﬀ Ω", "deepseek-llm", ["x", "\U0001d6fc", "y", " ", "ℝ", " ﬀ", " Ω"]),
+        ("Աա Ↄꞌꞑ", "deepseek-llm", ["Ա", "ա", " ", "Ↄ", "ꞌ", "ꞑ"]),
     ],
 )
 def test_splits_by_hand(text: str, pre: str, pieces: list[str]) -> None:

@@ -17,9 +17,12 @@ from engine.hub import library
 from engine.hub.importer import import_checkpoint
 from engine.hub.layouts import find_experts
 from engine.hub.pieces import read_piece
+from engine.hub.sources.decoded import DecodedEntry
 from engine.hub.sources.opening import open_source
 from engine.kernels.activation import Activation
 from engine.models.open import open_decoder
+from tests.engine.hub import forms
+from tests.engine.hub.sources import packers
 from tests.engine.models.compat.checkpoint import Dense, MemoryExperts
 from tests.engine.models.compat.tiny import tiny_config
 from tests.engine.models.parity import hf_model, oracle_logits
@@ -120,6 +123,28 @@ def float8(weight: Tensor, block: tuple[int, int], name: str, flat: bool = False
     return {"weight": codes, name: stored, "input_scale": torch.ones(1)}, codes.float() * scales[rows][:, columns]
 
 
+def _floats(form: str, group: int) -> dict[str, Any]:
+    weights = {"num_bits": 4, "type": "float", "group_size": group}
+    return {"quant_method": "compressed-tensors", "format": form, "config_groups": {"0": {"weights": weights}}}
+
+
+def _bnb(kind: str, nested: bool) -> dict[str, Any]:
+    return {
+        "quant_method": "bitsandbytes", "load_in_4bit": True, "load_in_8bit": False, "bnb_4bit_quant_type": kind,
+        "bnb_4bit_use_double_quant": nested,
+    }  # fmt: skip
+
+
+def _hqq(bits: int, axis: int = 1) -> dict[str, Any]:
+    params = {"nbits": bits, "group_size": GROUP, "axis": axis, "optimize": True, "round_zero": bits == 4}
+    return {"quant_method": "hqq", "quant_config": {"weight_quant_params": params}, "skip_modules": ["lm_head"]}
+
+
+def _auto_round(form: str) -> dict[str, Any]:
+    how = {"quant_method": "auto-round", "packing_format": f"auto_round:{form}", "data_type": "int", "sym": False}
+    return {**how, "bits": 4, "group_size": GROUP}
+
+
 FP8 = {"quant_method": "fp8", "weight_block_size": [16, 16]}
 CHANNELS = {"quant_method": "compressed-tensors", "format": "float-quantized"}
 GPTQ = {"quant_method": "gptq", "bits": 4, "group_size": GROUP}
@@ -133,14 +158,37 @@ WAYS: dict[str, tuple[dict[str, Any], Callable[[Tensor], Any]]] = {
     "compressed-tensors": (_settings(), compressed),
     "compressed-tensors with zeros": (_settings(symmetric=False), lambda w: compressed(w, False)),
     "float8 in blocks of 16": (FP8, lambda w: float8(w, (16, 16), "weight_scale_inv")),
+    "auto-round as GPTQ": (_auto_round("auto_gptq"), gptq),
+    "auto-round as AWQ": (_auto_round("auto_awq"), awq),
+    "gptq with other bits": ({**GPTQ, "dynamic": {"+:.*": {"bits": 8}}}, lambda w: gptq(w, bits=8)),
+    "nvfp4": (_floats("nvfp4-pack-quantized", 16), packers.nvfp4),
+    "mxfp4": (_floats("mxfp4-pack-quantized", 32), packers.mxfp4),
+    "modelopt": ({"quant_method": "modelopt", "quant_algo": "NVFP4"}, lambda w: packers.nvfp4(w, True)),
+    "modelopt beside config.json": ({}, lambda w: packers.nvfp4(w, True)),
+    "modelopt FP8": (
+        {"quant_method": "modelopt", "quant_algo": "FP8"},
+        lambda w: float8(w, (99, 99), "weight_scale", True),
+    ),
+    "nf4": (_bnb("nf4", False), packers.bitsandbytes),
+    "nf4 twice": (_bnb("nf4", True), lambda w: packers.bitsandbytes(w, nested=True)),
+    "bitsandbytes fp4": (_bnb("fp4", False), lambda w: packers.bitsandbytes(w, "fp4")),
+    "hqq 4 bits": (_hqq(4), packers.hqq),
+    "hqq 3 bits": (_hqq(3), lambda w: packers.hqq(w, 3)),
+    "hqq 2 bits": (_hqq(2), lambda w: packers.hqq(w, 2)),
+    "hqq 8 bits": (_hqq(8), lambda w: packers.hqq(w, 8)),
+    "hqq by columns": (_hqq(4, 0), lambda w: packers.hqq(w, 4, 0)),
     "float8, one scale": ({"quant_method": "fp8"}, lambda w: float8(w, (99, 99), "weight_scale_inv", True)),
     "float8 by outputs": (CHANNELS, lambda w: float8(w, (1, 99), "weight_scale")),
 }
 
 
-def pack(folder: Path, way: str, model_type: str = "qwen3_moe") -> tuple[Any, dict[str, Tensor]]:
+def pack(
+    folder: Path, way: str, model_type: str = "qwen3_moe", hidden: int = 32, **sizes: int
+) -> tuple[Any, dict[str, Tensor]]:
     """A random model with its experts and attention packed in `folder`; and the model that this means."""
-    model = hf_model(tiny_config(model_type, hidden_size=32, moe_intermediate_size=32, intermediate_size=32))
+    model = hf_model(
+        tiny_config(model_type, hidden_size=hidden, moe_intermediate_size=64, intermediate_size=64, **sizes)
+    )
     model.save_pretrained(folder)
     settings, packer = WAYS[way]
     tensors, meant = load_file(folder / "model.safetensors"), {}
@@ -155,6 +203,16 @@ def pack(folder: Path, way: str, model_type: str = "qwen3_moe") -> tuple[Any, di
     return model, meant
 
 
+# Whose factors are multiplied in another order there, which is one rounding.
+ROUNDED = ("nvfp4", "modelopt", "nf4", "bitsandbytes", "hqq")
+
+
+def assert_same(found: Tensor, meant: Tensor, way: str, step: float) -> None:
+    """The same numbers; but for that rounding, where there is one."""
+    assert found.shape == meant.shape
+    assert (found - meant).abs().max() <= (step * meant.abs().max() if way.startswith(ROUNDED) else 0)
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_every_matrix_and_the_logits(way: str, tmp_path: Path) -> None:
     """Experts come out exactly, all others in bf16, what is not packed as it was; and transformers agrees."""
@@ -167,12 +225,12 @@ def test_every_matrix_and_the_logits(way: str, tmp_path: Path) -> None:
         for e, pieces in enumerate(experts):
             for part in ("gate", "up", "down"):
                 name = f"model.layers.{layer}.mlp.experts.{e}.{part}_proj.weight"
-                assert torch.equal(read_piece(source, pieces.matrices[part]), meant[name])
+                assert_same(read_piece(source, pieces.matrices[part]), meant[name], way, 1e-6)
     for name in plan.dense:
         tensor = source.tensor(name)
         if name in meant:
             assert tensor.dtype == torch.bfloat16
-            assert torch.equal(tensor.float(), meant[name])
+            assert_same(tensor.float(), meant[name], way, 2**-7)
             assert torch.equal(source.part(name, (), (3, 9)), tensor[3:9])
         assert b"".join(map(bytes, source.chunks(name))) == tensor.reshape(-1).view(torch.uint8).numpy().tobytes()
 
@@ -189,10 +247,47 @@ def test_every_matrix_and_the_logits(way: str, tmp_path: Path) -> None:
     assert (ours - oracle_logits(theirs, ids)).abs().max() <= 1e-5
 
 
+# Ways of four bits whose codes a store keeps as they are, with how far what they then mean may be off.
+KEPT = {
+    "gptq": 1e-6, "gptq symmetric": 1e-6, "gptq version 2": 1e-6, "awq": 1e-6, "compressed-tensors": 1e-6,
+    "compressed-tensors with zeros": 1e-6, "auto-round as GPTQ": 1e-6, "auto-round as AWQ": 1e-6, "nvfp4": 1e-6,
+    "mxfp4": 1e-6, "modelopt": 1e-6, "nf4": 3e-3, "nf4 twice": 3e-3, "hqq 4 bits": 1e-6,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("way", KEPT)
+def test_four_bits_are_handed_on_as_the_codes_they_are(way: str, tmp_path: Path) -> None:
+    _, meant = pack(tmp_path, way, hidden=64)
+    source = open_source(tmp_path)
+    for name, weight in meant.items():
+        if ".experts." in name:
+            entry = source.entry(name)
+            assert isinstance(entry, DecodedEntry)
+            assert entry.coded is not None
+            found = entry.coded.grouped(3, 19)
+            assert found.coding == entry.coded.coding
+            assert (found.values() - weight[3:19]).abs().max() <= KEPT[way] * weight.abs().max()
+
+
 def test_the_store_says_what_it_was_made_from(tmp_path: Path) -> None:
     pack(tmp_path / "source", "gptq reordered")
     store = import_checkpoint(tmp_path / "source", tmp_path / "store", top=4, group=32)
-    assert "GPTQ 4-bit, about 5.25 bits" in library.source_note(store)
+    assert "GPTQ 4-bit, act-order, about 5.25 bits" in library.source_note(store)
+
+
+def test_codes_that_act_order_keeps_from_being_kept_are_said_to_be_quantized_again(tmp_path: Path) -> None:
+    """At import and by info; not where codes are kept, nor where 8 bits were asked for."""
+    forms.FORMS["GPTQ"](tmp_path / "source")
+    kept = import_checkpoint(tmp_path / "source", tmp_path / "kept", 0)
+    assert "a second time" not in library.source_note(kept)
+    file = tmp_path / "source" / "config.json"
+    config = json.loads(file.read_text())
+    config["quantization_config"]["desc_act"] = True
+    file.write_text(json.dumps(config))
+    note = library.source_note(import_checkpoint(tmp_path / "source", tmp_path / "again", 0))
+    assert "GPTQ 4-bit, act-order" in note
+    assert "act-order puts each" in note
+    assert "a second time" not in library.source_note(import_checkpoint(tmp_path / "source", tmp_path / "eight", 8))
 
 
 def test_biases_of_nothing_are_left_out(tmp_path: Path) -> None:
