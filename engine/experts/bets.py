@@ -12,6 +12,8 @@ from engine.experts.predictors.predictor import Floats
 from engine.experts.two_level import TieredCache
 from engine.experts.under_way import UnderWay
 
+NEAR = 2  # rows ahead of which what is expected leaves last, where all rows are looked at
+AT_ONCE = 64  # reads begun in one look at most: what native code has room for
 ROOM = 8  # reads ahead under way may take this part of the cache
 
 # (layer, scores, width, most): the `most` experts with the greatest scores, best first; and of the first `width` the
@@ -44,6 +46,12 @@ class Bets(Protocol):
         Returns the bytes under way; -1: nothing lacks there.
         """
 
+    def spread(self, plan: Floats, width: int) -> int:
+        """As `look`, at all rows behind the one routed last at once. plan: [rows, experts], by which the first `width`
+        of each row are read, the greatest of all rows first, those of 0 not at all. Only what is expected in the NEAR
+        next rows leaves last: of those farther away the policy knows better.
+        """
+
     def give_up(self) -> None:
         """All that is on its way; and nobody is expected any more."""
 
@@ -64,9 +72,11 @@ class KeptBets:
         is measured. depth: rows looked ahead at most."""
         self._keys, self._arrivals, self._cache, self._foresee = keys, arrivals, cache, foresee
         self._k, self._depth = k, depth
+        self._rows = {own[0].layer: row for row, own in enumerate(keys)}
         self._counts = Foresight([0] * depth, [0] * depth)
         self._row = -1  # routed last
         self._near: list[ExpertKey] = []
+        self._first: list[int] = []  # the k expected of the first row, before it has run
         self._bets: list[dict[int, int]] = [{} for _ in keys]  # by row: experts read ahead and their bytes
         self._said: list[dict[int, list[int]]] = [{} for _ in range(depth)]  # by distance - 1: row to the k expected
 
@@ -92,6 +102,10 @@ class KeptBets:
         if row < 0:
             return
         counts = self._counts
+        if row == 0 and self._first:
+            counts.first_said += len(chosen)
+            counts.first_right += len(set(self._first).intersection(chosen))
+            self._first = []
         for ahead, said in enumerate(self._said):
             expected = said.pop(row, None)
             if expected is not None:
@@ -108,16 +122,32 @@ class KeptBets:
         """See Bets."""
         own, missing = self._keys[row], list[tuple[ExpertKey, int]]()
         expected, tiers = self._foresee(own[0].layer, scores, width, 2 * max(self._k, width))
-        if self._row >= 0:
-            self._said[row - self._row - 1][row] = expected[: self._k]
-        self._give_up_all_but(row, expected)
+        self._expect(row, expected)
         for expert, tier in zip(expected, tiers):
             if tier:
                 missing.append((own[expert], tier))
             else:
                 self._near.append(own[expert])
         self._cache.protect(self._near)  # first, or they might make room for the others
-        return self._read(row, missing) if missing else -1
+        return self._read(missing) if missing else -1
+
+    def spread(self, plan: Floats, width: int) -> int:
+        """See Bets."""
+        wanted: list[tuple[float, int, ExpertKey, int]] = []
+        most, first = 2 * max(self._k, width), self._row + 1
+        for row in range(first, len(self._keys)):
+            own = self._keys[row]
+            scores = plan[row, : len(own)]
+            expected, tiers = self._foresee(own[0].layer, scores, width, most)
+            self._expect(row, expected)
+            for expert, tier in zip(expected, tiers):
+                if tier and scores[expert] > 0:
+                    wanted.append((-float(scores[expert]), row * plan.shape[1] + expert, own[expert], tier))
+                elif not tier and row < first + NEAR:
+                    self._near.append(own[expert])
+        self._cache.protect(self._near)  # first, or they might make room for the others
+        wanted.sort(key=lambda one: one[:2])
+        return self._read([(key, tier) for _, _, key, tier in wanted[:AT_ONCE]]) if wanted else -1
 
     def give_up(self) -> None:
         """See Bets."""
@@ -126,11 +156,19 @@ class KeptBets:
                 self._lose(row, expert)
         self._cache.protect(())
 
-    def _read(self, row: int, missing: Sequence[tuple[ExpertKey, int]]) -> int:
+    def _expect(self, row: int, expected: list[int]) -> None:
+        """Note what is expected of a row, best first; of the reads for it the others are given up."""
+        if self._row >= 0:
+            self._said[row - self._row - 1][row] = expected[: self._k]
+        elif row == 0:
+            self._first = expected[: self._k]
+        self._give_up_all_but(row, expected)
+
+    def _read(self, missing: Sequence[tuple[ExpertKey, int]]) -> int:
         """Begin to read these, as far as there is room; returns the bytes under way."""
         under_way = self._under_way()
         for key, nbytes in self._arrivals.expect_all(missing, self._cache.capacity // ROOM - under_way):
-            self._bets[row][key.expert] = nbytes
+            self._bets[self._rows[key.layer]][key.expert] = nbytes
             self._counts.started += 1
             under_way += nbytes
         return under_way

@@ -1,4 +1,4 @@
-"""Expert activation matrices, and the collection of those of past requests (moe-infinity, sections 4.3 to 4.7)."""
+"""Expert activation matrices, and the collection of those of past answers (moe-infinity, sections 4.3 to 4.7)."""
 
 from __future__ import annotations
 
@@ -8,88 +8,103 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import Kind, UnderhillError
+from engine.store.arrays import arrays
 from engine.store.atomic import replacing
 
 Counts = NDArray[np.float32]
 
 CAPACITY = 120  # the paper's: enough for one model's tasks
-VERSION = 1
+VERSION = 2  # of version 1, in whose matrices prompts and answers were one, nothing is taken
 
 
 class EamCollection:
-    """How often each request of the past used each expert: at most `capacity` matrices [rows, experts].
-
-    unit: [n, rows * experts] float32, each of length 1, so that one product gives all cosines.
+    """How often each answer of the past used each expert, and its prompt: at most `capacity` pairs of matrices
+    [rows, experts]. Prompt and decoding are traced apart (section 4.3), since a prompt visits nearly every expert.
     """
 
     def __init__(self, rows: int, experts: int, capacity: int = CAPACITY) -> None:
         self.rows, self.experts, self.capacity = rows, experts, capacity
         self.changes = 0  # counts up with every change, for who keeps something made of it
         self._counts = np.zeros((capacity, rows * experts), np.float32)
-        self._unit = np.zeros_like(self._counts)
+        self._prompts = np.zeros_like(self._counts)
         self._n = 0
 
     def __len__(self) -> int:
         return self._n
 
     @property
-    def unit(self) -> Counts:
-        """[n, rows * experts], of length 1."""
-        return self._unit[: self._n]
-
-    @property
     def counts(self) -> Counts:
-        """[n, rows, experts]."""
+        """[n, rows, experts]: of the tokens of answers."""
         return self._counts[: self._n].reshape(self._n, self.rows, self.experts)
 
-    def add(self, counts: Counts) -> None:
-        """Keep a request's matrix [rows, experts]; in a full collection it replaces the one most like it.
+    @property
+    def prompts(self) -> Counts:
+        """[n, rows, experts]: of the tokens of their prompts; 0 all over where the prompt is not known."""
+        return self._prompts[: self._n].reshape(self._n, self.rows, self.experts)
 
-        A matrix without a count is not kept.
+    @property
+    def unit(self) -> Counts:
+        """[n, rows * experts]: answers, each of length 1, so that one product gives all cosines."""
+        return unit(self._counts[: self._n])
+
+    @property
+    def prompt_unit(self) -> Counts:
+        """As `unit`, of the prompts."""
+        return unit(self._prompts[: self._n])
+
+    def add(self, counts: Counts, prompt: Counts | None = None) -> None:
+        """Keep an answer's matrix [rows, experts] and its prompt's; in a full collection they replace the answer most
+        like it (appendix B.1). An answer without a count is not kept.
         """
         flat = counts.reshape(-1).astype(np.float32)
-        size = float(np.linalg.norm(flat))
-        if size == 0:
+        if not flat.any():
             return
         if self._n < self.capacity:
             at, self._n = self._n, self._n + 1
         else:
             at = int((self.unit @ flat).argmax())
-        self._counts[at], self._unit[at] = flat, flat / size
+        self._counts[at] = flat
+        self._prompts[at] = 0 if prompt is None else prompt.reshape(-1)
         self.changes += 1
 
-    def closest(self, counts: Counts, most: int = 1) -> NDArray[np.intp]:
-        """Indices of the `most` entries of smallest cosine distance, closest first. counts: [rows, experts]."""
-        return best(self.unit @ counts.reshape(-1).astype(np.float32, copy=False), most)
+    def clear(self) -> None:
+        """Forget all of it; who holds the collection goes by an empty one."""
+        self._n = 0
+        self.changes += 1
 
-    def expected(self, counts: Counts, most: int = 3) -> Counts:
-        """[rows, experts]: shares of each row's uses in the closest entries taken together; rows sum to 1 or 0."""
-        summed = self.counts[self.closest(counts, most)].sum(0)
-        return summed / np.maximum(summed.sum(1, keepdims=True), 1)
+    def copy(self) -> EamCollection:
+        """The same matrices, for who adds to them what this one shall not learn."""
+        made = EamCollection(self.rows, self.experts, self.capacity)
+        for counts, prompt in zip(self.counts, self.prompts):
+            made.add(counts, prompt)
+        return made
+
+    def closest(self, counts: Counts, most: int = 1) -> NDArray[np.intp]:
+        """Indices of the `most` answers of smallest cosine distance, closest first. counts: [rows, experts]."""
+        return best(self.unit @ counts.reshape(-1).astype(np.float32, copy=False), most)
 
     def save(self, path: Path) -> None:
         """Write a file, whole or not at all. Raises OSError."""
         with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez_compressed(file, version=np.int32(VERSION), counts=self.counts)
+            np.savez_compressed(file, version=np.int32(VERSION), counts=self.counts, prompts=self.prompts)
 
     @classmethod
     def load(cls, path: Path, rows: int, experts: int, capacity: int = CAPACITY) -> EamCollection:
-        """What `save` wrote. Raises UnderhillError: MISSING_FILE, BROKEN_FILE also for another model's."""
+        """What `save` wrote. Raises UnderhillError: MISSING_FILE, BROKEN_FILE also for another model's or version's."""
         try:
-            with np.load(path, allow_pickle=False) as found:
-                version, counts = int(found["version"]), found["counts"]
+            with arrays(path) as found:
+                version, both = int(found["version"]), (found["counts"], found["prompts"])
         except FileNotFoundError as e:
             raise UnderhillError(
                 Kind.MISSING_FILE, f"There is no file {path}.", "It is made as the model is used."
             ) from e
         except Exception as e:  # what numpy and zipfile raise on bad files has no end
             raise _broken(path) from e
-        fits = counts.ndim == 3 and counts.shape[1:] == (rows, experts) and counts.dtype == np.float32
-        if version != VERSION or not fits or not np.isfinite(counts).all() or counts.min(initial=0) < 0:
+        if version != VERSION or len(both[0]) != len(both[1]) or not all(_fits(one, rows, experts) for one in both):
             raise _broken(path)
         made = cls(rows, experts, capacity)
-        for one in counts[-capacity:]:
-            made.add(one)
+        for counts, prompt in zip(*(one[-capacity:] for one in both)):
+            made.add(counts, prompt)
         return made
 
 
@@ -99,6 +114,23 @@ def best(similarity: Counts, most: int) -> NDArray[np.intp]:
         return np.array([similarity.argmax()])
     top = np.argpartition(-similarity, most)[:most] if most < len(similarity) else np.arange(len(similarity))
     return top[(-similarity[top]).argsort(kind="stable")]
+
+
+def shares(counts: Counts) -> Counts:
+    """[rows, experts]: of each row's counts; rows sum to 1 or 0."""
+    return np.asarray(counts / np.maximum(counts.sum(1, keepdims=True), 1), np.float32)
+
+
+def unit(flat: Counts) -> Counts:
+    """[n, ...]: rows of length 1, or 0."""
+    size = np.linalg.norm(flat, axis=1, keepdims=True)
+    return np.divide(flat, size, out=np.zeros_like(flat), where=size > 0)
+
+
+def _fits(counts: NDArray[np.generic], rows: int, experts: int) -> bool:
+    if counts.ndim != 3 or counts.shape[1:] != (rows, experts) or counts.dtype != np.float32:
+        return False
+    return bool(np.isfinite(counts).all() and counts.min(initial=0) >= 0)
 
 
 def _broken(path: Path) -> UnderhillError:

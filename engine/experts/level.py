@@ -58,6 +58,12 @@ class Level(Protocol):
     def begin_sequence(self) -> None:
         """A new sequence begins."""
 
+    def put_aside(self) -> object:
+        """The policy's records of the sequence, which goes on when what runs beside it is over: see Policy."""
+
+    def bring_back(self, records: object) -> None:
+        """What `put_aside` gave: see Policy."""
+
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """These are expected to be used soon and leave last, until the next call: see Policy.protect."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from engine.experts.bets import ROOM
 from engine.experts.foresight import Foresight
 from engine.experts.native_arrivals import NativeArrivals
@@ -62,6 +64,16 @@ class NativeBets:
         cache, at = self._cache, self._layers[row].address_of(scores)
         with cache.lock:
             found = self._ahead.look(row, at, width, 2 * max(self._k, width), cache.capacity // ROOM)
+            cache.shelf.check()
+        return found
+
+    def spread(self, plan: Floats, width: int) -> int:
+        """See Bets. Raises ValueError for another plan than float32 [rows, experts]."""
+        cache, shape = self._cache, (len(self._layers), self._cache.width)
+        if plan.dtype != np.float32 or plan.shape != shape or not plan.flags.c_contiguous:
+            raise ValueError(f"the plan is {plan.dtype} {plan.shape}; expected contiguous float32 {list(shape)}")
+        with cache.lock:
+            found = self._ahead.spread(plan.ctypes.data, width, 2 * max(self._k, width), cache.capacity // ROOM)
             cache.shelf.check()
         return found
 

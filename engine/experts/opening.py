@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -9,6 +10,7 @@ import torch
 
 from engine.experts.buffers import allocate_on
 from engine.experts.cache import ExpertCache
+from engine.experts.eam import EamCollection
 from engine.experts.keys import ExpertKey, ExpertSource, keys_of, largest_expert
 from engine.experts.level import Level
 from engine.experts.loader import Loader
@@ -37,12 +39,13 @@ class DevicePool:
 
 def open_runtime(
     source: ExpertSource,
-    activation: Activation,
+    activation: Activation | Mapping[int, Activation],
     capacity: int,
     *,
     device: DevicePool | None = None,
     policy: str = "hobbit",
     weights: WeightsByShare = DEFAULT,
+    collection: EamCollection | None = None,
     readers: int = 4,
     threads: int | None = None,
     kernel: str = "auto",
@@ -52,9 +55,10 @@ def open_runtime(
 ) -> ExpertRuntime:
     """A runtime over an open store, which stays the caller's. capacity: bytes of ordinary memory for experts.
 
-    weights: of the policy 'hobbit'. exact: native kernels take activations as they are, not rounded to 8 bits. The
-    other arguments are those settings of engine.settings. Raises UnderhillError when the capacity cannot hold one
-    expert, or when kernel='native' is not possible here.
+    activation: of all layers, or by layer.
+    weights: of the policy 'hobbit'. collection: of past answers, for the policy 'activation'. exact: native kernels
+    take activations as they are, not rounded to 8 bits. The other arguments are those settings of engine.settings.
+    Raises UnderhillError when the capacity cannot hold one expert, or when kernel='native' is not possible here.
     """
     least = largest_expert(source, tier)
 
@@ -67,7 +71,7 @@ def open_runtime(
     whole = least * len(keys_of(source))
 
     def policy_for(capacity: int) -> Policy:
-        return make_policy(policy, shape, capacity / whole, weights)
+        return make_policy(policy, shape, capacity / whole, weights, collection)
 
     loader = open_loader(source, readers)
     levels: list[Level] = []
@@ -81,7 +85,7 @@ def open_runtime(
     kernels: list[Kernel] = [choose(kernel, threads, exact=exact)]
     if device is not None:
         kernels.insert(0, TorchKernel())
-    return ExpertRuntime(source, activation, TieredCache(levels), loader, kernels, thresholds, tier)
+    return ExpertRuntime(source, activation, TieredCache(levels), loader, kernels, thresholds, tier, weights)
 
 
 def open_loader(source: ExpertSource, readers: int) -> Loader:

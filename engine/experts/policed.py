@@ -26,13 +26,23 @@ class Policed:
         with self.lock:
             self._policy.begin_sequence()
 
+    def put_aside(self) -> object:
+        """See Policy.put_aside."""
+        with self.lock:
+            return self._policy.put_aside()
+
+    def bring_back(self, records: object) -> None:
+        """See Policy.bring_back."""
+        with self.lock:
+            self._policy.bring_back(records)
+
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """These are expected to be used soon and leave last, until the next call: see Policy.protect."""
         with self.lock:
             self._policy.protect(keys)
 
     def reweigh(self, weights: Weights) -> None:
-        """Other weights for the policy, where it is the one that has some."""
+        """Other weights for the policy, where it is the one that has some; the same again change nothing."""
         with self.lock:
-            if isinstance(self._policy, Hobbit):
+            if isinstance(self._policy, Hobbit) and self._policy.weights != weights:
                 self._policy.reweigh(weights)

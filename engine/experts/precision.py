@@ -102,7 +102,15 @@ def full_tier(spec: ExpertSpec, tier: int | None) -> int:
     return fitting[-1] if fitting else spec.tiers[0]
 
 
-def tiers_of(spec: ExpertSpec, tier: int | None) -> tuple[int, int, int]:
-    """The tier at which a missing expert is fetched, by Demand: 0 (not at all), the coarsest stored, full."""
+def low_tier(tiers: Sequence[int], full: int, low: int | None) -> int:
+    """Of the stored tiers, that of a coarse expert: the best below `full` that is no finer than `low` (None: the
+    coarsest); where there is none, the coarsest, which may be `full` itself.
+    """
+    fitting = [t for t in tiers if t < full and low is not None and t <= low]
+    return fitting[-1] if fitting else min(tiers[0], full)
+
+
+def tiers_of(spec: ExpertSpec, tier: int | None, low: int | None = None) -> tuple[int, int, int]:
+    """The tier at which a missing expert is fetched, by Demand: 0 (not at all), coarse (see low_tier), full."""
     full = full_tier(spec, tier)
-    return (0, min(spec.tiers[0], full), full)
+    return (0, low_tier(spec.tiers, full, low), full)

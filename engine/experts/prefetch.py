@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from engine.experts.bets import Bets
@@ -55,7 +56,27 @@ class Prefetch:
 
     # ---- what it is told ----------------------------------------------------------------------------------------
 
-    def begin(self, tokens: Sequence[int], position: int, misses: int) -> None:
+    def begin_sequence(self) -> None:
+        """Another sequence begins with the next token."""
+        self._bets.give_up()
+        self._predictor.begin_sequence()
+
+    def prompted(self, counts: Floats) -> None:
+        """A prompt of the sequence is read. counts: [rows, experts]."""
+        self._predictor.prompted(counts)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """The predictor's records of the sequence are put aside while another one runs beside it."""
+        self._bets.give_up()
+        records = self._predictor.put_aside()
+        try:
+            yield
+        finally:
+            self._bets.give_up()
+            self._predictor.bring_back(records)
+
+    def begin(self, tokens: Sequence[int], misses: int) -> None:
         """These tokens are about to run. misses: of the runtime so far, from which it knows whether there is a need."""
         needed = misses + self._bets.used
         self._quiet = 0 if needed > self._needed else self._quiet + 1
@@ -68,11 +89,9 @@ class Prefetch:
         if self.awake:
             self._bets.give_up()
         if awake and not self.awake:
-            self._predictor.begin_sequence()
+            self._predictor.interrupted()
         self.awake = self._in_step = awake
         if awake:
-            if position == 0:
-                self._predictor.begin_sequence()
             self._sight.begin(int(tokens[0]))
             self._bets.routed(-1, ())
             self._look()
@@ -106,8 +125,15 @@ class Prefetch:
     # ---- what it does -------------------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Walk the coming rows until one lacks an expert that is expected there, which is read ahead."""
+        """Walk the coming rows until one lacks an expert that is expected there, which is read ahead; or, where the
+        predictor speaks of all rows at once, read of them all.
+        """
         sight, width = self._sight, max(1, round(self._width * self._worth.width))
+        if self._predictor.everywhere:
+            plan = self._predictor.plan(sight) if sight.row + 1 < len(self._row) else None
+            if plan is not None:
+                self._bets.spread(plan, width)
+            return
         for row in range(sight.row + 1, min(sight.row + 1 + self._depth, len(self._row))):
             scores = self._predictor.scores(sight, row)
             if scores is None or self._bets.look(row, scores, width) >= 0:

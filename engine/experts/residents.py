@@ -127,7 +127,7 @@ class Residents:
         cache: Level,
         kernel: NativeKernel,
         specs: Mapping[int, Sequence[ExpertSpec]],
-        activation: Activation,
+        activations: Mapping[int, Activation],
         telemetry: Telemetry,
     ) -> None:
         self._cache = cache
@@ -142,7 +142,7 @@ class Residents:
         self._out = torch.empty(0)
         self._exact = True
         self._layers = {
-            layer: ResidentExperts(layer, own, activation, telemetry)
+            layer: ResidentExperts(layer, own, activations[layer], telemetry)
             for layer, own in specs.items()
             if all(replace(spec, top=finest(own).top) == finest(own) for spec in {*own})
         }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 
 from torch import Tensor
@@ -20,7 +20,7 @@ from engine.experts.native_arrivals import NativeArrivals
 from engine.experts.native_bets import NativeBets
 from engine.experts.native_cache import NativeCache
 from engine.experts.observer import UNSEEN, Observer, seen
-from engine.experts.policies import Visit, WeightsByShare
+from engine.experts.policies import DEFAULT, Visit, WeightsByShare
 from engine.experts.precision import EXACT, Demand, Thresholds, tiers_of
 from engine.experts.predictors.predictor import Floats, Predictor
 from engine.experts.prefetch import Prefetch
@@ -43,7 +43,7 @@ from engine.kernels.rooms import ROOMS
 
 RouteListener = Callable[[int, Tensor, Tensor], None]
 GivenListener = Callable[[int, Tensor], None]
-PassListener = Callable[[Sequence[int], int], None]
+PassListener = Callable[[Sequence[int], int, bool], None]
 READS_AHEAD = 2  # reads under way or queued, per reader: enough to keep the disk busy, and room is taken late
 
 
@@ -52,22 +52,23 @@ class ExpertRuntime:
 
     kernels: one per level of the cache. tier: bits of full precision; None is the finest stored. The setters take
     effect with the next layer. route_listener is told (layer, ids [T, K], weights [T, K]) of every call, pass_listener
-    what begin_pass is told, given_listener (layer, x [T, H]) of every call with many tokens, x being written over after
-    that. interrupted is asked before every layer of a prompt, which may take seconds; True ends it with an
-    UnderhillError(CANCELLED). as_if_missing: many tokens at once get the precision that each alone would get were none
-    of its experts in memory. repair: experts that ran coarse get their finer parts while the disk is idle (Repairs).
-    arrivals: the reads under way, for whoever wants some in advance.
+    what begin_pass is told and whether a sequence begins with it, given_listener (layer, x [T, H]) of every call with
+    many tokens, x being written over after that. interrupted is asked before every layer of a prompt, which may take
+    seconds; True ends it with an UnderhillError(CANCELLED). as_if_missing: many tokens at once get the precision that
+    each alone would get were none of its experts in memory. repair: experts that ran coarse get their finer parts while
+    the disk is idle (Repairs). arrivals: the reads under way, for whoever wants some in advance.
     """
 
     def __init__(
         self,
         source: ExpertSource,
-        activation: Activation,
+        activation: Activation | Mapping[int, Activation],
         cache: TieredCache,
         loader: Loader,
         kernels: Sequence[Kernel],
         thresholds: Thresholds = EXACT,
         tier: int | None = None,
+        weights: WeightsByShare = DEFAULT,
     ) -> None:
         if len(kernels) != len(cache.levels):
             raise ValueError(f"{len(kernels)} kernels for {len(cache.levels)} levels of memory")
@@ -82,9 +83,13 @@ class ExpertRuntime:
         self._source = source
         self._loader = loader
         self._observer: Observer | None = None
+        self._begins = True  # whether the next pass begins a sequence
+        self._heard = False  # whether anybody was told of a pass beside
         self._kernels = tuple(kernels)
         self._specs = {layer: [source.spec(layer, e) for e in range(source.experts(layer))] for layer in source.layers}
         self._tier = tier
+        self._weights = weights
+        self._low: int | None = None
         self._pretended: tuple[ExpertKey, ...] = ()
         self._tiers: dict[int, list[tuple[int, int, int]]] = {}  # by layer, expert and Demand
         level = cache.levels[0]
@@ -95,16 +100,17 @@ class ExpertRuntime:
             self.arrivals = NativeArrivals(level, cache.counts[0], loader, self.telemetry)
         else:
             self.arrivals = Arrivals(cache, loader, self.telemetry)
+        activations = activation if not isinstance(activation, Activation) else dict.fromkeys(source.layers, activation)
         sweeps = None
         if len(cache.levels) == 1:
             sweeps = Sweeps(cache.levels[0], self.arrivals, self.telemetry, self._specs, self._tiers)
         self._several = Several(
-            cache, self.arrivals, self._kernels, activation, self.telemetry, READS_AHEAD * loader.readers, sweeps
+            cache, self.arrivals, self._kernels, activations, self.telemetry, READS_AHEAD * loader.readers, sweeps
         )
         first = kernels[0]
         # Where experts may lie in two kinds of memory, or torch computes, every token goes the long way.
         self._residents = (
-            Residents(cache.levels[0], first, self._specs, activation, self.telemetry)
+            Residents(cache.levels[0], first, self._specs, activations, self.telemetry)
             if len(kernels) == 1 and isinstance(first, NativeKernel)
             else None
         )
@@ -193,11 +199,16 @@ class ExpertRuntime:
                 self._repairs.go_on()
 
     def read_ahead(self, predictor: Predictor | None, k: int = 1, depth: int = 2, width: int | None = None) -> None:
-        """Read experts that the predictor expects, from the next pass on; None ends that. See Prefetch."""
+        """Read experts that the predictor expects, from the next pass on; None ends that. See Prefetch.
+
+        A predictor that speaks of all layers is read ahead by so, whatever the depth.
+        """
         if self.prefetch is not None:
             self.prefetch.sleep()
         self.prefetch = None
         if predictor is not None:
+            if predictor.everywhere:
+                depth = len(self._source.layers)
             bets = self._bets(k, depth, width or k)
             self._learns = isinstance(bets, KeptBets)
             self.prefetch = Prefetch(self._source.layers, predictor, bets, self._rate, depth, width or k)
@@ -248,23 +259,54 @@ class ExpertRuntime:
     def _seen(self, layer: int, tokens: int) -> AbstractContextManager[None]:
         return UNSEEN if self._observer is None else seen(self._observer, layer, tokens)
 
+    def begin_sequence(self) -> None:
+        """The next pass begins another sequence: policy, predictor and whoever listens to passes start anew with it."""
+        self._begins = True
+        with self.arrivals.turn:
+            self.cache.begin_sequence()
+            if self.prefetch is not None:
+                self.prefetch.begin_sequence()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """A sequence of its own runs beside the one that is open, which goes on afterwards as if there had been none:
+        what policy and predictor know of it is put aside and brought back.
+        """
+        before, prefetch = self._begins, self.prefetch
+        self._begins, self._heard = True, False
+        with ExitStack() as brought_back:
+            with self.arrivals.turn:
+                brought_back.enter_context(self.cache.aside())
+                if prefetch is not None:
+                    brought_back.enter_context(prefetch.aside())
+            try:
+                yield
+            finally:
+                self._begins = before or self._heard  # whoever heard of the other one has to tell them apart
+
     def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
-        """These tokens are about to go through the layers, the first at `position`; 0 begins a new sequence."""
+        """These tokens are about to go through the layers, the first at `position` of its sequence."""
         if len(token_ids) == 1:
             ROOMS.clear()
-        if position == 0:
-            self.cache.begin_sequence()
+        begins, self._begins = self._begins, False
         if self.pass_listener is not None:
-            self.pass_listener(token_ids, position)
+            self._heard = True
+            self.pass_listener(token_ids, position, begins)
         if self.prefetch is not None:
             with self.arrivals.turn:
-                self.prefetch.begin(token_ids, position, self.telemetry.misses)
+                self.prefetch.begin(token_ids, self.telemetry.misses)
 
     def reweigh(self, weights: WeightsByShare) -> None:
-        """Other weights for the cache policy 'hobbit'; others have none."""
+        """Other weights for the cache policy 'hobbit'; others have none. Of these, each level of the cache has the ones
+        for the share of the experts that it has room for, now and whenever that changes.
+        """
+        self._weights = weights
+        self._weigh()
+
+    def _weigh(self) -> None:
         whole = largest_expert(self._source, self._tier) * len(keys_of(self._source))
         for level in self.cache.levels:
-            level.reweigh(weights.at(level.capacity / whole))
+            level.reweigh(self._weights.at(level.capacity / whole))
 
     def set_thresholds(self, thresholds: Thresholds) -> None:
         """Change the dial."""
@@ -292,20 +334,31 @@ class ExpertRuntime:
         for level in self.cache.levels:
             last = level is self.cache.levels[-1]
             level.set_capacity(capacity if last and capacity is not None else level.capacity, least)
-        for layer, specs in self._specs.items():
-            self._tiers[layer] = [tiers_of(spec, tier) for spec in specs]
         self._tier, self._pretended = tier, ()
+        self._apply_tiers()
+        self._weigh()
+
+    def set_low(self, low: int | None) -> None:
+        """Change the bits of coarse experts; None: the coarsest that is stored. See precision.low_tier."""
+        self.arrivals.make_way()
+        self._repairs.forget()
+        self._low, self._pretended = low, ()
+        self._apply_tiers()
+
+    def _apply_tiers(self) -> None:
+        for layer, specs in self._specs.items():
+            self._tiers[layer] = [tiers_of(spec, self._tier, self._low) for spec in specs]
         if self._residents is not None:
             self._residents.set_tiers(self._tiers)
 
-    def pretend_lowered(self, keys: Collection[ExpertKey]) -> None:
-        """Many tokens at once run these at 2 bits, as if no more of them were stored; () ends that."""
+    def pretend_lowered(self, bits: Mapping[ExpertKey, int]) -> None:
+        """Many tokens at once run these at so many bits, as if no more of them were stored; {} ends that."""
         self.arrivals.make_way()
         for key in self._pretended:
-            self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], self._tier)
-        for key in keys:
-            self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], 2)
-        self._pretended = tuple(keys)
+            self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], self._tier, self._low)
+        for key, most in bits.items():
+            self._tiers[key.layer][key.expert] = tiers_of(self._specs[key.layer][key.expert], most)
+        self._pretended = tuple(bits)
 
     def set_capacity(self, nbytes: int, level: int = -1) -> None:
         """Change the ceiling of one level of the cache, in bytes. Raises UnderhillError(BAD_REQUEST) if too small.
@@ -315,9 +368,12 @@ class ExpertRuntime:
         with self.arrivals.turn:
             self.arrivals.make_way()
             self.cache.levels[level].set_capacity(nbytes)
+            self._weigh()
 
     def lend(self, nbytes: int) -> None:
-        """As set_capacity for the cache in memory, where a prompt takes from it or gives back to it."""
+        """As set_capacity for the cache in memory, where a prompt takes from it or gives back to it: not for long, so
+        that the policy's weights stay.
+        """
         with self.arrivals.turn:
             self.arrivals.make_way()
             self.cache.levels[-1].lend(nbytes)

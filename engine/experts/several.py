@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -49,13 +49,13 @@ class Several:
         cache: TieredCache,
         arrivals: UnderWay,
         kernels: Sequence[Kernel],
-        activation: Activation,
+        activations: Mapping[int, Activation],
         telemetry: Telemetry,
         window: int,
         sweeps: Sweeps | None,
     ) -> None:
         self._cache, self._arrivals, self._kernels = cache, arrivals, kernels
-        self._activation, self._telemetry, self._window = activation, telemetry, window
+        self._activations, self._telemetry, self._window = activations, telemetry, window
         self._sweeps = sweeps
         self.observer: Observer | None = None
         self.ahead: Prefetch | None = None
@@ -117,9 +117,11 @@ class Several:
                 self._telemetry.precision[lease.tier] += len(want.slots)
                 if lease.tier < want.full:
                     self._telemetry.coarse(want.key, len(want.slots))
+            activation = self._activations[found[0][0].key.layer] if found else None
             for (level, _), (spec, work) in groups.items():
+                assert activation is not None
                 start = 0.0 if self.observer is None else time.perf_counter()
-                self._kernels[level].run(spec, self._activation, work, call.x, call.k, call.out)
+                self._kernels[level].run(spec, activation, work, call.x, call.k, call.out)
                 if self.observer is not None:
                     self.observer.computed(found[0][0].key.layer, len(work), start, time.perf_counter())
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from engine.experts.entry import Lease
@@ -16,6 +16,22 @@ from engine.hardware.speed import window
 from engine.store.layout import ExpertSpec
 
 COVERAGE = 0.8  # of a layer's experts, from which on the next layer will need nearly all of its own, too
+
+
+def room_of(capacity: int, largest: int, experts: int, layers: int, row: int) -> tuple[int, int] | None:
+    """Of a cache of so many bytes, those that a prompt reads through, and how many experts of the layer in this row may
+    stay behind it; None where all experts fit. largest: bytes of one. experts, layers: of the model.
+    """
+    if capacity >= experts * largest:
+        return None
+    through = window(capacity, largest)
+    all_layers, over = divmod((capacity - through) // largest, layers)
+    return through, all_layers + (row < over)
+
+
+def most_chosen(experts: Sequence[int], chosen: Callable[[int], int], stay: int) -> frozenset[int]:
+    """Which of these may stay: those that this answer has chosen most often, among equals the first."""
+    return frozenset(sorted(experts, key=lambda expert: -chosen(expert))[:stay])
 
 
 class Sweep:
@@ -85,15 +101,12 @@ class Sweeps:
     def begin(self, layer: int, wants: Sequence[Want]) -> Sweep | None:
         """One for these experts of a layer, those that are there being leased; None where all of them may stay."""
         last, self._last = self._last, None
-        capacity, largest = self._cache.capacity, max(want.spec.layout.bytes_for(want.full) for want in wants)
-        through = window(capacity, largest)
-        all_layers, over = divmod((capacity - through) // largest, len(self._specs))
-        stay = all_layers + (self._row[layer] < over)
-        if len(wants) <= stay or capacity >= self._everything * largest:
+        largest = max(want.spec.layout.bytes_for(want.full) for want in wants)
+        room = room_of(self._cache.capacity, largest, self._everything, len(self._specs), self._row[layer])
+        if room is None or len(wants) <= room[1]:
             return None
-        chosen = self._telemetry.chosen(layer)
-        most = sorted((want.key.expert for want in wants), key=lambda expert: -chosen[expert])
-        keep = frozenset(most[:stay])
+        through, stay = room
+        keep = most_chosen([want.key.expert for want in wants], self._telemetry.chosen(layer).__getitem__, stay)
         for expert in range(len(self._specs[layer])):  # who is wanted is in use, and leaves later
             if expert not in keep:
                 self._cache.drop(ExpertKey(layer, expert))

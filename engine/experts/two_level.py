@@ -6,7 +6,8 @@ has to leave the upper one moves down (demotion), so the two capacities add up. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -114,6 +115,16 @@ class TieredCache:
         """A new sequence begins."""
         for level in self.levels:
             level.begin_sequence()
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """The policies' records of the sequence are put aside while another one runs beside it."""
+        records = [level.put_aside() for level in self.levels]
+        try:
+            yield
+        finally:
+            for level, own in zip(self.levels, records):
+                level.bring_back(own)
 
     def protect(self, keys: Iterable[ExpertKey]) -> None:
         """These are expected to be used soon and leave last, until the next call."""

@@ -117,6 +117,9 @@ class Foresight(Scored):
     def _forget(self) -> None:
         """Sequences make no difference to what comes."""
 
+    def _noted(self) -> Sequence[Array]:
+        return (self._then,)
+
 
 def foresight(shape: Shape, visits: Sequence[Visit]) -> Policy:
     """A policy that knows what these visits, played from the first, will ask for."""

@@ -18,6 +18,7 @@ START = (0.3, 0.2, 0.0)
 ROUNDS = 3
 
 Point = tuple[float, float, float]
+Penalties = dict[Weights, float]  # of those that were played
 
 
 def fit(
@@ -32,23 +33,29 @@ def fit(
     Takes some 40 replays a size: 15 seconds for 2,000 tokens of 6 layers. progress: sizes done.
     """
     replayer = Replayer(trace, thresholds, sizes=sizes)
-    best: Point = START
     found: list[tuple[float, Weights]] = []
     for done, share in enumerate(sorted(shares)):
-        best = _search(replayer, share, (best, _point(DEFAULT.at(share))))
-        found.append((share, _weights(best)))
+        found.append((share, fit_share(replayer, share, found[-1][1] if found else None)))
         progress(done + 1, len(shares))
     return WeightsByShare(tuple(found))
 
 
-def _search(replayer: Replayer, share: float, starts: Sequence[Point]) -> Point:
-    known: dict[Point, float] = {}
+def fit_share(replayer: Replayer, share: float, smaller: Weights | None, known: Penalties | None = None) -> Weights:
+    """The weights for one cache size. smaller: those found for the size before; None for the smallest.
 
+    known: what was played before, added to as the search goes on: after an interruption (see Replayer.cancelled) the
+    same search with the same penalties plays nothing twice.
+    """
+    start = START if smaller is None else _point(smaller)
+    return _weights(_search(replayer, share, (start, _point(DEFAULT.at(share))), {} if known is None else known))
+
+
+def _search(replayer: Replayer, share: float, starts: Sequence[Point], known: Penalties) -> Point:
     def penalty(point: Point) -> float:
-        if point not in known:
-            policy = Hobbit(replayer.trace.shape, _weights(point))
-            known[point] = replayer.play_with("hobbit", policy, share).penalty
-        return known[point]
+        weights = _weights(point)
+        if weights not in known:
+            known[weights] = replayer.play_with("hobbit", Hobbit(replayer.trace.shape, weights), share).penalty
+        return known[weights]
 
     def descend(best: Point) -> Point:
         for _ in range(ROUNDS):
@@ -78,5 +85,6 @@ def _weights(point: Point) -> Weights:
 
 
 def _point(weights: Weights) -> Point:
+    """Rounded, so that a point found again is the same one."""
     use = weights.lfu + weights.lhu
-    return (weights.fld, use / (1 - weights.fld), weights.lhu / use if use else 0.0)
+    return (weights.fld, round(use / (1 - weights.fld), 6), round(weights.lhu / use, 6) if use else 0.0)

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import (
+    NONE,
     Blend,
     Coactivation,
     Eam,
@@ -22,7 +23,7 @@ from engine.experts.predictors import (
     fit_weights,
     walk,
 )
-from engine.tracing.trace import Trace
+from engine.tracing.trace import NOBODY, Trace
 
 DEPTH = 3  # layers ahead
 LEARNED = 0.5  # of a trace is for learning: half of that for the predictors alone, half for the blend's weights too
@@ -84,7 +85,7 @@ class ReadAhead:
 
 def judge(run: Observed, parts: Sequence[Predictor], judged: Sequence[Predictor]) -> dict[str, Score]:
     """Walk the run once; the parts go on learning, and those judged, parts or made of them, are asked."""
-    rows, experts, k = run.shape.rows, run.experts, run.shape.k
+    rows, experts = run.shape.rows, run.experts
     scores = {one.name: Score() for one in judged}
     caches = {one.name: ReadAhead(rows * experts // 2) for one in judged}
     token = -1
@@ -96,7 +97,8 @@ def judge(run: Observed, parts: Sequence[Predictor], judged: Sequence[Predictor]
         first = sight.row < 0
         for row in range(sight.row + 1, 1 if first else min(sight.row + DEPTH, rows - 1) + 1):
             at = DEPTH if first else row - sight.row - 1
-            truth = set(run.ids[row, token].tolist())
+            truth = set(run.ids[row, token].tolist()) - {NONE}
+            k = len(truth)
             for one in judged:
                 score = scores[one.name]
                 score.asked[at] += k
@@ -119,8 +121,9 @@ def observed(trace: Trace) -> Observed:
     """A trace as predictors see it: every token by itself, its experts best first."""
     order = np.argsort(-np.abs(trace.weights.astype(np.float32)), axis=-1, kind="stable")
     first = np.cumsum(trace.passes) - trace.passes
-    starts = frozenset(first[trace.positions == 0].tolist())
-    return Observed(trace.token_ids, starts, np.take_along_axis(trace.ids, order, -1), trace.experts)
+    starts = frozenset(first[trace.begins].tolist())
+    ids = np.take_along_axis(trace.ids, order, -1).astype(np.int32)
+    return Observed(trace.token_ids, starts, np.where(ids == NOBODY, NONE, ids), trace.experts)
 
 
 def recall(trace: Trace) -> dict[str, Score]:

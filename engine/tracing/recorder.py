@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
 from engine.errors import Kind, UnderhillError
-from engine.tracing.trace import UNKNOWN, Conditions, Trace
+from engine.tracing.trace import NOBODY, UNKNOWN, Conditions, Trace
 
 Choice = tuple[NDArray[np.uint16], NDArray[np.float16]]
 
@@ -31,15 +32,27 @@ class Recorder:
         self._done: list[list[Choice]] = []
         self._tokens: list[list[int]] = []
         self._positions: list[int] = []
+        self._new = True  # whether a sequence has begun since the last whole pass
+        self._begins: list[bool] = []
 
     @property
     def passes(self) -> int:
         """Whole passes so far."""
         return len(self._done)
 
-    def begin_pass(self, token_ids: Sequence[int], position: int) -> None:
-        """These tokens are about to go through the layers, the first of them at `position` of its sequence."""
+    def keep(self, passes: int) -> None:
+        """Forget all but the first so many passes: of a text that broke off."""
+        self._new |= any(self._begins[passes:])
+        for own in (self._done, self._tokens, self._positions, self._begins):
+            del own[passes:]
+        self._pass, self._begun = [], None
+
+    def begin_pass(self, token_ids: Sequence[int], position: int, begins: bool = False) -> None:
+        """These tokens are about to go through the layers, the first of them at `position` of its sequence. begins:
+        whether that sequence begins with them.
+        """
         self._pass = []
+        self._new |= begins
         self._begun = (list(token_ids), position)
 
     def __call__(self, layer: int, ids: Tensor, weights: Tensor) -> None:
@@ -58,6 +71,8 @@ class Recorder:
         self._done.append(self._pass)
         self._tokens.append(tokens if len(tokens) == count else [UNKNOWN] * count)
         self._positions.append(position)
+        self._begins.append(self._new)
+        self._new = False
         self._next = position + count
         self._pass, self._begun = [], None
 
@@ -69,10 +84,17 @@ class Recorder:
         return Trace(
             self._layers,
             self._experts,
-            np.stack([np.concatenate([p[row][0] for p in self._done]) for row in rows]),
-            np.stack([np.concatenate([p[row][1] for p in self._done]) for row in rows]),
+            _same_width([np.concatenate([p[row][0] for p in self._done]) for row in rows], NOBODY),
+            _same_width([np.concatenate([p[row][1] for p in self._done]) for row in rows], 0),
             np.array([len(p[0][0]) for p in self._done], np.int32),
             np.concatenate([np.array(tokens, np.int32) for tokens in self._tokens]),
             np.array(self._positions, np.int32),
+            np.array(self._begins, np.bool_),
             self._conditions,
         )
+
+
+def _same_width(rows: list[NDArray[Any]], filler: int) -> NDArray[Any]:
+    """[rows, T, K] from [T, K of the row]; what a row has less is the filler."""
+    k = max(row.shape[1] for row in rows)
+    return np.stack([np.pad(row, ((0, 0), (0, k - row.shape[1])), constant_values=filler) for row in rows])

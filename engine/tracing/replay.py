@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from engine.experts.policies import DEFAULT, NAMES, Policy, WeightsByShare, make_policy
+from engine.experts.eam import EamCollection
+from engine.experts.policies import DEFAULT, NAMES, ActivationAware, Policy, WeightsByShare, make_policy
 from engine.experts.precision import Thresholds
 from engine.tracing.bounds import belady_misses, foresight, least_bytes
 from engine.tracing.simulate import Outcome, Simulation
@@ -14,7 +15,7 @@ from engine.tracing.trace import Trace
 from engine.tracing.visits import Visit, visits_of
 
 SHARES = (0.125, 0.25, 0.5, 0.75)
-BELADY, BOUND = "belady", "bound"
+BELADY, BOUND, ACTIVATION = "belady", "bound", "activation"
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,11 @@ class Replay:
 
 
 class Replayer:
-    """One trace under one dial, ready to be played through policies. weights: hobbit's."""
+    """One trace under one dial, ready to be played through policies. weights: hobbit's. collection: what
+    activation begins with; every play has its own copy, to which sequences are added as they end.
+
+    cancelled: asked now and then while it is made and while it plays; True ends either with UnderhillError(CANCELLED).
+    """
 
     def __init__(
         self,
@@ -48,12 +53,17 @@ class Replayer:
         thresholds: Thresholds | None = None,
         weights: WeightsByShare = DEFAULT,
         sizes: Sizes | None = None,
+        collection: EamCollection | None = None,
+        cancelled: Callable[[], bool] = lambda: False,
     ) -> None:
         self.trace = trace
         self.thresholds = trace.conditions.thresholds if thresholds is None else thresholds
-        self.sizes = sizes or sizes_of(trace.conditions.spec, trace.conditions.tier)
-        self.visits: list[Visit] = visits_of(trace, self.thresholds)
+        known = trace.conditions
+        self.sizes = sizes or sizes_of(known.spec, known.tier, known.low)
+        self.cancelled = cancelled
+        self.visits: list[Visit] = visits_of(trace, self.thresholds, cancelled)
         self._weights = weights
+        self._collection = collection
 
     def capacity(self, share: float) -> int:
         """Bytes of this share of all experts at full precision, at least one expert."""
@@ -68,12 +78,15 @@ class Replayer:
             return self._belady(share)
         if policy == BELADY:
             return self.play_with(policy, foresight(self.trace.shape, self.visits), share)
+        if policy == ACTIVATION and self._collection is not None:
+            return self.play_with(policy, ActivationAware(self.trace.shape, self._collection.copy()), share)
         return self.play_with(policy, make_policy(policy, self.trace.shape, share, self._weights), share)
 
     def play_with(self, name: str, policy: Policy, share: float) -> Replay:
         """Play the trace through a policy of one's own, which has seen nothing yet."""
         capacity = self.capacity(share)
-        return _row(name, share, capacity, Simulation(self.trace.shape, self.sizes, capacity, policy).run(self.visits))
+        simulation = Simulation(self.trace.shape, self.sizes, capacity, policy)
+        return _row(name, share, capacity, simulation.run(self.visits, self.cancelled))
 
     def _belady(self, share: float) -> Replay:
         slots = self.capacity(share) // self.sizes.full

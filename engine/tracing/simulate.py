@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from engine.errors import Kind, UnderhillError
+from engine.experts.cache import NOBODY
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import Policy, Shape
 from engine.experts.policies import Visit as Told
 from engine.experts.precision import Demand
+from engine.experts.sweep import most_chosen, room_of
 from engine.tracing.sizes import Sizes
 from engine.tracing.visits import Visit
+
+LOOK = 64  # visits between questions whether to stop: some milliseconds
 
 
 @dataclass
@@ -42,7 +48,11 @@ class Outcome:
 
 @dataclass
 class Simulation:
-    """A cache of `capacity` bytes. held: the Demand that each resident expert meets, LOW or HIGH."""
+    """A cache of `capacity` bytes. held: the Demand that each resident expert meets, LOW or HIGH.
+
+    A prompt that visits more experts of a layer than may stay is swept, as the runtime does it (experts/sweep.py).
+    chosen: how often this answer has chosen each expert, its prompt included.
+    """
 
     shape: Shape
     sizes: Sizes
@@ -50,11 +60,15 @@ class Simulation:
     policy: Policy
     held: dict[ExpertKey, int] = field(default_factory=dict)
     used: int = 0
+    chosen: Counter[ExpertKey] = field(default_factory=Counter)
+    reading: bool = False  # whether the last pass was of a prompt
 
-    def run(self, visits: Sequence[Visit]) -> Outcome:
-        """Go through the visits."""
+    def run(self, visits: Sequence[Visit], cancelled: Callable[[], bool] = lambda: False) -> Outcome:
+        """Go through the visits. Raises UnderhillError(CANCELLED), asked now and then."""
         outcome = Outcome(self.sizes.full)
-        for visit in visits:
+        for number, visit in enumerate(visits):
+            if number % LOOK == 0 and cancelled():
+                raise UnderhillError(Kind.CANCELLED, "Stopped.")
             self._visit(visit, outcome)
         return outcome
 
@@ -76,10 +90,52 @@ class Simulation:
             )
         )
         misses = [i for i in runs if held.get(keys[i], 0) < visit.demands[i]]
+        kept = self._kept(visit, keys)
+        passing = set() if kept is None else set(keys) - kept
+        if kept is not None:
+            self._make_free(visit.row, kept, {keys[i] for i in runs if i not in misses})
         # One token's experts run together; of a prompt each is let go as soon as its tokens have been through it.
         together = set(keys) if visit.tokens == 1 else set()
         for i in misses:
             self._fetch(keys[i], visit.demands[i], together, outcome)
+            if keys[i] in passing:
+                self._drop(keys[i])
+        for key in passing:
+            self._drop(key)
+
+    def _kept(self, visit: Visit, keys: Sequence[ExpertKey]) -> frozenset[ExpertKey] | None:
+        """Who of a layer may stay behind a prompt; None where nobody has to leave for it."""
+        if visit.row == 0 and visit.tokens > 1 and not self.reading:
+            self.chosen.clear()
+        self.reading = visit.tokens > 1
+        self.chosen.update(dict(zip(keys, visit.counts)))
+        room = self._room(visit.row) if self.reading else None
+        if room is None or len(keys) <= room[1]:
+            return None
+        chosen = {key.expert: self.chosen[key] for key in keys}
+        stay = most_chosen(sorted(chosen), chosen.__getitem__, room[1])
+        return frozenset(key for key in keys if key.expert in stay)
+
+    def _room(self, row: int) -> tuple[int, int] | None:
+        layers, experts = len(self.shape.layers), self.shape.experts
+        return room_of(self.capacity, self.sizes.full, layers * experts, layers, row)
+
+    def _make_free(self, row: int, kept: frozenset[ExpertKey], used: set[ExpertKey]) -> None:
+        """As the runtime before it sweeps a layer: who of it is neither kept nor used leaves, then others for room."""
+        for expert in range(self.shape.experts):
+            if (key := ExpertKey(self.shape.layers[row], expert)) not in kept and key not in used:
+                self._drop(key)
+        room = self._room(row)
+        while room is not None and self.capacity - self.used < room[0]:
+            victim = self.policy.victim(NOBODY, lambda key: key not in used)
+            if victim is None:
+                return
+            self._drop(victim)
+
+    def _drop(self, key: ExpertKey) -> None:
+        if key in self.held:
+            self.used -= self._size(self.held.pop(key))
+            self.policy.removed(key)
 
     def _fetch(self, key: ExpertKey, demand: int, together: set[ExpertKey], outcome: Outcome) -> None:
         sizes, before = self.sizes, self.held.get(key, 0)
@@ -93,8 +149,7 @@ class Simulation:
             victim = self.policy.victim(key, lambda k: k not in together and k != key)
             if victim is None:
                 return  # used from a buffer, and let go
-            self.used -= self._size(self.held.pop(victim))
-            self.policy.removed(victim)
+            self._drop(victim)
         self.used += more
         self.held[key] = demand
         self.policy.inserted(key)

@@ -19,9 +19,11 @@ class Sizes:
     rest: int
 
 
-def sizes_of(spec: ExpertSpec | None, tier: int | None) -> Sizes:
-    """Of an expert of this shape. tier: bits of full precision (None: the finest stored)."""
+def sizes_of(spec: ExpertSpec | None, tier: int | None, low: int | None = None) -> Sizes:
+    """Of an expert of this shape. tier: bits of full precision (None: the finest stored); low: of a coarse one (None:
+    the coarsest stored).
+    """
     spec = spec or UNKNOWN_SPEC
-    _, low, full = tiers_of(spec, tier)
+    _, coarse, full = tiers_of(spec, tier, low)
     layout = spec.layout
-    return Sizes(layout.bytes_for(low), layout.bytes_for(full), layout.bytes_for(full, layout.parts_for(low)))
+    return Sizes(layout.bytes_for(coarse), layout.bytes_for(full), layout.bytes_for(full, layout.parts_for(coarse)))

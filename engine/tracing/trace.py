@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,32 +15,42 @@ from numpy.typing import NDArray
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import Shape
 from engine.experts.precision import EXACT, Thresholds
+from engine.store.arrays import arrays
 from engine.store.atomic import replacing
+from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 
-VERSION = 2
+VERSION = 3
 UNKNOWN = -1  # token ids in files of version 1
+NOBODY = 65535  # among expert ids, where a layer chooses fewer experts than another; its weight is 0
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What a trace was recorded under. tier: bits of full precision. spec: of the experts; None: not known."""
+    """What a trace was recorded under. tier: bits of full precision; low: of coarse experts, None: the fewest stored.
+
+    spec: of the experts; None: not known. fingerprint: of the model's store; '' where the file does not say.
+    """
 
     model: str = ""
     dial: str = "exact"
     thresholds: Thresholds = EXACT
     tier: int | None = None
     spec: ExpertSpec | None = None
+    fingerprint: str = ""
+    low: int | None = None
 
 
 @dataclass(frozen=True)
 class Trace:
     """Routing of a run. layers: the model's own layer indices, in the order they run. experts: per layer.
 
-    ids: [layers, tokens, k] uint16. weights: the same shape, float16, gate weights as used.
+    ids: [layers, tokens, k] uint16; layers that choose fewer than k end in NOBODY. weights: the same shape, float16,
+    gate weights as used.
     passes: tokens of each forward pass, in order (1 while decoding, more while a prompt is read); their sum is tokens.
     token_ids: [tokens] int32, UNKNOWN where the file does not say. positions: [passes] int32, of the first token of
-    each pass in its sequence; 0 begins a new one.
+    each pass in its sequence. begins: [passes] bool, whether a sequence begins with it, as the session said; the first
+    pass always does, since what was before it is not known.
     """
 
     layers: tuple[int, ...]
@@ -49,6 +60,7 @@ class Trace:
     passes: NDArray[np.int32]
     token_ids: NDArray[np.int32]
     positions: NDArray[np.int32]
+    begins: NDArray[np.bool_]
     conditions: Conditions = field(default_factory=Conditions)
 
     @property
@@ -64,7 +76,7 @@ class Trace:
     @property
     def sequences(self) -> int:
         """Sequences begun."""
-        return int((self.positions == 0).sum())
+        return int(self.begins.sum())
 
     def steps(self) -> Iterator[tuple[int, NDArray[np.uint16], NDArray[np.float16]]]:
         """Every visit of a layer in the order it happened: (layer, ids [T, k], weights [T, k])."""
@@ -86,6 +98,7 @@ class Trace:
             passes=passes,
             token_ids=self.token_ids[:n],
             positions=self.positions[:count],
+            begins=self.begins[:count],
         )
 
     def one_by_one(self) -> Trace:
@@ -93,7 +106,8 @@ class Trace:
         begun = np.repeat(self.passes.cumsum() - self.passes, self.passes)
         at = np.arange(self.tokens) - begun
         positions = (np.repeat(self.positions, self.passes) + at).astype(np.int32)
-        return replace(self, passes=np.ones(self.tokens, np.int32), positions=positions)
+        begins = np.repeat(self.begins, self.passes) & (at == 0)
+        return replace(self, passes=np.ones(self.tokens, np.int32), positions=positions, begins=begins)
 
     def save(self, path: Path) -> None:
         """Write a .npz file, whole or not at all: what stood there before stays until then.
@@ -125,23 +139,28 @@ def _fields(trace: Trace) -> dict[str, Any]:
         "passes": trace.passes,
         "token_ids": trace.token_ids,
         "positions": trace.positions,
+        "begins": trace.begins,
         "model": np.array(known.model),
         "dial": np.array(known.dial),
         "thresholds": np.array([known.thresholds.t1, known.thresholds.t2]),
         "tier": np.int32(known.tier or 0),
+        "low": np.int32(known.low or 0),
         "spec": np.array(spec, np.int32),
+        "codings": np.array(json.dumps([asdict(coding) for coding in s.codings] if s else [])),
+        "fingerprint": np.array(known.fingerprint),
     }
 
 
 def load(path: Path) -> Trace:
-    """Read a trace of this version or of version 1, which knew no tokens, sequences and sizes.
+    """Read a trace of this version or of an older one: version 2 took position 0 for the beginning of a sequence,
+    version 1 knew no tokens, sequences and sizes.
 
     Raises UnderhillError(MISSING_FILE or BROKEN_FILE).
     """
     try:
-        with np.load(path, allow_pickle=False) as z:
+        with arrays(path) as z:
             version = int(z["version"])
-            if version not in (1, VERSION):
+            if version not in (1, 2, VERSION):
                 raise UnderhillError(
                     Kind.BROKEN_FILE,
                     f"{path} is a routing trace of version {version}, which this Underhill does not know.",
@@ -172,15 +191,21 @@ def _read(z: Any, version: int) -> Trace:
     ids, weights, passes = z["ids"], z["weights"], z["passes"]
     if version == 1:
         token_ids = np.full(ids.shape[1], UNKNOWN, np.int32)
-        return Trace(layers, experts, ids, weights, passes, token_ids, _one_sequence(passes))
+        positions = _one_sequence(passes)
+        return Trace(layers, experts, ids, weights, passes, token_ids, positions, positions == 0)
     numbers = [int(n) for n in z["spec"]]
     t1, t2 = (float(t) for t in z["thresholds"])
     spec = None
     if numbers:
         hidden, intermediate, top, group, gate, bias = numbers
-        spec = ExpertSpec(hidden, intermediate, top, group, bool(gate), bool(bias))
-    conditions = Conditions(str(z["model"]), str(z["dial"]), Thresholds(t1, t2), int(z["tier"]) or None, spec)
-    return Trace(layers, experts, ids, weights, passes, z["token_ids"], z["positions"], conditions)
+        codings = tuple(Coding(**found) for found in json.loads(str(z["codings"]))) if "codings" in z else ()
+        spec = ExpertSpec(hidden, intermediate, top, group, bool(gate), bool(bias), codings)
+    fingerprint = str(z["fingerprint"]) if "fingerprint" in z else ""
+    tier, low = (int(z[name]) or None if name in z else None for name in ("tier", "low"))
+    conditions = Conditions(str(z["model"]), str(z["dial"]), Thresholds(t1, t2), tier, spec, fingerprint, low)
+    positions = z["positions"]
+    begins = z["begins"] if version == VERSION else (positions == 0) | (np.arange(len(positions)) == 0)
+    return Trace(layers, experts, ids, weights, passes, z["token_ids"], positions, begins, conditions)
 
 
 def _one_sequence(passes: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -192,19 +217,23 @@ def _consistent(trace: Trace) -> bool:
         "uint16": (trace.ids,),
         "float16": (trace.weights,),
         "int32": (trace.passes, trace.token_ids, trace.positions),
+        "bool": (trace.begins,),
     }
     if any(a.dtype.name != name for name, group in arrays.items() for a in group):
         return False
-    flat = all(a.ndim == 1 for a in arrays["int32"])
+    flat = all(a.ndim == 1 for a in (*arrays["int32"], *arrays["bool"]))
     if not flat or trace.ids.ndim != 3 or not trace.ids.size or trace.ids.shape != trace.weights.shape:
         return False
     return (
         trace.ids.shape[:2] == (len(trace.layers), int(trace.passes.sum()))
         and len(set(trace.layers)) == len(trace.layers)
         and int(trace.passes.min()) >= 1
-        and int(trace.ids.max()) < trace.experts
+        and bool(((trace.ids < trace.experts) | (trace.ids == NOBODY)).all())
+        and bool((trace.ids[..., 0] != NOBODY).all())
         and trace.token_ids.shape == trace.ids.shape[1:2]
         and trace.positions.shape == trace.passes.shape
         and int(trace.positions.min()) >= 0
+        and trace.begins.shape == trace.passes.shape
+        and bool(trace.begins[0])
         and bool(np.isfinite(trace.weights).all())
     )

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.errors import Kind, UnderhillError
 from engine.experts.precision import Demand, Thresholds
-from engine.tracing.trace import Trace
+from engine.tracing.trace import NOBODY, Trace
+
+LOOK = 1024  # visits between questions whether to stop: some milliseconds
 
 
 @dataclass(frozen=True)
@@ -49,25 +52,32 @@ def demands_of(weights: NDArray[np.floating], thresholds: Thresholds) -> NDArray
     return found
 
 
-def visits_of(trace: Trace, thresholds: Thresholds) -> list[Visit]:
-    """Every visit of a layer, in the order it happened."""
-    return list(_visits(trace, demands_of(trace.weights, thresholds)))
+def visits_of(trace: Trace, thresholds: Thresholds, cancelled: Callable[[], bool] = lambda: False) -> list[Visit]:
+    """Every visit of a layer, in the order it happened. Raises UnderhillError(CANCELLED), asked now and then."""
+    found: list[Visit] = []
+    for visit in _visits(trace, demands_of(trace.weights, thresholds)):
+        if len(found) % LOOK == 0 and cancelled():
+            raise UnderhillError(Kind.CANCELLED, "Stopped.")
+        found.append(visit)
+    return found
 
 
 def _visits(trace: Trace, demands: NDArray[np.int64]) -> Iterator[Visit]:
     at = 0
-    for count, position in zip(trace.passes.tolist(), trace.positions.tolist(), strict=True):
+    for count, begun in zip(trace.passes.tolist(), trace.begins.tolist(), strict=True):
         for row, layer in enumerate(trace.layers):
             ids, wanted = trace.ids[row, at : at + count], demands[row, at : at + count]
-            begins = row == 0 and (position == 0 or at == 0)
+            begins = row == 0 and begun
             if count == 1:
-                experts = ids[0].tolist()
-                yield Visit(row, layer, experts, wanted[0].tolist(), [1] * len(experts), 1, begins)
+                there = ids[0] != NOBODY
+                experts = ids[0][there].tolist()
+                yield Visit(row, layer, experts, wanted[0][there].tolist(), [1] * len(experts), 1, begins)
                 continue
-            flat = ids.reshape(-1).astype(np.int64)
+            there = ids != NOBODY
+            flat = ids[there].astype(np.int64)
             strongest = np.full(trace.experts, -1)
-            np.maximum.at(strongest, flat, wanted.reshape(-1))
-            there = np.flatnonzero(strongest >= 0)
-            counts = np.bincount(flat, minlength=trace.experts)[there]
-            yield Visit(row, layer, there.tolist(), strongest[there].tolist(), counts.tolist(), count, begins)
+            np.maximum.at(strongest, flat, wanted[there])
+            met = np.flatnonzero(strongest >= 0)
+            counts = np.bincount(flat, minlength=trace.experts)[met]
+            yield Visit(row, layer, met.tolist(), strongest[met].tolist(), counts.tolist(), count, begins)
         at += count

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.experts.eam import EamCollection
+from engine.experts.matching import Matching
 from engine.experts.policies.policy import Shape, Visit
 from engine.experts.policies.scored import Array, Scored, values
 
@@ -14,41 +17,60 @@ EPSILON = 1e-4
 class ActivationAware(Scored):
     """The least (p + epsilon) (1 - row / rows) leaves, p being the expert's share of what its layer is expected to do.
 
-    Expected is what the closest earlier sequences of the collection did; it is looked up once a token. Where they say
-    nothing of a layer, this sequence's own activations are expected. Every sequence joins the collection at its end.
+    Expected is what the closest earlier answers of the collection did; they are looked up per iteration, anew with
+    every layer that has been routed (Matching). Where they say nothing of a layer, this sequence's own activations are
+    expected. What many tokens use at once is a prompt, and is kept apart.
     """
 
-    def __init__(self, shape: Shape, collection: EamCollection | None = None) -> None:
-        """collection: of this model's earlier sequences; None: an empty one."""
+    def __init__(self, shape: Shape, collection: EamCollection | None = None, *, adds: bool = True) -> None:
+        """collection: of this model's earlier answers; None: an empty one. adds: every sequence joins it at its end;
+        False where somebody else sees to that.
+        """
         super().__init__(shape)
         self._collection = EamCollection(*self.table) if collection is None else collection
-        self._counts: Array = np.zeros(self.table)
-        self._flat = values(self._counts)
+        self._adds = adds
+        self._matching = Matching(self._collection)
+        # Of the tokens of answers, of the one under way among them, and of prompts; and the token that that one is.
+        self._answer, self._now, self._prompt = (np.zeros(len(self._keys)) for _ in range(3))
+        self._each = tuple(map(values, (self._answer, self._now, self._prompt)))
+        self._of: Array = np.zeros(1)
+        self._begun, self._begun_at = np.zeros(0, np.float32), -1  # similarities before the token's first layer
         rows = len(shape.layers)
         self._first = (1.0 - np.arange(rows) / rows)[:, None]  # the first layers, where no prefetch comes in time, stay
-        self._expected: Array = np.zeros(len(self._keys))
-        self._expected_at = -1
 
     def _note(self, base: int, visit: Visit) -> None:
-        flat = self._flat
+        answer, now, prompt = self._each
+        if self._of[0] != self._token:
+            self._of[0] = self._token
+            self._now[:] = 0.0
         for i, expert in enumerate(visit.experts):
-            flat[base + expert] += 1 if visit.counts is None else visit.counts[i]
+            if visit.tokens > 1:
+                prompt[base + expert] += 1 if visit.counts is None else visit.counts[i]
+            else:
+                answer[base + expert] += 1
+                now[base + expert] = 1
 
     def _weigh(self, order: Array) -> None:
-        if self._expected_at != self._token:
-            self._expected_at = self._token
-            self._expected = self._expect()
-        order[:] = self._expected
-
-    def _expect(self) -> Array:
-        share = self._counts / np.maximum(self._counts.sum(1, keepdims=True), 1.0)
+        own = (self._answer + self._prompt).reshape(self.table)
+        share = own / np.maximum(own.sum(1, keepdims=True), 1.0)
         if len(self._collection):
-            found = self._collection.expected(self._counts.astype(np.float32))
+            if self._matching.changed() or self._begun_at != self._token:
+                before = (self._answer - self._now).astype(np.float32)
+                self._begun = self._matching.begun(before, self._prompt.astype(np.float32))
+                self._begun_at = self._token
+            similar = self._begun + self._matching.used(np.flatnonzero(self._now))
+            found = self._matching.expected(self._matching.closest(similar))
             share = np.where(found.sum(1, keepdims=True) > 0, found, share)
-        result: Array = ((share + EPSILON) * self._first).reshape(-1)
-        return result
+        order[:] = ((share + EPSILON) * self._first).reshape(-1)
+
+    def _end(self) -> None:
+        if self._adds:
+            self._collection.add(self._answer.astype(np.float32), self._prompt.astype(np.float32))
 
     def _forget(self) -> None:
-        self._collection.add(self._counts.astype(np.float32))
-        self._counts[:] = 0.0
-        self._expected_at = -1
+        for noted in self._noted():
+            noted[:] = 0.0
+        self._begun_at = -1
+
+    def _noted(self) -> Sequence[Array]:
+        return self._answer, self._now, self._prompt, self._of

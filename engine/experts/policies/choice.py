@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.eam import EamCollection
 from engine.experts.policies.activation import ActivationAware
 from engine.experts.policies.edgemoe import EdgeMoe
 from engine.experts.policies.hobbit import Hobbit
@@ -15,8 +16,15 @@ from engine.experts.policies.weights import DEFAULT, WeightsByShare
 NAMES = ("hobbit", "lru", "lru_layer", "lfu", "edgemoe", "activation")
 
 
-def make_policy(name: str, shape: Shape, share: float = 0.5, weights: WeightsByShare = DEFAULT) -> Policy:
+def make_policy(
+    name: str,
+    shape: Shape,
+    share: float = 0.5,
+    weights: WeightsByShare = DEFAULT,
+    collection: EamCollection | None = None,
+) -> Policy:
     """The policy of the setting `policy`. share: of the experts' bytes that fit in the cache. weights: hobbit's.
+    collection: what activation goes by, which others add to; None: what it sees itself.
 
     Raises UnderhillError(BAD_REQUEST) for a name that is none of NAMES.
     """
@@ -32,7 +40,7 @@ def make_policy(name: str, shape: Shape, share: float = 0.5, weights: WeightsByS
         case "edgemoe":
             return EdgeMoe(shape)
         case "activation":
-            return ActivationAware(shape)
+            return ActivationAware(shape, collection, adds=collection is None)
     raise UnderhillError(
         Kind.BAD_REQUEST, f"There is no cache policy called {name!r}.", f"Choose one of {', '.join(NAMES)}."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.experts.policies.policy import Shape, Visit
@@ -37,3 +39,6 @@ class EdgeMoe(Scored):
 
     def _forget(self) -> None:
         """Uses of all sequences count."""
+
+    def _noted(self) -> Sequence[Array]:
+        return (self._uses,)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -21,6 +22,9 @@ class Hobbit(Scored):
     are kept times T, which is the same for all and so changes no order. What a reset makes equal leaves in the order of
     its last use.
 
+    A prompt counts as one use of each expert it visits, however many of its tokens chose it: it visits nearly all of
+    them, and what is chosen by many of its tokens is read once. Counted by tokens, more is missed (docs/caching.md).
+
     d: visits until the expert's layer has its turn, 1 for the next layer and l_n for the one that runs. The paper has
     (l_t - l_i + l_n) mod l_n, the same but for the layer that runs, which it gives 0 and so keeps before all others;
     those of its experts that the token uses are leased anyhow, and the rest are a whole round away. On traces of the
@@ -29,7 +33,7 @@ class Hobbit(Scored):
 
     def __init__(self, shape: Shape, weights: Weights) -> None:
         super().__init__(shape)
-        self._weights = weights
+        self.weights = weights
         self._score: Array = np.zeros(len(self._keys))
         self._last: Array = np.zeros(len(self._keys))  # R
         self._tick: Array = np.zeros(len(self._keys))  # for ties: the visit that used it last, in all sequences
@@ -53,12 +57,12 @@ class Hobbit(Scored):
         if self._native is None:
             super().routed(visit)
         else:
-            self._native.note(self._rows[visit.layer], visit.experts, visit.high, visit.counts, visit.tokens)
+            self._native.note(self._rows[visit.layer], visit.experts, visit.high, visit.tokens)
 
     def reweigh(self, weights: Weights) -> None:
         """Other weights from now on. Uses count from here; when each expert was used last is still known."""
         self._digest()
-        self._weights = weights
+        self.weights = weights
         self._score[:] = weights.lru * self._last
         self._near[:] = self._nearness()  # in place: native code knows the addresses
         if self._native is not None:
@@ -69,26 +73,24 @@ class Hobbit(Scored):
         """[rows + 1, rows], by the row that runs."""
         rows = len(self._shape.layers)
         ahead = (np.arange(rows) - 1) % rows + 1  # visits until its turn, by rows from the one that runs
-        near = self._weights.fld * (1.0 - ahead / rows)
+        near = self.weights.fld * (1.0 - ahead / rows)
         return np.stack([np.roll(near, row) for row in range(rows + 1)])
 
     def _note(self, base: int, visit: Visit) -> None:
         score, last, tick = self._each
-        w, token, visits = self._weights, self._token, self._visits + TIE
+        w, token, visits = self.weights, self._token, self._visits + TIE
         self._visits = visits
         recent = w.lru * token
         for i, expert in enumerate(visit.experts):
             at = base + expert
             used = w.lfu + w.lhu if visit.high is None or visit.high[i] else w.lfu
-            if visit.counts is not None:
-                used *= visit.counts[i]
             score[at] += recent - w.lru * last[at] + used
             last[at] = token
             tick[at] = visits
 
     def _weigh(self, order: Array) -> None:
         np.add(self._score, self._tick, out=order)
-        if self._weights.fld:
+        if self.weights.fld:
             by_row = order.reshape(self.table)
             by_row += (self._near[self._row] * self._token)[:, None]
 
@@ -104,5 +106,17 @@ class Hobbit(Scored):
     def _forget(self) -> None:
         self._score[:] = 0.0
         self._last[:] = 0.0
+
+    def _noted(self) -> Sequence[Array]:
+        return self._score, self._last, self._tick
+
+    @property
+    def _round(self) -> tuple[float, ...]:
+        """See Scored."""
+        return (self._token, self._row) if self._native is None else self._native.round
+
+    @_round.setter
+    def _round(self, value: tuple[float, ...]) -> None:
+        self._token, self._row = int(value[0]), int(value[1])
         if self._native is not None:
-            self._native.begin()
+            self._native.round = self._token, self._row

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.experts.policies.policy import Shape, Visit
@@ -35,3 +37,6 @@ class Lfu(Scored):
     def _forget(self) -> None:
         if self._within_sequence:
             self._uses[:] = 0.0
+
+    def _noted(self) -> Sequence[Array]:
+        return self._uses, self._last

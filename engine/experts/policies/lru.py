@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from engine.experts.keys import ExpertKey
@@ -37,3 +39,6 @@ class Lru(Scored):
 
     def _forget(self) -> None:
         """What was used last in the old sequence still stays longest."""
+
+    def _noted(self) -> Sequence[Array]:
+        return (self._last,)

@@ -39,6 +39,15 @@ class Policy(Protocol):
     def begin_sequence(self) -> None:
         """A new sequence begins: what was seen in the last one says little about it."""
 
+    def put_aside(self) -> object:
+        """A sequence runs beside this one, which goes on afterwards: its records, for `bring_back` alone.
+
+        Until then the policy is as at the beginning of a sequence, and nothing that is told counts as an end of one.
+        """
+
+    def bring_back(self, records: object) -> None:
+        """What ran beside is over and forgotten; who is resident is as it has become."""
+
     def routed(self, visit: Visit) -> None:
         """The layer that runs now; told before any of its experts is fetched. Costs well under a microsecond."""
 

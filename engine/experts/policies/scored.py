@@ -41,6 +41,13 @@ class Leaving(NamedTuple):
     hobbit: int = 0
 
 
+class Records(NamedTuple):
+    """Of a sequence that was put aside: copies of `Scored._noted`, and what `Scored._round` says."""
+
+    noted: list[Array]
+    round: tuple[float, ...]
+
+
 class Scored(ABC):
     """A policy by scores. Experts are numbered row by row: row * experts + expert, rows being MoE layers as they run.
 
@@ -95,10 +102,39 @@ class Scored(ABC):
     def begin_sequence(self) -> None:
         """See Policy.begin_sequence."""
         self._digest()
-        self._token = 0
-        self._row = len(self._shape.layers)
+        self._end()
+        self._start()
+
+    def put_aside(self) -> Records:
+        """See Policy.put_aside."""
+        self._digest()
+        kept = Records([noted.copy() for noted in self._noted()], self._round)
+        self._start()
+        return kept
+
+    def bring_back(self, records: object) -> None:
+        """See Policy.bring_back. Raises TypeError for what `put_aside` did not give."""
+        if not isinstance(records, Records):
+            raise TypeError(f"not the records of a sequence: {records!r}")
+        self._pending.clear()
+        self._start()
+        for noted, kept in zip(self._noted(), records.noted, strict=True):
+            noted[:] = kept  # in place: native code knows the addresses
+        self._round = records.round
+
+    def _start(self) -> None:
+        self._round = (0, len(self._shape.layers))
         self._weighed = False
         self._forget()
+
+    @property
+    def _round(self) -> tuple[float, ...]:
+        """Where in the sequence it is: tokens so far, the row that runs."""
+        return self._token, self._row
+
+    @_round.setter
+    def _round(self, value: tuple[float, ...]) -> None:
+        self._token, self._row = int(value[0]), int(value[1])
 
     def routed(self, visit: Visit) -> None:
         """See Policy.routed."""
@@ -154,7 +190,15 @@ class Scored(ABC):
 
     @abstractmethod
     def _forget(self) -> None:
-        """A new sequence began."""
+        """A new sequence begins: what belonged to the last one is gone."""
+
+    @abstractmethod
+    def _noted(self) -> Sequence[Array]:
+        """Arrays that hold what was noted of visits, which `put_aside` copies and `bring_back` writes to."""
+
+    def _end(self) -> None:
+        """A sequence has ended, whose records are still there."""
+        return
 
     # ---- inside ----------------------------------------------------------------------------------------------------
 

@@ -5,12 +5,13 @@ from engine.experts.predictors.coactivation import Coactivation
 from engine.experts.predictors.eam import Eam
 from engine.experts.predictors.fit_gates import fitted, fitted_row
 from engine.experts.predictors.gates import Gate, StackedGates, stacked
-from engine.experts.predictors.observed import Observed, walk
+from engine.experts.predictors.observed import NONE, Observed, same_width, walk
 from engine.experts.predictors.paths import Paths
-from engine.experts.predictors.predictor import UNKNOWN, Predictor, Shape, Sight
+from engine.experts.predictors.predictor import UNKNOWN, Predictor, Shape, Sight, Table
 from engine.experts.predictors.tokens import TokenTable
 
 __all__ = [
+    "NONE",
     "UNKNOWN",
     "Blend",
     "Coactivation",
@@ -23,11 +24,13 @@ __all__ = [
     "Shape",
     "Sight",
     "StackedGates",
+    "Table",
     "TokenTable",
     "evidence",
     "fit_weights",
     "fitted",
     "fitted_row",
+    "same_width",
     "stacked",
     "walk",
 ]

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from engine.experts.predictors.fit_gates import own_scores
 from engine.experts.predictors.gates import Gate
-from engine.experts.predictors.observed import Observed, walk
+from engine.experts.predictors.observed import NONE, Observed, walk
 from engine.experts.predictors.predictor import Floats, Predictor, Sight
 
 LEAST = 0.001  # of the spread of what is to be found: a predictor that adds less is left out
 
 
-class Blend:
+class Blend(Predictor):
     """sum of weights[ahead - 1, predictor] * scores, or a multiple; before the first row, weights[-1].
 
     Predictors whose weight is 0 are not asked. Learns through its parts.
@@ -33,6 +33,26 @@ class Blend:
         """See Predictor.begin_sequence."""
         for part in self.parts:
             part.begin_sequence()
+
+    def interrupted(self) -> None:
+        """See Predictor.interrupted."""
+        for part in self.parts:
+            part.interrupted()
+
+    def prompted(self, counts: Floats) -> None:
+        """See Predictor.prompted."""
+        for part in self.parts:
+            part.prompted(counts)
+
+    def put_aside(self) -> tuple[object, ...]:
+        """See Predictor.put_aside."""
+        return tuple(part.put_aside() for part in self.parts)
+
+    def bring_back(self, records: object) -> None:
+        """See Predictor.bring_back."""
+        assert isinstance(records, tuple)
+        for part, own in zip(self.parts, records, strict=True):
+            part.bring_back(own)
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """See Predictor.scores."""
@@ -92,9 +112,9 @@ def evidence(run: Observed, parts: Sequence[Predictor], depth: int, gates: Seque
     known, 1 for what was chosen and 0 else. Ranks near the cut count most, since only there is anything decided.
     run: not what the parts were fitted on, or those that know it by heart win.
     """
-    rows, experts, k = run.shape.rows, run.shape.experts, run.shape.k
+    rows, experts = run.shape.rows, run.shape.experts
     wanted = [_wanted(run, gates, row) for row in range(rows)]
-    counts = [_importance(one, k) for one in wanted]
+    counts = [_importance(one, int((run.ids[row, 0] != NONE).sum())) for row, one in enumerate(wanted)]
     gram = np.zeros((depth + 1, len(parts), len(parts)))
     right = np.zeros((depth + 1, len(parts)))
     spread = np.zeros(depth + 1)
@@ -119,7 +139,8 @@ def evidence(run: Observed, parts: Sequence[Predictor], depth: int, gates: Seque
 def _wanted(run: Observed, gates: Sequence[Gate] | None, row: int) -> Floats:
     if gates is None or run.gating is None:
         scores = np.zeros((run.ids.shape[1], run.experts), np.float32)
-        np.put_along_axis(scores, run.ids[row].astype(np.int64), 1, 1)
+        token, rank = np.nonzero(run.ids[row] != NONE)
+        scores[token, run.ids[row][token, rank]] = 1
     else:
         scores = gates[row].ranking(own_scores(run, gates[row], row))
     return scores - scores.mean(1, keepdims=True)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.experts.predictors.counts import log_shares
-from engine.experts.predictors.predictor import Floats, Shape, Sight
+from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight
+
+MOST = 65_535  # of a count, where it is kept
 
 
-class Coactivation:
+class Coactivation(Predictor):
     """P(expert of the coming row | experts of this row), averaged over this row's."""
 
     def __init__(self, shape: Shape, depth: int) -> None:
         """depth: how many rows ahead it speaks for."""
         self.name = "coactivation"
+        self.changes = 0
         self._depth = depth
         # by distance - 1, row, expert there: how often each expert followed
         self.counts = np.zeros((depth, shape.rows, shape.experts, shape.experts), np.float32)
-
-    def begin_sequence(self) -> None:
-        """It spans sequences."""
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """See Predictor.scores."""
@@ -35,6 +38,26 @@ class Coactivation:
     def learn(self, sight: Sight) -> None:
         """See Predictor.learn."""
         now = np.asarray(sight.chosen[-1])
+        self.changes += 1
         for ahead in range(1, min(self._depth, sight.row) + 1):
             before = np.asarray(sight.chosen[sight.row - ahead])
             self.counts[ahead - 1, sight.row - ahead, before[:, None], now] += 1
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """See Table.state."""
+        return {"counts": np.minimum(self.counts, MOST).astype(np.uint16)}
+
+    def restore(self, state: Arrays) -> None:
+        """See Table.restore."""
+        self.counts = self._checked(state)
+
+    def merge(self, state: Arrays) -> None:
+        """See Table.merge."""
+        np.maximum(self.counts, self._checked(state), out=self.counts)
+        self.changes += 1
+
+    def _checked(self, state: Arrays) -> Floats:
+        counts = state["counts"]
+        if counts.dtype != np.uint16 or counts.shape != self.counts.shape:
+            raise ValueError("counts of another model")
+        return counts.astype(np.float32)

@@ -1,82 +1,104 @@
-"""Activation of similar requests (moe-infinity, sections 4.4 and 4.5): match this token's matrix with theirs."""
+"""Activation of similar answers (moe-infinity, sections 4.4 to 4.6): match this token's matrix with theirs."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.eam import EamCollection, best
+from engine.experts.eam import EamCollection
+from engine.experts.matching import Matching
 from engine.experts.predictors.counts import log_shares
-from engine.experts.predictors.predictor import Floats, Shape, Sight
-
-MATCHES = 8  # entries taken together
-REQUEST = 0.25  # weight of what the request did so far beside this token alone
+from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight
 
 
-class Eam:
-    """Experts of the rows to come as the closest entries of a collection used them.
+class Eam(Predictor):
+    """Experts of the rows to come as the closest answers of a collection used them: see Matching.
 
-    Cosines are kept up as rows are routed: a token adds K entries of 1 per row, so K columns of the collection are
-    added up, whatever the size of the model. What the request did before tips the scale.
+    It speaks of all later rows at once, the nearer the more (`plan`). What it is not told of, prompts among it, it only
+    knows by `prompted`.
     """
 
+    everywhere = True
+
     def __init__(self, shape: Shape, collection: EamCollection, *, adds: bool = True) -> None:
-        """adds: requests seen here join the collection; False where somebody else sees to that."""
+        """adds: answers seen here join the collection; False where somebody else sees to that."""
         self.name = "eam"
         self._adds = adds
         self._shape = shape
         self._collection = collection
-        self._changes = -1
-        self._request = np.zeros(shape.rows * shape.experts, np.float32)
+        self._matching = Matching(collection)
+        self._both = np.zeros((2, shape.rows * shape.experts), np.float32)
+        self._answer, self._prompt = self._both
+        self._similar = np.zeros(0, np.float32)
         self._done = -1  # rows of this token that are in the similarities
         self._stamp = -1
-        self._refresh()
+        self._proximity = 1 - np.arange(shape.rows, dtype=np.float32)[:, None] / shape.rows  # by rows ahead
 
     def begin_sequence(self) -> None:
-        """A request ends: see `adds`."""
+        """An answer ends: see `adds`."""
         self.end_request()
 
     def end_request(self) -> None:
-        """Keep the matrix of the request that ends here, unless others do."""
+        """Keep the matrix of the answer that ends here, unless others do."""
         if self._adds:
-            self._collection.add(self._request.reshape(self._shape.rows, -1))
-        self._request[:] = 0
+            self._collection.add(self._answer.reshape(self._shape.rows, -1))
+        self._both[:] = 0
+        self._done = self._stamp = -1
+
+    def prompted(self, counts: Floats) -> None:
+        """See Predictor.prompted."""
+        self._prompt += counts.reshape(-1)
+        self._done = self._stamp = -1
+
+    def put_aside(self) -> Floats:
+        """See Predictor.put_aside."""
+        kept = self._both.copy()
+        self._both[:] = 0
+        self._done = self._stamp = -1
+        return kept
+
+    def bring_back(self, records: object) -> None:
+        """See Predictor.bring_back."""
+        assert isinstance(records, np.ndarray)
+        self._both[:] = records
+        self._done = self._stamp = -1
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """See Predictor.scores."""
-        if not len(self._collection):
+        return log_shares(self._matching.row(self._closest, row)) if self._look(sight) else None
+
+    def plan(self, sight: Sight) -> Floats | None:
+        """See Predictor.plan: shares times 1 - (i - l) / L, l being the row routed last, the first before that."""
+        if not self._look(sight):
             return None
-        if self._changes != self._collection.changes:
-            self._refresh()
-        self._catch_up(sight)
-        if self._stamp != sight.stamp:
-            self._closest = best(self._similar, MATCHES)
-            self._stamp = sight.stamp
-        found = self._shares[row].take(self._closest, 0)
-        return log_shares(found.sum(0))
+        first = sight.row + 1
+        found = self._matching.expected(self._closest)
+        found[first:] *= self._proximity[first - max(sight.row, 0) :][: len(found) - first]
+        return found
 
     def learn(self, sight: Sight) -> None:
         """See Predictor.learn."""
-        experts = self._shape.experts
-        self._request[[sight.row * experts + expert for expert in sight.chosen[-1]]] += 1
+        self._answer[self._places(sight, sight.row, sight.row + 1)] += 1
 
-    def _refresh(self) -> None:
-        """The collection has changed."""
-        self._changes = self._collection.changes
-        self._columns = np.ascontiguousarray(self._collection.unit.T)
-        counts = self._collection.counts
-        shares = counts / np.maximum(counts.sum(2, keepdims=True), 1)
-        self._shares = np.ascontiguousarray(shares.transpose(1, 0, 2))  # [rows, n, experts]
-        self._similar = np.zeros(len(counts), np.float32)
-        self._done = -1
+    def _look(self, sight: Sight) -> bool:
+        """Find the closest answers; False: there are none."""
+        if not len(self._collection):
+            return False
+        if self._matching.changed():
+            self._done = self._stamp = -1
+        self._catch_up(sight)
+        if self._stamp != sight.stamp:
+            self._closest = self._matching.closest(self._similar)
+            self._stamp = sight.stamp
+        return True
 
     def _catch_up(self, sight: Sight) -> None:
         if self._done < 0 or sight.row + 1 < self._done or sight.row < 0:
-            size = float(np.sqrt(np.dot(self._request, self._request)))
-            self._similar = self._request @ self._columns * np.float32(REQUEST / size if size else 0)
+            self._similar = self._matching.begun(self._answer, self._prompt)
             self._done = 0
         if self._done <= sight.row:
-            experts = self._shape.experts
-            rows = range(self._done, sight.row + 1)
-            columns = [row * experts + expert for row in rows for expert in sight.chosen[row]]
-            self._similar += self._columns.take(columns, 0).sum(0)
+            self._similar = self._similar + self._matching.used(self._places(sight, self._done, sight.row + 1))
             self._done = sight.row + 1
+
+    def _places(self, sight: Sight, first: int, end: int) -> list[int]:
+        experts = self._shape.experts
+        return [row * experts + expert for row in range(first, end) for expert in sight.chosen[row]]

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.experts.predictors.predictor import Floats, Sight
+from engine.experts.predictors.predictor import Floats, Predictor, Sight
 from engine.kernels.dense import Packed, set_bias
 from engine.kernels.memory import Arena, huge
 from engine.kernels.native import NativeKernel
@@ -82,7 +82,7 @@ def stacked(gates: Sequence[Gate], depth: int) -> list[list[Linear]]:
     return [[folded(gates[row], gates[t]) for t in rows[row + 1 : row + 1 + depth]] for row in rows]
 
 
-class StackedGates:
+class StackedGates(Predictor):
     """The next routers on this row's gating input, and, where they were taught to, on what they saw one token ago."""
 
     def __init__(
@@ -107,6 +107,21 @@ class StackedGates:
     def begin_sequence(self) -> None:
         """There is no token before."""
         self._before[:] = 0
+
+    def interrupted(self) -> None:
+        """What was seen last is not of the token before."""
+        self._before[:] = 0
+
+    def put_aside(self) -> Floats:
+        """See Predictor.put_aside."""
+        kept = self._before.copy()
+        self._before[:] = 0
+        return kept
+
+    def bring_back(self, records: object) -> None:
+        """See Predictor.bring_back."""
+        assert isinstance(records, np.ndarray)
+        self._before[:] = records
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """See Predictor.scores."""

@@ -10,13 +10,27 @@ from numpy.typing import NDArray
 
 from engine.experts.predictors.predictor import Floats, Predictor, Shape, Sight
 
+NONE = -1  # in the place of an expert, where a row chooses fewer than another
+
+
+def same_width(rows: Sequence[NDArray[np.integer]]) -> NDArray[np.integer]:
+    """[rows, ..., K] from arrays [..., K_row]: those with fewer columns than the widest are filled up with NONE."""
+    widest = max(row.shape[-1] for row in rows)
+    return np.stack([_wide(row, widest) for row in rows])
+
+
+def _wide(row: NDArray[np.integer], width: int) -> NDArray[np.integer]:
+    room = [(0, 0)] * (row.ndim - 1) + [(0, width - row.shape[-1])]
+    return row if row.shape[-1] == width else np.pad(row, room, constant_values=NONE)
+
 
 @dataclass(frozen=True, eq=False)
 class Observed:
     """What the routers of a run chose and what they saw.
 
-    tokens: [N] ids. starts: where sequences begin. ids: [rows, N, K], best first. gating: [rows, N, H] of any float
-    type, see Sight; None where it was not recorded. experts: of the row that has most.
+    tokens: [N] ids. starts: where sequences begin. ids: [rows, N, K], best first; rows that choose fewer than K end in
+    NONE. gating: [rows, N, H] of any float type, see Sight; None where it was not recorded. experts: of the row that
+    has most.
     """
 
     tokens: NDArray[np.integer]
@@ -55,7 +69,7 @@ def walk(run: Observed, predictors: Sequence[Predictor], learn: bool = True) -> 
                 predictor.begin_sequence()
         sight.begin(int(run.tokens[at]))
         yield sight
-        chosen = run.ids[:, at].tolist()
+        chosen = [[expert for expert in row if expert != NONE] for row in run.ids[:, at].tolist()]
         for row in range(rows):
             sight.routed(chosen[row], _vector(run.gating, row, at))
             if learn:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.experts.predictors.counts import log_shares
-from engine.experts.predictors.predictor import Floats, Shape, Sight
+from engine.experts.predictors.predictor import Arrays, Floats, Predictor, Shape, Sight
 
 MOST_PATHS = 65_536  # 8 MB of counts at 128 experts
 FULL = 255
 
+Counts = np.ndarray[tuple[int], np.dtype[np.uint8]]
 
-class Paths:
+
+class Paths(Predictor):
     """A dictionary (row, best expert two rows back, best of the row before) -> counts of the next row's experts.
 
     The paper's models choose one expert per token; where a token has several, its best stands for them, since whole
@@ -21,11 +26,9 @@ class Paths:
     def __init__(self, shape: Shape, most: int = MOST_PATHS) -> None:
         """most: paths remembered."""
         self.name = "paths"
-        self._experts, self._most = shape.experts, most
-        self.counts: dict[tuple[int, int, int], np.ndarray[tuple[int], np.dtype[np.uint8]]] = {}
-
-    def begin_sequence(self) -> None:
-        """It spans sequences."""
+        self.changes = 0
+        self._shape, self._experts, self._most = shape, shape.experts, most
+        self.counts: dict[tuple[int, int, int], Counts] = {}
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """See Predictor.scores."""
@@ -44,6 +47,7 @@ class Paths:
         """See Predictor.learn."""
         if sight.row < 2:
             return
+        self.changes += 1
         key = (sight.row, sight.chosen[-3][0], sight.chosen[-2][0])
         found = self.counts.get(key)
         if found is None:
@@ -54,3 +58,31 @@ class Paths:
         if found[now].max() == FULL:
             found >>= 1  # what is old counts half
         found[now] += 1
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """See Table.state. keys: [n, 3]; counts: [n, experts]."""
+        keys = np.array(list(self.counts), np.int32).reshape(-1, 3)
+        counts = np.array(list(self.counts.values()), np.uint8).reshape(-1, self._experts)
+        return {"keys": keys, "counts": counts}
+
+    def restore(self, state: Arrays) -> None:
+        """See Table.restore."""
+        self.counts = self._checked(state)
+
+    def merge(self, state: Arrays) -> None:
+        """See Table.merge."""
+        for key, theirs in self._checked(state).items():
+            ours = self.counts.get(key)
+            if (ours is None and len(self.counts) < self._most) or (ours is not None and theirs.sum() > ours.sum()):
+                self.counts[key] = theirs
+        self.changes += 1
+
+    def _checked(self, state: Arrays) -> dict[tuple[int, int, int], Counts]:
+        keys, counts = state["keys"], state["counts"]
+        shapes = keys.shape == (len(counts), 3) and counts.shape == (len(keys), self._experts)
+        if keys.dtype != np.int32 or counts.dtype != np.uint8 or not shapes or len(keys) > self._most:
+            raise ValueError("paths of another model")
+        if len(keys) and (keys.min() < 0 or (keys.max(0) >= (self._shape.rows, self._experts, self._experts)).any()):
+            raise ValueError("impossible paths")
+        whole = map(tuple, keys.tolist())
+        return {key: np.array(own) for key, own in zip(whole, counts)}

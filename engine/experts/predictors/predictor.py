@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
+Arrays = Mapping[str, NDArray[Any]]
 
 UNKNOWN = -1  # a token whose id nobody said
 FLOOR = 0.003  # added to shares before their logarithm: what an expert never seen here counts as
@@ -54,12 +55,41 @@ class Sight:
 
 
 class Predictor(Protocol):
-    """Sees what happened and nothing else, so that a recorded run can be replayed through it."""
+    """Sees what happened and nothing else, so that a recorded run can be replayed through it.
+
+    Most know models and not sequences, and inherit that nothing has to be done where one begins or is put aside.
+    """
 
     name: str
+    everywhere: bool = False  # whether it speaks of all later rows at once (`plan`), and is read ahead by so
 
     def begin_sequence(self) -> None:
         """Another sequence begins."""
+        return
+
+    def interrupted(self) -> None:
+        """Tokens of the sequence went by that were not told, such as a prompt's."""
+        return
+
+    def prompted(self, counts: Floats) -> None:
+        """A prompt of the sequence is read, which it was not told of token by token. counts: [rows, experts]."""
+        return
+
+    def plan(self, sight: Sight) -> Floats | None:
+        """[rows, experts], the larger the sooner it ought to be read, of the rows after sight.row; 0: not at all. None
+        when it has nothing to say. Asked of those that speak of all rows at once.
+        """
+        return None
+
+    def put_aside(self) -> object:
+        """A sequence runs beside this one, which goes on afterwards: its records, for `bring_back` alone. What is
+        learnt meanwhile of the model stays.
+        """
+        return None
+
+    def bring_back(self, records: object) -> None:
+        """What ran beside is over."""
+        return
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """[experts], the larger the likelier, for a row after sight.row; None when it has nothing to say.
@@ -69,3 +99,22 @@ class Predictor(Protocol):
 
     def learn(self, sight: Sight) -> None:
         """The router of sight.row has spoken: what it chose is the last of sight.chosen."""
+
+
+class Table(Predictor, Protocol):
+    """A predictor that learns as the model runs, and whose counts can be kept. changes: grows as it learns."""
+
+    changes: int
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """All that it learnt."""
+
+    def restore(self, state: Arrays) -> None:
+        """Take what `state` gave in place of what it learnt. Raises ValueError or KeyError where it is no such thing,
+        and then nothing has changed.
+        """
+
+    def merge(self, state: Arrays) -> None:
+        """Add what another one learnt, as far as there is room; where both know the same, the one stays that has seen
+        it more often, so that merging twice changes nothing. Raises as `restore`.
+        """

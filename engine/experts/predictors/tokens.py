@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.experts.predictors.predictor import FLOOR, UNKNOWN, Floats, Shape, Sight
+from engine.experts.predictors.observed import NONE, same_width
+from engine.experts.predictors.predictor import FLOOR, UNKNOWN, Arrays, Floats, Predictor, Shape, Sight
 
 WIDTH = 16  # experts remembered per (token, row)
 MOST_TOKENS = 8192  # remembered at once: 12 MB for 48 rows
@@ -15,7 +17,7 @@ PRIOR = 2.0  # a token's first sights count as much as this many of nothing in p
 FULL = 255
 
 
-class TokenTable:
+class TokenTable(Predictor):
     """Sparse counts: of every token seen, the experts most often chosen in each row and how often.
 
     What does not fit in the width of a row takes the place of the least seen there, whose count it inherits less one
@@ -25,6 +27,7 @@ class TokenTable:
     def __init__(self, shape: Shape, most: int = MOST_TOKENS) -> None:
         """most: tokens remembered."""
         self.name = "tokens"
+        self.changes = 0
         self._shape, self._most = shape, most
         self.rows_of: dict[int, int] = {}
         self.ids: list[int] = []
@@ -39,8 +42,12 @@ class TokenTable:
         self._rows = np.arange(shape.rows)[:, None]
         self._hand = 0
 
-    def begin_sequence(self) -> None:
-        """It spans sequences."""
+    @classmethod
+    def within(cls, shape: Shape, nbytes: int) -> TokenTable:
+        """One that never takes more bytes."""
+        kind = 1 if shape.experts <= 256 else 2
+        each = shape.rows * max(min(WIDTH, shape.experts), shape.k) * (kind + 1) + 200
+        return cls(shape, max(1, min(MOST_TOKENS, nbytes // each)))
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         """See Predictor.scores."""
@@ -57,10 +64,11 @@ class TokenTable:
     def learn(self, sight: Sight) -> None:
         """See Predictor.learn; whole tokens only."""
         if sight.row == self._shape.rows - 1 and sight.token != UNKNOWN:
-            self.add(sight.token, np.asarray(sight.chosen))
+            self.add(sight.token, same_width([np.asarray(chosen) for chosen in sight.chosen]))
 
     def add(self, token: int, chosen: NDArray[np.integer]) -> None:
-        """One sight of a token. chosen: [rows, K]."""
+        """One sight of a token. chosen: [rows, K], NONE where a row chooses fewer."""
+        self.changes += 1
         at = self.rows_of.get(token)
         if at is None:
             at = self._place_for(token)
@@ -69,17 +77,71 @@ class TokenTable:
             self.seen[at] >>= 1
         self.seen[at] += 1
         experts, counts, rows = self.experts[at], self.counts[at], self._rows
+        row_of = np.broadcast_to(rows, chosen.shape)
         same = experts[:, None] == chosen[..., None]  # [rows, K, width]
+        there = chosen != NONE
         known = same.any(2)
         column = same.argmax(2)
-        if not known.all():
+        if not known[there].all():
             weight = counts.astype(np.int16)
             weight[(same & known[..., None]).any(1)] = FULL + 1  # not for newcomers
             lowest = weight.argsort(1, kind="stable")
-            newcomer = (~known).cumsum(1) - 1  # of its row the how manieth
+            newcomer = (~known & there).cumsum(1) - 1  # of its row the how manieth
             column = np.where(known, column, np.take_along_axis(lowest, np.maximum(newcomer, 0), 1))
-            experts[rows, column] = chosen
-        counts[rows, column] = np.where(known, counts[rows, column] + 1, np.maximum(counts[rows, column], 1))
+            new = ~known & there
+            experts[row_of[new], column[new]] = chosen[new]
+        seen = counts[rows, column]
+        counts[row_of[there], column[there]] = np.where(known, seen + 1, np.maximum(seen, 1))[there]
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """See Table.state. ids: [n]; seen: [n]; experts, counts: [n, rows, width]."""
+        n = len(self.ids)
+        ids = np.array(self.ids, np.int32)
+        return {"ids": ids, "seen": self.seen[:n], "experts": self.experts[:n], "counts": self.counts[:n]}
+
+    def restore(self, state: Arrays) -> None:
+        """See Table.restore."""
+        self._check(state)
+        self._take(state, np.arange(len(state["ids"])))
+
+    def merge(self, state: Arrays) -> None:
+        """See Table.merge. Where there are too many, those stay that were seen most."""
+        self._check(state)
+        ours = self.state()
+        both = {name: np.concatenate([ours[name], state[name]]) for name in ours}
+        best: dict[int, int] = {}
+        for at, (token, seen) in enumerate(zip(both["ids"].tolist(), both["seen"].tolist())):
+            if token not in best or seen > both["seen"][best[token]]:
+                best[token] = at
+        kept = np.array(list(best.values()), np.int64)
+        order = np.argsort(-both["seen"][kept].astype(np.int64), kind="stable")[: self._most]
+        self._take(both, np.sort(kept[order]))
+        self.changes += 1
+
+    def _take(self, state: Arrays, kept: NDArray[np.int64]) -> None:
+        n = len(kept)
+        room = max(64, n)
+        self.ids = state["ids"][kept].tolist()
+        self.rows_of = {token: at for at, token in enumerate(self.ids)}
+        self.experts = np.tile(self._unused, (room, 1, 1))
+        self.counts = np.zeros((room, *self._unused.shape), np.uint8)
+        self.seen = np.zeros(room, np.uint16)
+        for name in ("experts", "counts", "seen"):
+            getattr(self, name)[:n] = state[name][kept]
+        self._hand = 0
+
+    def _check(self, state: Arrays) -> None:
+        ids, seen, experts, counts = (state[name] for name in ("ids", "seen", "experts", "counts"))
+        shape = (len(ids), *self._unused.shape)
+        kinds = [array.dtype.name for array in (ids, seen, experts, counts)]
+        same = ids.ndim == 1 and seen.shape == ids.shape and experts.shape == counts.shape == shape
+        if kinds != ["int32", "uint16", self._unused.dtype.name, "uint8"] or not same:
+            raise ValueError("tokens of another model")
+        if len(ids) > self._most or len(set(ids.tolist())) != len(ids) or (seen > FULL).any():
+            raise ValueError("impossible tokens")
+        named = np.sort(experts, -1)
+        if (named >= self._shape.experts).any() or (named[..., 1:] == named[..., :-1]).any():
+            raise ValueError("impossible experts")
 
     def _place_for(self, token: int) -> int:
         if len(self.ids) < self._most:

@@ -20,7 +20,7 @@ from engine.experts.native_cache import NativeCache
 from engine.experts.opening import open_runtime
 from engine.experts.policies import NAMES
 from engine.experts.precision import EXACT, Thresholds
-from engine.experts.predictors import Sight
+from engine.experts.predictors import Predictor, Sight
 from engine.experts.predictors.predictor import Floats
 from engine.experts.runtime import ExpertRuntime
 from engine.kernels.activation import Activation
@@ -86,12 +86,10 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
         side.runtime.close()
 
 
-class Guess:
+class Guess(Predictor):
     """Of every row some that are right, and others."""
 
     name = "guess"
-
-    def begin_sequence(self) -> None: ...
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         random = np.random.default_rng(1000 * sight.token + 10 * row + sight.row)
@@ -104,25 +102,47 @@ class Guess:
     def learn(self, sight: Sight) -> None: ...
 
 
+class Planner(Guess):
+    """Of all later rows at once."""
+
+    name = "planner"
+    everywhere = True
+
+    def plan(self, sight: Sight) -> Floats | None:
+        random = np.random.default_rng(1000 * sight.token + sight.row)
+        found = random.random((len(LAYERS), EXPERTS), np.float32)
+        for row in range(len(LAYERS)):
+            found[row, chosen(sight.token, row)] += random.choice([0.0, 0.5, 1.0])
+        return np.where(found < 0.2, np.float32(0), np.round(found, 1))  # equals among them
+
+
 def chosen(token: int, row: int) -> list[int]:
     return random.Random(100 * token + row).sample(range(EXPERTS), K)
 
 
 @pytest.mark.parametrize("thresholds", [EXACT, Thresholds(0.6, 0.8)])
 @pytest.mark.parametrize("experts", [5, 12, 20])
+@pytest.mark.parametrize("predictor", [Guess, Planner])
 @pytest.mark.parametrize("policy", FOLLOWED)
 def test_tokens_find_the_same_experts_at_the_same_tiers(
-    opened: Open, monkeypatch: pytest.MonkeyPatch, policy: str, experts: int, thresholds: Thresholds
+    opened: Open,
+    monkeypatch: pytest.MonkeyPatch,
+    policy: str,
+    predictor: type[Guess],
+    experts: int,
+    thresholds: Thresholds,
 ) -> None:
     kept, native = both = opened(experts, policy, thresholds)
     with monkeypatch.context() as patched:
         patched.setattr(NativeBets, "takes", staticmethod(lambda *_: False))
-        kept.runtime.read_ahead(Guess(), K, DEPTH)
-    native.runtime.read_ahead(Guess(), K, DEPTH)
+        kept.runtime.read_ahead(predictor(), K, DEPTH)
+    native.runtime.read_ahead(predictor(), K, DEPTH)
     dice = torch.Generator().manual_seed(1)
     for token in range(40):
         for runtime, _ in both:
-            runtime.begin_pass([token], token if token % 15 else 0)
+            if token % 15 == 0:
+                runtime.begin_sequence()
+            runtime.begin_pass([token], token % 15)
         for row, layer in enumerate(LAYERS):
             if token % 9 == 5 and row == 2:
                 break  # this token ends here
@@ -151,21 +171,22 @@ def test_tokens_find_the_same_experts_at_the_same_tiers(
     assert ahead[1].wasted > 0
 
 
-def of_both(sides: tuple[Side, Side]) -> tuple[Bets, Bets]:
+def of_both(sides: tuple[Side, Side], depth: int = DEPTH) -> tuple[Bets, Bets]:
     """Bets in Python over the first, native ones over the second."""
     first, second = (side.runtime for side in sides)
     keys = [[ExpertKey(layer, expert) for expert in range(EXPERTS)] for layer in LAYERS]
-    kept = KeptBets(keys, first.arrivals, first.cache, first._foresee, K, DEPTH)
-    native = second._bets(K, DEPTH, K)
+    kept = KeptBets(keys, first.arrivals, first.cache, first._foresee, K, depth)
+    native = second._bets(K, depth, K)
     assert isinstance(native, NativeBets)
     return kept, native
 
 
+@pytest.mark.parametrize("everywhere", [False, True])
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_given_up_on_its_way_is_the_same(opened: Open, seed: int) -> None:
+def test_what_is_given_up_on_its_way_is_the_same(opened: Open, seed: int, everywhere: bool) -> None:
     """One read is in hand, which waits; all others are queued, or come when the gate opens for a while."""
     sides = opened(20)
-    both, dice = of_both(sides), random.Random(seed)
+    both, dice = of_both(sides, len(LAYERS) if everywhere else DEPTH), random.Random(seed)
     held = False  # whether a reader has one in hand
 
     def close() -> None:
@@ -189,16 +210,20 @@ def test_what_is_given_up_on_its_way_is_the_same(opened: Open, seed: int) -> Non
             bets.routed(-1, ())
         while row < len(LAYERS) - 1:
             for ahead in range(row + 1, min(row + 1 + DEPTH, len(LAYERS))):
-                scores = np.array([dice.random() for _ in range(EXPERTS)], np.float32)
                 width = dice.choice([1, K])
-                found = [bets.look(ahead, scores, width) for bets in both]
+                if everywhere:
+                    plan = np.array([[dice.randrange(9) for _ in range(EXPERTS)] for _ in LAYERS], np.float32)
+                    found = [bets.spread(plan, width) for bets in both]
+                else:
+                    scores = np.array([dice.random() for _ in range(EXPERTS)], np.float32)
+                    found = [bets.look(ahead, scores, width) for bets in both]
                 assert found[0] == found[1]
                 if found[0] > 0 and not held:
                     held = True
                     for side in sides:
                         assert side.source.started.acquire(timeout=LONGEST)
                 same()
-                if dice.random() < 0.7:
+                if everywhere or dice.random() < 0.7:
                     break
             if dice.random() < 0.3:
                 for side in sides:
@@ -228,3 +253,26 @@ def test_where_a_policy_wants_to_hear_of_everybody_python_bets(opened: Open, pol
     assert level.follows == (policy in FOLLOWED)
     assert isinstance(side.runtime._bets(K, DEPTH, K), NativeBets if level.follows else KeptBets)
     assert isinstance(side.runtime._bets(K, DEPTH, 33), KeptBets)  # more than a look of native code has room for
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_all_rows_are_read_the_likeliest_and_nearest_first_and_given_up_when_they_are_not(
+    opened: Open, which: int
+) -> None:
+    sides = opened(20)
+    bets, side = of_both(sides, len(LAYERS))[which], sides[which]
+    plan = np.zeros((len(LAYERS), EXPERTS), np.float32)
+    wanted = [(3, 5), (1, 2), (2, 0), (1, 7)]
+    for rank, (row, expert) in enumerate(wanted):
+        plan[row, expert] = 1 - 0.1 * rank
+    side.source.gate.clear()
+    bets.routed(-1, ())
+    assert bets.spread(plan, K) > 0
+    keys = [ExpertKey(LAYERS[row], expert) for row, expert in wanted]
+    under_way = [key for key in keys if side.runtime.arrivals.coming(key)]
+    assert under_way == keys[: len(under_way)]  # as many as there is room for
+    assert under_way
+    bets.give_up()
+    side.source.gate.set()
+    side.till_all_has_come()
+    assert bets.foresight().started == len(under_way)

@@ -119,10 +119,11 @@ class Pair:
 def steps(draw: random.Random, pair: Pair) -> Iterator[None]:
     """Whatever may happen to a cache, again and again."""
     caches = pair.known, pair.native
+    aside: list[object] = []
     while True:
         key, tier = draw.choice(KEYS), draw.choice((2, 4, 8))
         tier = min(tier, SPECS[key.layer][key.expert].top)
-        match draw.choices(range(10), (30, 30, 8, 12, 12, 6, 2, 2, 1, 1))[0]:
+        match draw.choices(range(11), (30, 30, 8, 12, 12, 6, 2, 2, 1, 1, 1))[0]:
             case 0 if len(pair.arriving) < 4:
                 pair.reserve(key, tier)
             case 1 if pair.arriving:
@@ -154,6 +155,12 @@ def steps(draw: random.Random, pair: Pair) -> Iterator[None]:
             case 9:
                 for cache in caches:
                     cache.begin_sequence()
+            case 10 if aside:
+                for cache, records in zip(caches, aside):
+                    cache.bring_back(records)
+                aside = []
+            case 10:
+                aside = [cache.put_aside() for cache in caches]
         yield
 
 

@@ -17,7 +17,7 @@ from engine.experts.keys import ExpertKey
 from engine.experts.loader_native import NativeLoader
 from engine.experts.opening import DevicePool, open_runtime
 from engine.experts.precision import Thresholds
-from engine.experts.predictors import Sight
+from engine.experts.predictors import Predictor, Sight
 from engine.experts.predictors.predictor import Floats
 from engine.experts.prefetch import QUIET
 from engine.experts.runtime import ExpertRuntime
@@ -62,15 +62,27 @@ def chosen(source: MemorySource, token: int, row: int) -> list[int]:
     return source.routing(1, K, 100 * token + row)[1][0].tolist()
 
 
-class Said:
+class Said(Predictor):
     """Says of every row what it is told to; counts how often it is asked."""
 
     def __init__(self, source: MemorySource, say: Callable[[list[int]], list[int]]) -> None:
-        self.name, self.asked, self.sequences = "said", 0, 0
+        self.name, self.asked = "said", 0
+        self.told: list[str] = []
         self._source, self._say = source, say
 
     def begin_sequence(self) -> None:
-        self.sequences += 1
+        self.told.append("begin")
+
+    def interrupted(self) -> None:
+        self.told.append("gap")
+
+    def put_aside(self) -> object:
+        self.told.append("aside")
+        return self
+
+    def bring_back(self, records: object) -> None:
+        assert records is self
+        self.told.append("back")
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         self.asked += 1
@@ -203,6 +215,26 @@ def test_several_tokens_at_once_are_none_of_its_business(opened: Open) -> None:
     runtime.moe(0, *source.routing(2, K))
     assert not runtime.prefetch.awake
     assert said.asked == asked
+    assert nothing_left(runtime, source)
+
+
+def test_a_predictor_hears_of_sequences_and_gaps_as_they_are_told_and_never_from_a_position(opened: Open) -> None:
+    source = model()
+    runtime = opened(source, 10)
+    said = Said(source, truth)
+    runtime.read_ahead(said, K)
+    run(runtime, source, range(3))  # token 0 at position 0
+    assert said.told == ["gap"]
+    runtime.begin_pass([1, 2], 0)
+    runtime.moe(0, *source.routing(2, K))
+    runtime.begin_sequence()
+    run(runtime, source, range(3, 5))
+    assert said.told == ["gap", "begin", "gap"]
+    with runtime.aside():
+        run(runtime, source, range(2))
+    assert said.told[3:] == ["aside", "back"]
+    run(runtime, source, range(5, 7))
+    assert said.told[5:] == []
     assert nothing_left(runtime, source)
 
 

@@ -358,6 +358,7 @@ def test_the_policy_hears_what_is_routed_before_anything_is_fetched(
     monkeypatch.setattr(runtime.cache, "begin_sequence", lambda: events.append("begin"))
     monkeypatch.setattr(runtime.cache, "routed", lambda visit: (events.append(visit), told(visit)))
     monkeypatch.setattr(runtime.cache, "reserve", lambda *want: (events.append("read"), reserve(*want))[1])
+    runtime.begin_sequence()
     runtime.begin_pass([7, 8], 0)
     runtime.moe(0, torch.randn(2, 48), torch.tensor([[0, 1, 4], [4, 2, 0]]), torch.tensor([[6.0, 3.0, 1.0]] * 2))
     runtime.begin_pass([9], 2)

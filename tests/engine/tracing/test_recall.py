@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.predictors import Observed, Sight
+from engine.experts.predictors import Observed, Predictor, Sight
 from engine.tracing.recall import ReadAhead, judge, observed, recall
 from tests.engine.tracing.traces import chance_trace, trace_of
 
 
-class Always:
+class Always(Predictor):
     """Expects the same experts everywhere; says nothing of row 2."""
 
     name = "always"

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 
+from engine.experts.eam import EamCollection
 from engine.experts.precision import EXACT, Thresholds
 from engine.tracing.plot import chart
 from engine.tracing.replay import BELADY, BOUND, Replayer, compare, rows_of
@@ -53,3 +54,13 @@ def test_the_plot_is_an_svg_with_a_line_for_each() -> None:
     assert x0 < x1
     assert y0 < y1  # less is lower, and down is more in SVG
     assert {"A title", "lru", "best & <known>"} <= {text.text for text in root.iter() if text.text}
+
+
+def test_activation_begins_with_the_matrices_of_past_answers_and_leaves_them_as_they_are() -> None:
+    trace = trace_of([[token % 2, 2 + token % 2] for token in range(40)], layers=2, experts=8, starts=(0, 10, 20, 30))
+    past = EamCollection(2, 8)
+    past.add(np.pad(np.full((2, 4), 9, np.float32), ((0, 0), (4, 0))))  # of experts that this chat never uses
+    found = [Replayer(trace, collection=one).play("activation", 0.25).misses for one in (None, past, past)]
+    assert found[1] != found[0]
+    assert found[1] == found[2]
+    assert len(past) == 1

@@ -20,7 +20,7 @@ from engine.tracing.trace import UNKNOWN, Conditions, load
 LAYERS = (1, 3)
 
 
-KNOWN = Conditions("a model", "balanced", Thresholds(0.6, 0.9), 4, ExpertSpec(48, 32, 8, 16, has_bias=True))
+KNOWN = Conditions("a model", "balanced", Thresholds(0.6, 0.9), 4, ExpertSpec(48, 32, 8, 16, has_bias=True), low=4)
 
 
 def record(passes: list[int]) -> tuple[Recorder, list[tuple[int, torch.Tensor, torch.Tensor]]]:
@@ -35,8 +35,10 @@ def record(passes: list[int]) -> tuple[Recorder, list[tuple[int, torch.Tensor, t
     return recorder, said
 
 
-def visit(recorder: Recorder, tokens: list[int], position: int, layers: tuple[int, ...] = LAYERS) -> None:
-    recorder.begin_pass(tokens, position)
+def visit(
+    recorder: Recorder, tokens: list[int], position: int, layers: tuple[int, ...] = LAYERS, begins: bool = False
+) -> None:
+    recorder.begin_pass(tokens, position, begins)
     for layer in layers:
         recorder(layer, torch.zeros(len(tokens), 2, dtype=torch.long), torch.ones(len(tokens), 2))
 
@@ -67,12 +69,14 @@ def test_tokens_sequences_and_conditions_are_kept(tmp_path: Path) -> None:
     visit(recorder, [8], 3)
     visit(recorder, [9], 4, LAYERS[:1])  # broke off
     visit(recorder, [9], 4)
-    visit(recorder, [1, 2], 0)
+    visit(recorder, [1, 2], 3, LAYERS[:1], begins=True)  # broke off, and the sequence begins all the same
+    visit(recorder, [1, 2], 3)  # what it shares with the last one was not read again
     recorder.trace().save(tmp_path / "t.npz")
     trace = load(tmp_path / "t.npz")
     assert trace.token_ids.tolist() == [5, 6, 7, 8, 9, 1, 2]
     assert trace.passes.tolist() == [3, 1, 1, 2]
-    assert trace.positions.tolist() == [0, 3, 4, 0]
+    assert trace.positions.tolist() == [0, 3, 4, 3]
+    assert trace.begins.tolist() == [True, False, False, True]
     assert trace.sequences == 2
     assert trace.conditions == KNOWN
     first = trace.first(4)
@@ -80,7 +84,8 @@ def test_tokens_sequences_and_conditions_are_kept(tmp_path: Path) -> None:
     assert trace.first(99).tokens == 7
     singly = trace.one_by_one()
     assert singly.passes.tolist() == [1] * 7
-    assert singly.positions.tolist() == [0, 1, 2, 3, 4, 0, 1]
+    assert singly.positions.tolist() == [0, 1, 2, 3, 4, 3, 4]
+    assert singly.begins.tolist() == [True, *[False] * 4, True, False]
     assert singly.ids is trace.ids
 
 
@@ -94,8 +99,8 @@ def test_a_file_of_version_1_opens_without_what_it_did_not_know(tmp_path: Path) 
     assert (trace.token_ids == UNKNOWN).all()
     assert trace.positions.tolist() == [0, 3]
     assert (trace.conditions.spec, trace.conditions.thresholds) == (None, EXACT)
-    np.savez(path, version=np.int32(3), **old)
-    with pytest.raises(UnderhillError, match="version 3, which this Underhill does not know"):
+    np.savez(path, version=np.int32(4), **old)
+    with pytest.raises(UnderhillError, match="version 4, which this Underhill does not know"):
         load(path)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from engine.errors import UnderhillError
+from engine.experts import matching
 from engine.experts.eam import EamCollection
 from engine.experts.keys import ExpertKey
 from engine.experts.policies import (
@@ -131,13 +132,13 @@ def test_hobbit_with_other_weights_still_knows_who_was_used_last_and_counts_from
     assert ascending([priority(key) for key in leaves(policy, resident)])
 
 
-def test_hobbit_counts_the_tokens_of_a_prompt() -> None:
+def test_hobbit_counts_a_prompt_as_one_use() -> None:
     policy = Hobbit(SHAPE, Weights(0, 1, 0, 0))
     policy.routed(Visit(0, [1, 2], None, [3, 40], 50))
     policy.routed(Visit(0, [1]))
     for expert in (1, 2):
         policy.inserted(ExpertKey(0, expert))
-    assert policy.victim(ExpertKey(0, 3), lambda key: True) == ExpertKey(0, 1)
+    assert policy.victim(ExpertKey(0, 3), lambda key: True) == ExpertKey(0, 2)
 
 
 @pytest.mark.parametrize("wrong", [(0.5, 0.5, 0.5, 0.0), (1.5, -0.5, 0.0, 0.0), (float("nan"), 0.0, 0.0, 1.0)])
@@ -158,14 +159,11 @@ def test_edgemoe_leaves_in_the_order_of_its_score(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_moe_infinity_leaves_in_the_order_of_algorithm_1(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_moe_infinity_leaves_in_the_order_of_algorithm_1(seed: int) -> None:
     earlier = np.random.default_rng(seed).integers(0, 9, (ROWS, 6)).astype(np.float32)
     earlier[2] = 0  # the collection knows nothing of this layer: what the sequence did counts
     collection = EamCollection(ROWS, 6)
     collection.add(earlier)
-    asked = []
-    expected = collection.expected
-    monkeypatch.setattr(collection, "expected", lambda counts: (asked.append(counts), expected(counts))[1])
     policy = ActivationAware(SHAPE, collection)
     history, resident, _ = play(policy, seed)
 
@@ -176,10 +174,36 @@ def test_moe_infinity_leaves_in_the_order_of_algorithm_1(seed: int, monkeypatch:
         return float((row[key.expert] / row.sum() + 1e-4) * (1 - key.layer / ROWS))
 
     assert ascending([score(key) for key in leaves(policy, resident)])
-    assert len(asked) == 1  # once a token, however many leave
-    assert asked[0].sum() == 2 * 60
     policy.begin_sequence()
     assert len(collection) == 2  # what has ended is remembered
+
+
+def test_moe_infinity_predicts_per_iteration_and_keeps_prompts_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MATCHES", 1)
+    kinds = [np.zeros((ROWS, 6), np.float32) for _ in range(3)]
+    for expert, kind in enumerate(kinds):
+        kind[:, 2 * expert : 2 * expert + 2] = 5
+    collection = EamCollection(ROWS, 6)
+    collection.add(kinds[0], kinds[1])  # to a prompt of the second kind, an answer of the first
+    collection.add(kinds[2], kinds[0])
+    policy = ActivationAware(SHAPE, collection, adds=False)
+
+    def stays() -> set[int]:
+        """The experts of the second layer that leave last."""
+        own = [ExpertKey(1, expert) for expert in range(6)]
+        for key in own:
+            policy.inserted(key)
+        return {key.expert for key in leaves(policy, set(own))[-2:]}
+
+    policy.routed(Visit(0, [2, 3], None, [30, 30], 30))
+    assert stays() == {0, 1}
+    policy.routed(Visit(0, [4, 5]))  # one token like the other kind
+    assert stays() == {4, 5}
+    for _ in range(2):
+        policy.routed(Visit(0, [0, 1]))  # and then others, whatever the answer did before
+    assert stays() == {0, 1}
+    policy.begin_sequence()
+    assert len(collection) == 2  # somebody else adds to it
 
 
 def test_lfu_counts_within_a_sequence_or_over_all() -> None:
@@ -233,3 +257,15 @@ def test_a_layer_with_less_than_its_share_takes_from_the_fullest() -> None:
         policy.inserted(ExpertKey(0, expert))  # once more finely: still one
     assert policy.victim(ExpertKey(1, 0), lambda k: True) == ExpertKey(0, 0)
     assert policy.victim(ExpertKey(1, 0), lambda k: k.expert == 3) == ExpertKey(0, 3)
+
+
+def test_a_layer_keeps_its_share_where_room_is_made_for_all_that_a_token_misses_at_once() -> None:
+    policy = LruPerLayer(Shape((0, 1), 8))
+    for layer in (1, 0):
+        for expert in range(4):
+            policy.inserted(ExpertKey(layer, expert))
+    policy.routed(Visit(0, [4, 5, 6, 7]))
+    for expert in (4, 5, 6, 7):
+        victim = policy.victim(ExpertKey(0, expert), lambda k: True)
+        assert victim == ExpertKey(0, expert - 4)
+        policy.removed(victim)

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.keys import ExpertKey
-from engine.experts.policies import NAMES, Shape, Visit, make_policy
+from engine.experts.policies import NAMES, Policy, Shape, Visit, hobbit, make_policy
 from engine.settings import ALL
 
 SHAPE = Shape((1, 2, 5), 8)
@@ -83,6 +83,64 @@ def test_the_expected_leave_last_until_others_are_expected(name: str) -> None:
     assert policy.victim(KEYS[23], lambda key: True) in {*first, KEYS[20]}  # rather than nobody
     policy.protect([KEYS[20], KEYS[1], KEYS[2]])
     assert policy.victim(KEYS[23], lambda key: True) == KEYS[0]
+
+
+def order(policy: Policy) -> list[ExpertKey]:
+    """All experts, as they would leave."""
+    left: list[ExpertKey] = []
+    while (victim := policy.victim(KEYS[0], lambda key: key not in left)) is not None:
+        left.append(victim)
+    return left
+
+
+def visits(seed: int, count: int) -> list[Visit]:
+    chance = random.Random(seed)
+    return [
+        Visit(SHAPE.layers[step % 3], chance.sample(range(8), 2), [chance.random() < 0.7 for _ in range(2)])
+        for step in range(count)
+    ]
+
+
+@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_sequence_beside_leaves_the_records_of_the_open_one_as_they_were(
+    name: str, native: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not native:
+        monkeypatch.setattr(hobbit, "numbers_where_native", lambda *_: None)
+    policy, undisturbed = make_policy(name, SHAPE), make_policy(name, SHAPE)
+    for one in (policy, undisturbed):
+        for key in KEYS:
+            one.inserted(key)
+        one.begin_sequence()
+        for visit in visits(1, 70):
+            one.routed(visit)
+    records = policy.put_aside()
+    for visit in visits(2, 50):
+        policy.routed(visit)
+    order(policy)
+    policy.routed(visits(3, 1)[0])  # of which nothing was asked any more
+    policy.bring_back(records)
+    for more in range(3):
+        assert order(policy) == order(undisturbed)
+        for visit in visits(4 + more, 20):
+            policy.routed(visit)
+            undisturbed.routed(visit)
+
+
+@pytest.mark.parametrize("name", ["hobbit", "lfu", "activation"])
+def test_what_runs_beside_begins_with_nothing(name: str) -> None:
+    policy, fresh = make_policy(name, SHAPE), make_policy(name, SHAPE)
+    for one in (policy, fresh):
+        for key in KEYS:
+            one.inserted(key)
+    for visit in visits(1, 1) * 40:
+        policy.routed(visit)
+    policy.put_aside()
+    for one in (policy, fresh):
+        for visit in visits(2, 60):
+            one.routed(visit)
+    assert order(policy) == order(fresh)
 
 
 def test_the_setting_offers_every_policy() -> None:

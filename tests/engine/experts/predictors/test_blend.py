@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.experts.predictors import Blend, Observed, Shape, Sight, TokenTable, fit_weights, walk
+from engine.experts.predictors import Blend, Observed, Predictor, Shape, Sight, TokenTable, fit_weights, walk
 from engine.experts.predictors.fit_gates import own_scores
 from engine.experts.predictors.predictor import Floats
 from tests.engine.experts.predictors.runs import EXPERTS, K, by_rule, moving, random_gates
 
 
-class Oracle:
+class Oracle(Predictor):
     """Knows the scores, as far as noise lets it."""
 
     def __init__(self, run: Observed, noise: float, seed: int, name: str = "oracle") -> None:
@@ -20,8 +20,6 @@ class Oracle:
         self.name, self.asked = name, 0
         self._scores = (true + noise * random.standard_normal(true.shape) * true.std()).astype(np.float32)
         self._token = -1
-
-    def begin_sequence(self) -> None: ...
 
     def scores(self, sight: Sight, row: int) -> Floats | None:
         self.asked += 1

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from engine.experts import matching
 from engine.experts.eam import EamCollection
 from engine.experts.predictors import Coactivation, Eam, Observed, Paths, Predictor, Shape, Sight, TokenTable, walk
 from tests.engine.experts.predictors.runs import EXPERTS, K, by_rule
@@ -134,7 +136,36 @@ def test_similarities_kept_up_step_by_step_are_those_of_one_product() -> None:
     for sight in walk(run, [eam], learn=False):
         if 0 <= sight.row < 3:
             eam.scores(sight, 3)
+            plan = eam.plan(sight)
+            assert plan is not None
+            expected = eam._matching.expected(eam._closest)
+            for row in range(sight.row + 1, 4):  # section 4.5: 1 - (i - l) / L
+                np.testing.assert_allclose(plan[row], expected[row] * (1 - (row - sight.row) / 4), rtol=1e-5)
             now = np.zeros((4, EXPERTS), np.float32)
             for row in range(sight.row + 1):
                 now[row, run.ids[row, 0]] = 1
             np.testing.assert_allclose(eam._similar, collection.unit @ now.ravel(), rtol=1e-5)
+
+
+def test_before_an_answer_has_begun_its_prompt_says_which_answers_it_is_like(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matching, "MATCHES", 1)
+    collection = EamCollection(4, EXPERTS)
+    kinds = [np.zeros((4, EXPERTS), np.float32) for _ in range(2)]
+    for kind, expert in zip(kinds, (2, 5)):
+        kind[:, expert] = 7
+    for answer, prompt in (kinds, kinds[::-1]):
+        collection.add(answer, prompt)
+    eam, sight = Eam(SHAPE, collection, adds=False), Sight()
+    for prompt, expected in ((kinds[0], 5), (kinds[1], 2)):
+        eam.begin_sequence()
+        eam.prompted(prompt)
+        records = eam.put_aside()
+        eam.prompted(kinds[0] + kinds[1])
+        eam.bring_back(records)
+        sight.begin(0)
+        scores, plan = eam.scores(sight, 1), eam.plan(sight)
+        assert scores is not None
+        assert plan is not None
+        assert scores.argmax() == plan[1].argmax() == expected
+    collection.clear()
+    assert eam.plan(sight) is None
