@@ -27,8 +27,17 @@ class Computer:
 
 def describe(processor: Processor, machine: Machine, rates: Rates | None, why: str = "") -> Computer:
     """With its sentences."""
-    why = " ".join(filter(None, (rates.unread if rates is not None else "", why)))
+    why = " ".join(filter(None, (rates.unread if rates is not None else "", _while_busy(rates), why)))
     return Computer(processor, machine, rates, why, tuple(_sentences(processor, machine, rates, why)))
+
+
+def _while_busy(rates: Rates | None) -> str:
+    if rates is None or not rates.busy:
+        return ""
+    return (
+        f"It was measured while other programs took {100 * rates.busy:.0f} % of the processor, and will be measured "
+        "again when they do not."
+    )
 
 
 def _sentences(p: Processor, m: Machine, rates: Rates | None, why: str) -> list[str]:

@@ -36,7 +36,8 @@ class ModelFacts:
     snapshots included, however long the context is. token_bytes: per token of a prompt that is computed at once.
     working_bytes: what computing takes however many those are. native: native kernels compute. lean: the layers are the
     lean decoder's, not the compatibility backend's. vocabulary: words that a token is chosen from. disk_bytes: of
-    its store; 0: not known yet. seen: None until it has run here for a while.
+    its store; 0: not known yet. seen: None until it has run here for a while. low: bits of a coarse expert.
+    dense_found: of dense_bytes, the kind that was found with the bits of its experts; '': none was.
     """
 
     name: str
@@ -61,6 +62,8 @@ class ModelFacts:
     latent_products: int = 0
     disk_bytes: int = 0
     seen: Seen | None = None
+    low: int = 2
+    dense_found: str = ""
 
     @property
     def layer_seconds(self) -> float:

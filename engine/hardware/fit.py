@@ -59,16 +59,21 @@ def fit(
         if e.kind is not Kind.OUT_OF_MEMORY:
             raise
         return Fit("too_big", f"Too big: {e.sentence}", None, *_least(machine, model, values), disk, tier)
-    wanted = plan.ceiling - plan.spare - plan.cache_bytes + model.expert_bytes[plan.tier]
-    numbers = plan.least, wanted, disk, plan.tier
+    found = fit_of(plan, model)
     if missing > 0:
         text = (
             f"Too big for the disk: it takes {size(disk)}, {size(disk_margin)} should stay free, "
             f"and {size(machine.disk_free)} are free there."
         )
-        return Fit("too_big", text, None, *numbers)
+        return replace(found, pill="too_big", sentence=text, speed=None)
+    return found
+
+
+def fit_of(plan: Plan, model: ModelFacts) -> Fit:
+    """What a plan that holds says: the same figures as its own sentences."""
     pill: Pill = "slow" if plan.speed[1] < SLOW else "fits"
-    return Fit(pill, _sentence(plan, model, pill), plan.speed, *numbers)
+    wanted = plan.ceiling - plan.spare - plan.cache_bytes + model.expert_bytes[plan.tier]
+    return Fit(pill, _sentence(plan, model, pill), plan.speed, plan.least, wanted, _disk(model), plan.tier)
 
 
 def _sentence(plan: Plan, model: ModelFacts, pill: Pill) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.hardware.fingerprint import Fingerprint
 from engine.hardware.rates import Rates, from_json
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 
@@ -61,7 +62,7 @@ def _power(on_battery: bool | None) -> str:
 
 def _rows(folder: Path) -> list[dict[str, Any]]:
     try:
-        found = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        found = read_json(folder / FILE)
         rows = found["measured"] if found["version"] == VERSION else []
         return [row for row in rows if isinstance(row["fingerprint"], dict) and row["power"] and row["rates"]]
     except DAMAGED:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from itertools import cycle
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from engine.hardware.load import turns, working
 from engine.hardware.memory_speed import written
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
@@ -20,6 +19,7 @@ SPEC = ExpertSpec(2048, 768, 8)  # of Qwen3-30B-A3B, as usual a size as there is
 SILU = Activation()
 K = 8  # experts of a token
 MEMORY = 256 << 20  # bytes of experts, beyond any cache
+PIECE = 32 << 20  # bytes of them that are read in a turn
 # Tokens that an expert of a prompt computes at once. Its codes are spread out first where they are more than 4, which
 # few tokens pay dearly for; from the last of these on it is products alone.
 COUNTS = (2, 4, 8, 16, 32, 128)
@@ -38,7 +38,7 @@ class Experts:
             at = SPEC.layout.head.offset + UNITS_AT
             record[at : at + 4 * len(ones)] = ones.view(torch.uint8)
 
-    def share(self, kernel: NativeKernel, tier: int, memory_rate: float) -> float:
+    def share(self, kernel: NativeKernel, tier: int, memory_rate: float, threads: int) -> float:
         """Bytes that one token's experts take a second, over this rate of memory.
 
         What computing takes for a byte beside reading the same memory in between is its own, however fast memory just
@@ -46,32 +46,30 @@ class Experts:
         """
         layers = [self._layer(first, tier) for first in range(0, len(self._records) // K * K, K)]
         x, out = torch.randn(1, SPEC.hidden), torch.empty(K, SPEC.hidden)
-        nbytes = K * SPEC.layout.bytes_for(tier)
-        added = []
-        turn = cycle(layers)
-        for _ in range(TURNS):
-            computing = sum(_seconds(lambda: kernel.run(SPEC, SILU, next(turn), x, K, out)) for _ in layers)
-            reading = _seconds(lambda: kernel.read(self._memory))
-            added.append(computing / (nbytes * len(layers)) - reading / MEMORY)
-        return 1 / (1 + memory_rate * max(0.0, sorted(added)[TURNS // 2]))
+        nbytes, pieces = K * SPEC.layout.bytes_for(tier), self._memory.split(PIECE)
+        runs = [partial(kernel.run, SPEC, SILU, work, x, K, out) for work in layers]
+        computing = turns(runs, threads, TURNS * len(layers))
+        reading = turns([partial(kernel.read, piece) for piece in pieces], threads, TURNS * len(pieces))
+        added = computing / nbytes - reading / len(pieces[0])
+        return 1 / (1 + memory_rate * max(0.0, added))
 
-    def products(self, kernel: NativeKernel, tier: int = 4) -> dict[int, float]:
+    def products(self, kernel: NativeKernel, threads: int, tier: int = 4) -> dict[int, float]:
         """Weights times tokens that a prompt's experts multiply in a second, by how many tokens each has at once: of
         weights that are near, for coming from memory counts apart."""
-        return {tokens: self._products(kernel, tier, tokens) for tokens in COUNTS}
+        return {tokens: self._products(kernel, tier, tokens, threads) for tokens in COUNTS}
 
-    def _products(self, kernel: NativeKernel, tier: int, tokens: int) -> float:
+    def _products(self, kernel: NativeKernel, tier: int, tokens: int, threads: int) -> float:
         near = Parts(SPEC, self._parts(0), tier)
         work = [Work(near, range(rank, tokens * K, K)) for rank in range(K)]
         x, out = torch.randn(tokens, SPEC.hidden), torch.empty(tokens * K, SPEC.hidden)
-        fastest = min(_seconds(lambda: kernel.run(SPEC, SILU, work, x, K, out)) for _ in range(TURNS))
+        fastest = working(lambda: kernel.run(SPEC, SILU, work, x, K, out), threads, TURNS)
         return K * SPEC.parameters * tokens / fastest
 
     def torch_weight(self) -> float:
         """Seconds that torch's kernels take for a weight of an expert."""
         kernel, work = TorchKernel(), self._layer(0, 4)
         x, out = torch.randn(1, SPEC.hidden), torch.empty(K, SPEC.hidden)
-        fastest = min(_seconds(lambda: kernel.run(SPEC, SILU, work, x, K, out)) for _ in range(2))
+        fastest = working(lambda: kernel.run(SPEC, SILU, work, x, K, out), torch.get_num_threads(), 2)
         return fastest / (K * SPEC.parameters)
 
     def _layer(self, first: int, tier: int) -> list[Work]:
@@ -80,9 +78,3 @@ class Experts:
     def _parts(self, index: int) -> dict[int, Tensor]:
         record = self._records[index]
         return {part.index: record[part.offset : part.offset + part.nbytes] for part in SPEC.layout.parts}
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start

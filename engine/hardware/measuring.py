@@ -13,6 +13,7 @@ from engine.errors import Kind, UnderhillError
 from engine.hardware import disk_speed, graphics, memory_speed
 from engine.hardware.fingerprint import existing
 from engine.hardware.kernel_speed import Experts
+from engine.hardware.load import Watch
 from engine.hardware.machine import DiskPoint
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates
@@ -59,7 +60,7 @@ class Probe:
         self._products: dict[int, float] = {}
         self._memory_rate = self._torch = 0.0
         self._cards: dict[str, tuple[float, float, float]] = {}
-        self._taken = 0.0
+        self._taken = self._busy = 0.0
         self._unread = ""
         self._result: Rates | None = None
         self.threads = processor().performance
@@ -81,10 +82,12 @@ class Probe:
 
     def step(self) -> None:
         """One measurement: a tenth of a second to a second, or the writing of the file."""
-        start = time.perf_counter()
+        start, watch = time.perf_counter(), Watch()
         try:
             next(self._steps)
             self.done += 1
+            load, seconds = watch.load, time.perf_counter() - start
+            self._busy += seconds * (load.others if load.busy else 0.0)
         except StopIteration:
             self._result = Rates(
                 self._memory_rate,
@@ -97,6 +100,7 @@ class Probe:
                 self._taken + time.perf_counter() - start,
                 time.time(),
                 self._unread,
+                self._busy / self._taken if self._taken else 0.0,
             )
             self.close()
         except OSError as cause:
@@ -153,9 +157,9 @@ class Probe:
         seen: dict[int, list[float]] = {tier: [] for tier in TIERS}
         for _ in range(PASSES):
             for tier, shares in seen.items():
-                shares.append(experts.share(kernel, tier, self._memory_rate))
+                shares.append(experts.share(kernel, tier, self._memory_rate, self.threads))
                 yield
-            products = experts.products(kernel)
+            products = experts.products(kernel, self.threads)
             self._products = {n: max(rate, self._products.get(n, 0.0)) for n, rate in products.items()}
         self._shares = {tier: median(shares) for tier, shares in seen.items()}
         yield from self._more_threads(experts)
@@ -173,8 +177,8 @@ class Probe:
             more = NativeKernel(every)
             self._stack.callback(more.close)
             rate = memory_speed.quickly(every)
-            share, products = experts.share(more, 4, rate), experts.products(more)
+            share, products = experts.share(more, 4, rate, every), experts.products(more, every)
             if share * rate > FASTER * self._shares[4] * self._memory_rate:
                 self.threads, self._memory_rate, self._products = every, rate, products
-                self._shares = {tier: share if tier == 4 else experts.share(more, tier, rate) for tier in TIERS}
+                self._shares = {tier: share if tier == 4 else experts.share(more, tier, rate, every) for tier in TIERS}
         yield

@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
 
+from engine.hardware.load import turns
 from engine.kernels.memory import huge
 from engine.kernels.native import NativeKernel, NativeMissing
 
 QUICK = 128 << 20  # bytes, beyond most caches
 TURNS = 8
+PIECES = 4  # of them, each a turn: what takes a millisecond or two is seldom disturbed
 
 
 def quickly(threads: int) -> float:
-    """Bytes per second that `threads` read in a stream; the middle of a few turns (about 0.1 s)."""
+    """Bytes per second that `threads` read in a stream; the middle of a few turns that nobody disturbed (about 0.1 s,
+    and up to a second where other programs hold the processor)."""
     data = written(QUICK)
+    pieces = data.split(max(1, QUICK // PIECES))
     try:
         kernel = NativeKernel(threads)
     except NativeMissing:
-        return middle(lambda: data.view(torch.int64).sum(), QUICK)
+        calls = [partial(_summed, piece) for piece in pieces]
+        return len(pieces[0]) / turns(calls, torch.get_num_threads(), TURNS * PIECES)
     try:
-        return middle(lambda: kernel.read(data), QUICK)
+        return len(pieces[0]) / turns([partial(kernel.read, piece) for piece in pieces], threads, TURNS * PIECES)
     finally:
         kernel.close()
+
+
+def _summed(data: Tensor) -> Tensor:
+    return data.view(torch.int64).sum()
 
 
 def written(nbytes: int) -> Tensor:
@@ -33,13 +41,3 @@ def written(nbytes: int) -> Tensor:
     data = huge(nbytes)
     data.view(torch.int64).fill_(0x1234123412341234)
     return data
-
-
-def middle(call: Callable[[], object], nbytes: int, turns: int = TURNS) -> float:
-    """Bytes per second of the median of a few calls that read so many."""
-    taken = []
-    for _ in range(turns):
-        start = time.perf_counter()
-        call()
-        taken.append(time.perf_counter() - start)
-    return nbytes / sorted(taken)[turns // 2]

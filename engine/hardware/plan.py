@@ -256,9 +256,12 @@ def _too_little(model: ModelFacts, least: int, most: int, *, asked: bool) -> Und
 def _dense(model: ModelFacts, wanted: str, room: int, why: list[str]) -> str:
     """The kind that is asked for, or the next finer one that this model can have here; a sentence says so.
 
-    By itself: 8 bits where native kernels make that lose no more than bf16, and 4 where 8 do not fit into `room`.
+    By itself: what was found with the bits of its experts, where they were lowered; else 8 bits where native kernels
+    make that lose no more than bf16, and 4 where 8 do not fit into `room`.
     """
     if wanted == "auto":
+        if model.dense_found in model.dense_bytes and model.dense_bytes[model.dense_found] <= room:
+            return model.dense_found
         if model.dense_bytes["f32"] <= SMALL_DENSE:
             return "f32"
         if "int4" not in model.dense_bytes:

@@ -17,7 +17,7 @@ STALLED = 10.0  # percent of the last ten seconds in which somebody waited for m
 CALM = 20.0  # seconds without shortage before the cache grows again
 STEPS, PAUSE = 8, 2.0  # it grows back by a part of what was planned, and so many seconds later by another
 LEAST_STEPS = 64  # smaller parts than such are not worth growing by
-PERIOD = 1.0  # seconds between two looks
+PERIOD, IN_PROMPT = 0.5, 0.2  # seconds between two looks; while a prompt is computed, which takes memory by layers
 
 
 @dataclass(frozen=True)
@@ -52,17 +52,15 @@ def read(files: tuple[Path, ...] | None = None) -> Reading:
     return Reading(memory.limit, memory.free, memory.group_free, max(map(_stalled, found), default=0.0), probe.rss())
 
 
-def decide(
-    before: Pressure, seen: Reading, held: int, planned: int, smallest: int, now: float, ceiling: int | None = None
-) -> Pressure:
-    """What follows. held: bytes of cache now. planned: what the plan gives it; smallest: below which it cannot work.
-    ceiling: on the resident memory of this process, which a plan may have misjudged.
+def decide(before: Pressure, seen: Reading, held: int, planned: int, smallest: int, now: float) -> Pressure:
+    """What follows. held: bytes of cache now, with what it has lent. planned: what the plan gives it; smallest: below
+    which it cannot work. What this process itself takes is another matter (see own_use).
 
     Too little free: down at once, by all that is missing. Grows again only where a step of it would leave memory well
     above the marks, and that for CALM seconds, step by step: what lies between changes nothing. Where there is room for
     less than a step, by half of that room.
     """
-    missing = _missing(seen, ceiling)
+    missing = _missing(seen)
     if missing > 0:
         limit = max(smallest, min(planned, held) - missing)
         if limit >= min(planned, planned if before.limit is None else before.limit):
@@ -72,7 +70,7 @@ def decide(
         return before
     if before.limit >= planned:
         return Pressure()
-    lacking, room = planned - before.limit, spare(seen, ceiling)
+    lacking, room = planned - before.limit, spare(seen)
     step = min(planned // STEPS, lacking)
     if room < step:
         step = room // 2
@@ -94,7 +92,7 @@ def _marks(limit: int) -> tuple[int, int]:
     return min(LOW, limit // LOW_PART), min(HIGH, limit // HIGH_PART)
 
 
-def _missing(seen: Reading, ceiling: int | None) -> int:
+def _missing(seen: Reading) -> int:
     """Bytes to give back now; 0: none."""
     low, high = _marks(seen.limit)
     missing = 0
@@ -102,15 +100,15 @@ def _missing(seen: Reading, ceiling: int | None) -> int:
         missing = high - seen.free
     if seen.group_free is not None and seen.group_free < GROUP_LOW:
         missing = max(missing, GROUP_HIGH - seen.group_free)
-    return missing if ceiling is None or seen.own <= ceiling else max(missing, seen.own - ceiling + GROUP_LOW)
+    return missing
 
 
-def spare(seen: Reading, ceiling: int | None = None) -> int:
+def spare(seen: Reading) -> int:
     """Bytes that could be taken and memory would still be well above the mark to which it is brought back."""
     found = seen.free - 2 * _marks(seen.limit)[1]
     if seen.group_free is not None:
         found = min(found, seen.group_free - GROUP_HIGH)
-    return found if ceiling is None else min(found, ceiling - seen.own - GROUP_HIGH)
+    return found
 
 
 def _stalled(file: Path) -> float:

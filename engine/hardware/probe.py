@@ -12,10 +12,12 @@ from statistics import median
 
 import psutil
 
+from engine import sandbox
 from engine.hardware import control_groups, disk_speed, graphics, memory_speed
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import existing, fingerprint
 from engine.hardware.kept import keep, look
+from engine.hardware.load import Watch
 from engine.hardware.machine import Machine, Memory
 from engine.hardware.processor import processor
 from engine.hardware.rates import Rates, changed, settled
@@ -40,11 +42,15 @@ def probe(
     place, power = fingerprint(disk), on_battery()
     known = None if kept is None else look(kept, place, power).rates
     threads = cores() if known is None else known.threads
+    watch = Watch()
     now = disk_speed.quickly(disk) if disk_rate is None else None
     rate = memory_rate or _memory_now(threads, known)
+    disturbed = watch.load.busy and known is not None and not known.busy
     if known is not None and memory_rate is None:
-        rate = settled(known.memory_rate, rate)
-    if known is not None and now is not None:
+        # what was measured while nobody disturbed it says more than a look beside other programs
+        slowed = disturbed and rate < known.memory_rate
+        rate = known.memory_rate if slowed else settled(known.memory_rate, rate)
+    if known is not None and now is not None and not disturbed:
         known = replace(known, disk_points=disk_speed.as_now(known.disk_points, now))
         if kept is not None and memory_rate is None:
             with contextlib.suppress(OSError):  # a folder that cannot be written to keeps what it has
@@ -107,8 +113,8 @@ def memory() -> Memory:
 
 
 def rss() -> int:
-    """Resident bytes of this program now: of this process and of the one it serves."""
-    return _own() + _beside()
+    """Resident bytes of this program now: of this process and of those that count with it."""
+    return _own() + served()
 
 
 def serve(pid: int) -> None:
@@ -122,11 +128,15 @@ def _own() -> int:
     return int(psutil.Process().memory_info().rss)
 
 
-def _beside() -> int:
-    if _served is None:
-        return 0
+def served() -> int:
+    """Resident bytes of the process that this one serves, if it serves one, and of those that read for this one."""
+    return (_resident(_served) if _served is not None else 0) + sum(map(_resident, sandbox.pids()))
+
+
+def _resident(process: psutil.Process | int) -> int:
     try:
-        return int(_served.memory_info().rss)
+        found = psutil.Process(process) if isinstance(process, int) else process
+        return int(found.memory_info().rss)
     except psutil.NoSuchProcess:
         return 0
 
@@ -138,12 +148,12 @@ def program() -> int:
     before = _own()
     forget_code()
     after = _own()
-    return after + max(0, before - after) // RETURNING + _beside()
+    return after + max(0, before - after) // RETURNING + served()
 
 
 def peak_rss() -> int:
     """Most resident bytes this program has had; what the process that it serves has now stands for the most of that."""
-    return _own_peak() + _beside()
+    return _own_peak() + served()
 
 
 def _own_peak() -> int:

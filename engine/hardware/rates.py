@@ -30,7 +30,8 @@ def changed(then: float, now: float) -> bool:
 class Rates:
     """See Machine for most. threads: that computed fastest. seconds: that measuring took. cards: by name, bytes per
     second to a graphics card from pinned and from pageable memory, and of its own memory. when: seconds since 1970.
-    unread: why the disk could not be measured, in a sentence or two; then there are no disk_points."""
+    unread: why the disk could not be measured, in a sentence or two; then there are no disk_points. busy: share of the
+    processor that other programs took meanwhile, where that was enough to be seen; 0: none did."""
 
     memory_rate: float
     threads: int
@@ -42,6 +43,7 @@ class Rates:
     seconds: float = 0.0
     when: float = 0.0
     unread: str = ""
+    busy: float = 0.0
 
     def shares_at(self, memory_rate: float) -> dict[int, float]:
         """Kernel shares where memory gives so many bytes a second now.
@@ -80,6 +82,7 @@ def from_json(found: Mapping[str, Any]) -> Rates:
         seconds=_finite(found["seconds"]),
         when=_finite(found["when"]),
         unread=unread,
+        busy=_finite(found.get("busy", 0.0)),
     )
 
 

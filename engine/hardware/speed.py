@@ -30,7 +30,6 @@ LEAST = 3  # experts that it holds all the same, where there is room for them: o
 DISK_USE = 0.97  # of the disk's own pace, what is left of it beside computing and between two layers' reads
 HIDDEN = 0.8  # of the shorter one of reading and computing, what the longer one hides where a layer reads many experts
 REUSE = 0.5  # of the misses of uniform routing, those of usual chats
-COARSE = 2  # bits of a coarse expert
 PACE = "Expect"  # begins the sentence on the speed, and no other
 MUCH = 0.8  # of the speed, that a full context must cost it to be told
 PROMPT = 500  # tokens of the prompt that `first_token` is told for
@@ -120,8 +119,8 @@ def token_costs(
     lacking = missing(model, tier, cache)
     missed = active * lacking
     full, coarse = dial_shares(dial, model.experts_per_token)
-    if COARSE in model.record_bytes and tier > COARSE:
-        missed *= full + coarse * model.record_bytes[COARSE] / model.record_bytes[tier]
+    if model.low in model.record_bytes and tier > model.low:
+        missed *= full + coarse * model.record_bytes[model.low] / model.record_bytes[tier]
     reading = missed / reading_rate(machine, model, tier)
     layers = model.layer_seconds * model.moe_layers + model.token_seconds
     attended = attending(machine, model, dense, context)

@@ -36,23 +36,6 @@ def test_when_memory_runs_short_all_that_is_missing_is_given_back_at_once() -> N
     assert held == [PLANNED, PLANNED, PLANNED - (HIGH - LOW + 1)]
 
 
-def test_a_process_above_its_own_ceiling_comes_down_once_and_stays_while_growing_would_take_it_there_again() -> None:
-    ceiling, state, held, seen = 10 * GB, Pressure(), PLANNED, []
-    for second in range(200):
-        beside = 2 * GB + 100_000_000 if second > 3 else 2 * GB - 100_000_000
-        reading = Reading(64 * GB, 40 * GB, own=held + beside)
-        state = decide(state, reading, held, PLANNED, SMALLEST, float(second), ceiling)
-        held = PLANNED if state.limit is None else min(PLANNED, state.limit)
-        seen.append(held)
-    assert seen[:4] == [PLANNED] * 4
-    assert set(seen[4:]) == {PLANNED - 100_000_000 - GROUP_LOW}
-    for second in range(200, 400):  # what else it took is gone
-        reading = Reading(64 * GB, 40 * GB, own=held + GB)
-        state = decide(state, reading, held, PLANNED, SMALLEST, float(second), ceiling)
-        held = PLANNED if state.limit is None else min(PLANNED, state.limit)
-    assert held == PLANNED
-
-
 def test_between_the_marks_nothing_changes_in_either_direction() -> None:
     held = simulate([LOW - 1, *[LOW + 1] * 200])
     assert set(held) == {PLANNED - (HIGH - LOW + 1)}
@@ -74,12 +57,13 @@ def test_it_grows_back_slowly_once_there_has_been_enough_for_a_while() -> None:
     [(0, GB // 2), (GB // 4, GB // 8 + GROUP_HIGH), (GB // 2, 0)],  # all of it; half of what there is room for; nothing
 )
 def test_what_is_less_than_a_step_comes_back_too(beside: int, back: int) -> None:
-    """A process that was above its ceiling for a moment, and then takes this `beside` what was planned for it."""
-    ceiling, held = 10 * GB, PLANNED - GB // 2
+    """A control group that was full for a moment, and in which others then take this `beside`."""
+    held = PLANNED - GB // 2
     state = Pressure(held, 0.0)
     for second in range(400):
-        reading = Reading(64 * GB, 40 * GB, own=held + 2 * GB - 3 * GROUP_HIGH + beside)
-        state = decide(state, reading, held, PLANNED, SMALLEST, float(second), ceiling)
+        free = 10 * GB - (held + 2 * GB - 3 * GROUP_HIGH + beside)
+        reading = Reading(64 * GB, 40 * GB, group_free=free)
+        state = decide(state, reading, held, PLANNED, SMALLEST, float(second))
         held = PLANNED if state.limit is None else min(PLANNED, state.limit)
     assert held == PLANNED - GB // 2 + back
 

@@ -15,8 +15,39 @@ from engine.hardware import control_groups, disk_speed, memory_speed, probe
 from engine.hardware.battery import on_battery
 from engine.hardware.fingerprint import fingerprint
 from engine.hardware.kept import keep, look
+from engine.hardware.load import Load, Watch
 from engine.hardware.machine import GB, DiskPoint, Gpu, Machine, Memory
 from engine.hardware.rates import Rates
+
+
+@pytest.fixture(autouse=True)
+def load(monkeypatch: pytest.MonkeyPatch) -> list[Load]:
+    """What others take of the processor: nothing, whatever runs beside the tests."""
+    now = [Load()]
+    monkeypatch.setattr(Watch, "load", property(lambda watch: now[0]))
+    return now
+
+
+def test_beside_other_programs_what_was_measured_without_them_is_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load: list[Load]
+) -> None:
+    place, power = fingerprint(tmp_path), on_battery()
+    points = (DiskPoint(1 << 20, 2, True, 2e9),)
+    monkeypatch.setattr(memory_speed, "quickly", lambda threads: 1e10)
+    monkeypatch.setattr(disk_speed, "quickly", lambda file: DiskPoint(1 << 20, 2, True, 1e9))
+
+    def found(busy: float) -> tuple[float, float]:
+        keep(tmp_path, place, power, Rates(3e10, 1, points, busy=busy))
+        machine = probe.probe(tmp_path, isa="avx2", kept=tmp_path)
+        return machine.memory_rate, machine.disk_rate
+
+    assert found(0.0) == (1e10, 1e9)
+    load[0] = Load(0.6)
+    assert found(0.0) == (3e10, 2e9)
+    assert look(tmp_path, place, power).rates == Rates(3e10, 1, points)  # nothing of it is kept
+    assert found(0.6) == (1e10, 1e9)  # neither was measured alone
+    monkeypatch.setattr(memory_speed, "quickly", lambda threads: 4e10)
+    assert found(0.0)[0] > 3e10  # nobody is made faster by others
 
 
 @pytest.mark.parametrize(
