@@ -32,10 +32,13 @@ from engine.api.hub import (
 )
 from engine.errors import Kind, UnderhillError
 from engine.garbage import settle_garbage
-from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats
+from engine.generation.formats.declaration import LEVELS as THINKING
+from engine.generation.formats.declaration import nearest as nearest_thinking
+from engine.generation.messages import ExpertFacts, Look, MemoryUse, Message, Snapshot, Stats, ToolCall
 from engine.hardware.computer import Computer
 from engine.hardware.fit import Fit
 from engine.hub.card import ModelCard
+from engine.hub.dials import DIALS as LOSSY_DIALS
 from engine.hub.dials import in_words as dial_in_words
 from engine.hub.home import checked_name
 from engine.hub.shown import (
@@ -49,6 +52,7 @@ from engine.hub.shown import (
     DeletedModel,
     FoundModel,
     HubModel,
+    LoweringOffer,
     ModelDetails,
     ModelFolder,
     SearchPage,
@@ -57,18 +61,19 @@ from engine.hub.shown import (
 )
 
 __all__ = [
-    "CANCELLED", "FAILED", "FINISHED", "PAUSED", "QUEUED", "RUNNING", "TERMINAL",
+    "CANCELLED", "FAILED", "FINISHED", "LOSSY_DIALS", "PAUSED", "QUEUED", "RUNNING", "TERMINAL", "THINKING",
     "AddFolder", "AdoptModels", "AdoptedModel", "AskChoices", "AskToken", "CancelTransfer", "Cancelled", "Command",
-    "Computer", "ContinueImport", "CountTokens", "DeleteModel", "DeletedModel", "DescribeModel", "Done", "EmptyTrash",
-    "Engine", "Event", "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken", "FoundModel",
-    "Generate", "HubModel", "ImportModel", "KeepSettings", "KeepToken", "Kind", "ListCatalogue", "ListDeleted",
-    "ListFolders", "ListModels", "ListTransfers", "Listed", "LoadModel", "Look", "MemoryUse", "Message", "ModelCard",
-    "ModelChanged", "ModelDetails", "ModelFolder", "MoveModel", "Pause", "PauseTransfer", "PlanChanged",
-    "ProbeComputer", "Progress", "PromptRead", "PullModel", "ReadSettings", "RestoreModel", "Resume", "ResumeTransfer",
-    "SearchModels", "SearchPage", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenCount",
-    "TokenState", "Transfer", "TransferChanged", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel",
-    "VerifyReport", "Watch", "checked_name", "dial_in_words", "settings", "settle_garbage", "start", "start_apart",
-    "stopped",
+    "Computer", "ContinueImport", "CountTokens", "DeleteModel", "DeletedModel", "DescribeModel", "Done",
+    "EmptyTrash", "Engine", "Event", "ExpertFacts", "Failed", "FindModels", "Fit", "ForgetFolder", "ForgetToken",
+    "FoundModel", "Generate", "HubModel", "ImportModel", "KeepSettings", "KeepToken", "Kind", "ListCatalogue",
+    "ListDeleted", "ListFolders", "ListModels", "ListTransfers", "Listed", "LoadModel", "Look", "LowerModel",
+    "LoweringOffer", "MeasureLowering", "MemoryUse", "Message", "ModelCard", "ModelChanged", "ModelDetails",
+    "ModelFolder", "MoveModel", "Pause", "PauseTransfer", "PlanChanged", "ProbeComputer", "Progress", "PromptRead",
+    "PullModel", "ReadSettings", "RestoreModel", "RestoreOriginal", "Resume", "ResumeTransfer", "SearchModels",
+    "SearchPage", "Shutdown", "Snapshot", "Stats", "Stop", "Telemetry", "TextDelta", "TokenCount", "TokenState",
+    "ToolCall", "Transfer", "TransferChanged", "UnderhillError", "UnloadModel", "UpdateSettings", "VerifyModel",
+    "VerifyReport", "Watch", "checked_name", "dial_in_words", "nearest_thinking", "settings", "settle_garbage",
+    "start", "start_apart", "stopped",
 ]  # fmt: skip
 
 
@@ -79,8 +84,10 @@ __all__ = [
 class ListModels(Command):
     """All there is in the library, also what cannot be opened (ModelCard.state), with pills (ModelCard.fit).
 
-    Done.result: tuple[ModelCard, ...].
+    Done.result: tuple[ModelCard, ...]. settings: those that a model would be opened with, for its pill.
     """
+
+    settings: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -123,14 +130,16 @@ class Generate(Command):
     """Answer a chat with the loaded model. sampling: names of settings.SAMPLING. Done.result: Stats.
 
     continue_last: the last message is an assistant turn that goes on where it was cut.
-    thinking: on or off, for a model whose template has that switch (ModelCard.thinking); None: as the template does.
+    thinking: a level of ModelCard.thinking, or on or off; the nearest that the model has. None: as its template does.
+    chat: which chat it is, by any name that no other has; what the cache noted of the last chat says little about it.
     """
 
     messages: tuple[Message, ...]
     sampling: dict[str, Any] = field(default_factory=dict)
     stop: tuple[str, ...] = ()
     continue_last: bool = False
-    thinking: bool | None = None
+    thinking: bool | str | None = None
+    chat: str = ""
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,11 @@ class Stop(Command):
     """
 
     target: str
+
+
+@dataclass(frozen=True)
+class Beat(Command):
+    """Asks for a sign of life. Done.result: a number that is another one once the open model has come any further."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +191,7 @@ class ImportModel(Command):
 
     path: str
     name: str = ""
-    top: int = 8
+    top: int = 0
 
 
 @dataclass(frozen=True)
@@ -200,6 +214,40 @@ class AdoptModels(Command):
     """
 
     folder: str
+
+
+@dataclass(frozen=True)
+class MeasureLowering(Command):
+    """Find how few bits a model's experts can do with, and what that costs (edgemoe, section III-B).
+
+    tolerance: by how much the loss may rise, 0.02 being 2 %. settings: names of settings.ENGINE, under which the model
+    is opened for it. Chat waits meanwhile. What is found is kept with the
+    model. Done.result: LoweringOffer.
+    """
+
+    model: str
+    tolerance: float = 0.02
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class LowerModel(Command):
+    """Put a copy with as few bits as MeasureLowering finds in the model's place; measured first where it was not.
+
+    The original is there until that is done, and in the trash then: RestoreOriginal brings it back. Done.result:
+    ModelCard.
+    """
+
+    model: str
+    tolerance: float = 0.02
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RestoreOriginal(Command):
+    """Put the original of a lowered model back in its place, from the trash. Done.result: ModelCard."""
+
+    model: str
 
 
 @dataclass(frozen=True)
@@ -395,11 +443,22 @@ class Failed(Event):
 TERMINAL = (Done, Cancelled, Failed)  # every command gets exactly one of these, as its last event
 
 
+GONE = (Kind.STOPPED, Kind.HELD)  # of Failed: there is no engine any more
+
+
 def stopped(command_id: str, cause: str) -> Failed:
     """Of a command that nothing will be done for any more, because what would have has ended by a defect."""
     return Failed(
         command_id, Kind.STOPPED, "The engine has stopped working.",
         "Your chats are safe. Start it again to go on.", cause,
+    )  # fmt: skip
+
+
+def held(command_id: str, cause: str) -> Failed:
+    """Of a command that was under way when the engine was ended, since it did not answer to Stop."""
+    return Failed(
+        command_id, Kind.HELD, "Something in the engine did not come back, so the engine was ended.",
+        "Your chats are safe. It starts again, and opens the model.", cause,
     )  # fmt: skip
 
 

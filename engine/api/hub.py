@@ -80,13 +80,14 @@ class DescribeModel(Command):
 class PullModel(Command):
     """Put a model on its way from the hub into the library. Done.result: Transfer, which TransferChanged then tells of.
 
-    name: '' takes the repository's. top: 4, 8 or 16. keep_source: keep what was downloaded beside what is made of it.
+    name: '' takes the repository's. top: 4, 8 or 16; 0: what suits it.
+    keep_source: keep what was downloaded beside what is made of it.
     gguf: part of the name of one of its GGUF models; '' takes safetensors where there are some, else what suits `top`.
     """
 
     repo: str
     name: str = ""
-    top: int = 8
+    top: int = 0
     revision: str = "main"
     keep_source: bool = False
     gguf: str = ""

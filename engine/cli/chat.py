@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
+import os
 import sys
 from collections.abc import Sequence
-from types import FrameType
+from contextlib import ExitStack
+from dataclasses import asdict
 
 from engine import settings
+from engine.cli.interrupts import interrupts
 from engine.cli.main import given
 from engine.cli.output import ProgressBar, say
 from engine.cli.recording import Recording, recording, timed
 from engine.errors import Kind, UnderhillError
 from engine.generation.messages import Message, Stats
 from engine.generation.sampling import Sampling
+from engine.sandbox import stoppable
 from engine.session import Session
 
 HELP = "Commands: /new starts over, /stats shows what the last answer took, /exit leaves. Ctrl+C stops an answer."
 
 
 class Terminal:
-    """Shows an answer as it comes; Ctrl+C stops the answer, not the program."""
+    """Shows an answer as it comes; Ctrl+C stops the answer, and a second one the program, if the first did not."""
 
     def __init__(self, *, show: bool, progress: bool) -> None:
         self._show = show
         self._bar = ProgressBar(progress)
         self._stop = False
+        self._ending = ExitStack()
 
     def __enter__(self) -> Terminal:
-        self._before = signal.signal(signal.SIGINT, self._interrupted)
+        self._ending.enter_context(interrupts(self._interrupted, self._leave))
+        self._ending.enter_context(stoppable(self.cancelled))
         return self
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        self._ending.close()
         self._bar.close()
 
-    def _interrupted(self, number: int, frame: FrameType | None) -> None:
+    def _interrupted(self) -> None:
         self._stop = True
+
+    def _leave(self) -> None:
+        """What holds this program holds its first thread, which can do nothing any more."""
+        say("\nThe answer did not stop, so underhill-cli ends. What was said stands above.")
+        os._exit(130)
 
     def turns_dropped(self, count: int) -> None:
         """Listener."""
@@ -72,6 +82,10 @@ def run(args: argparse.Namespace) -> int:
     with Session.open(args.model, given(args, settings.ENGINE), bar.report) as session:
         bar.close()
         session.told = lambda notice: say(notice) if notice else None
+        if args.thinking and not session.chat.levels:
+            say("[how much this model thinks cannot be chosen]")
+        elif args.thinking and (taken := session.chat.level(args.thinking)) != args.thinking:
+            say(f"[this model has the levels {', '.join(session.chat.levels)}: it thinks at {taken}]")
         system = [Message("system", args.system)] if args.system else []
         work = _converse if args.prompt is None else _once
         with recording(session, args.trace) as kept, timed(session, args.timeline):
@@ -87,7 +101,9 @@ def _once(
 ) -> int:
     prompt = sys.stdin.read() if args.prompt == "-" else args.prompt
     with Terminal(show=not args.json, progress=sys.stderr.isatty()) as terminal:
-        stats = session.generate((*system, Message("user", prompt)), sampling, tuple(args.stop), terminal)
+        stats = session.generate(
+            (*system, Message("user", prompt)), sampling, tuple(args.stop), terminal, thinking=args.thinking
+        )
     if args.json:
         print(json.dumps(as_json(stats), ensure_ascii=False))
     else:
@@ -112,6 +128,7 @@ def _converse(
     say(HELP)
     messages = list(system)
     stats: Stats | None = None
+    chat = 0
     while True:
         try:
             line = input("\nyou> ").strip() if sys.stdin.isatty() else input().strip()
@@ -120,7 +137,7 @@ def _converse(
         if line in ("/exit", "/quit"):
             return 0
         if line == "/new":
-            messages = list(system)
+            messages, chat = list(system), chat + 1
             say("A new chat.")
         elif line == "/stats":
             say("\n".join(summary(stats)) if stats else "No answer yet.")
@@ -128,16 +145,20 @@ def _converse(
             say(HELP)
         elif line:
             messages.append(Message("user", line))
-            stats = _turn(session, args, messages, sampling)
+            stats = _turn(session, args, messages, sampling, str(chat))
             if kept is not None:
                 kept.answered()
 
 
-def _turn(session: Session, args: argparse.Namespace, messages: list[Message], sampling: Sampling) -> Stats | None:
+def _turn(
+    session: Session, args: argparse.Namespace, messages: list[Message], sampling: Sampling, chat: str
+) -> Stats | None:
     print(f"\n{session.card.title}> " if sys.stdin.isatty() else "", end="", flush=True)
     try:
         with Terminal(show=True, progress=False) as terminal:
-            stats = session.generate(tuple(messages), sampling, tuple(args.stop), terminal)
+            stats = session.generate(
+                tuple(messages), sampling, tuple(args.stop), terminal, thinking=args.thinking, chat=chat
+            )
     except UnderhillError as e:
         messages.pop()
         say(f"{e.sentence} {e.action}")
@@ -150,8 +171,9 @@ def _turn(session: Session, args: argparse.Namespace, messages: list[Message], s
 
 
 def as_json(stats: Stats) -> dict[str, object]:
-    """What scripts rely on: text, token_ids, stats."""
-    return {
+    """What scripts rely on: text, token_ids, stats; calls, where the model called tools."""
+    called = {"calls": [asdict(call) for call in stats.calls]} if stats.calls else {}
+    return called | {
         "text": stats.text,
         "token_ids": list(stats.token_ids),
         "stats": {

@@ -50,6 +50,6 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(found))
     else:
         rise = 100 * (result.perplexity / result.exact_perplexity - 1)
-        print(f"perplexity {result.perplexity:.4f} ({rise:+.2f} % against Exact), KL to Exact {result.kl_to_exact:.5f}")
+        print(f"KL to Exact {result.kl_to_exact:.5f}, perplexity {result.perplexity:.4f} ({rise:+.2f} % against Exact)")
         print(f"over {result.tokens} tokens; expert uses by bits {counters.precision}")
     return 0

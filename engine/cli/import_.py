@@ -11,10 +11,10 @@ from pathlib import Path
 
 from engine import settings
 from engine.cli.main import given
-from engine.cli.output import ProgressBar, gb
+from engine.cli.output import ProgressBar, experts_by_bits, gb
 from engine.hub import library, moving
 from engine.hub.shown import AdoptedModel
-from engine.session import preflight
+from engine.session import lowered, preflight
 
 
 def run(args: argparse.Namespace) -> int:
@@ -31,6 +31,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         preflight.check(source)
         path = library.add(source, args.name, args.top, bar.report, battery)
+    if args.tolerance is not None:
+        path = lowered.in_place(path.name, args.tolerance / 100, bar.report)
     bar.close()
     card, note = library.card(path), library.source_note(path)
     if args.json:
@@ -39,6 +41,8 @@ def run(args: argparse.Namespace) -> int:
         print(f"{card.name}: {card.experts} experts in {card.moe_layers} layers, {gb(card.disk_bytes)} on disk.")
         for tier, bits, error in library.tier_report(path):
             print(f"  {tier}-bit experts: {bits:.2f} bits per weight to read, relative error {error:.4f}")
+        if card.expert_bits:
+            print(experts_by_bits(card))
         if note:
             print(note)
     return 0

@@ -19,6 +19,14 @@ from engine.session import builtin
 from engine.session.pills import Pills
 from engine.store.reader import Store
 
+PARTS = {  # of what is taken; they add up to it
+    "program": "Underhill itself",
+    "dense": "other weights",
+    "context": "context",
+    "buffers": "for computing",
+    "cached": "experts",
+}
+
 
 def run(args: argparse.Namespace) -> int:
     """Print what is known, without loading the model."""
@@ -40,16 +48,19 @@ def _stored(path: Path) -> dict[str, Any]:
         return {
             **asdict(library.card(path)),
             "source": asdict(store.manifest.source),
+            "source_note": library.source_note(path),
             "lowered_share": lowered_share(store),
             "lowering": None if store.manifest.lowering is None else asdict(store.manifest.lowering),
             "quality": [asdict(q) for q in store.manifest.quality],
             "io_mode": store.io_mode,
+            "memory": None if (use := Pills().memory(library.card(path))) is None else asdict(use),
         }
 
 
 def _unmade() -> dict[str, Any]:
     """Of the built-in model before its first use: what a store alone would tell is null, or empty."""
     lacking: dict[str, Any] = {"source": None, "lowered_share": 0.0, "lowering": None, "quality": [], "io_mode": None}
+    lacking["memory"], lacking["source_note"] = None, ""
     return {**asdict(builtin.card(Pills())), **lacking}
 
 
@@ -92,10 +103,14 @@ def _print_model(m: dict[str, Any]) -> None:
             f"  {q['tier']}-bit experts: {gb(sizes.get(q['tier'], 0))} in all, "
             f"{q['bits_per_weight']:.2f} bits per weight to read, relative error {q['relative_error']:.4f}"
         )
+    if m["source_note"]:
+        print(m["source_note"])
     if m["lowering"] is not None:
         print(
-            f"{100 * m['lowered_share']:.0f} % of the experts keep 2 bits: "
-            f"perplexity {100 * m['lowering']['perplexity_rise']:+.2f} %, KL {m['lowering']['kl']:.4f}"
+            f"{100 * m['lowered_share']:.0f} % of the experts keep fewer bits: KL {m['lowering']['kl']:.4f} from Exact"
         )
+    if m["memory"] is not None:
+        parts = ", ".join(f"{words} {gb(m['memory'][key])}" for key, words in PARTS.items())
+        print(f"Open, it takes {gb(m['memory']['taken'])} of memory at most: {parts}.")
     if m["note"]:
         print(m["note"])

@@ -41,6 +41,6 @@ def _row(c: ModelCard) -> tuple[str, ...]:
 
 
 def _cost(card: ModelCard) -> str:
-    """At the most, in perplexity."""
+    """At the most, as KL divergence from Exact."""
     worst = None if card.calibration is None else card.calibration.dials["balanced"].worst
-    return "not measured" if worst is None else f"{100 * worst.perplexity_rise:+.2f} %"
+    return "not measured" if worst is None else f"KL {worst.kl:.4f}"

@@ -11,8 +11,10 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 
-from engine import settings
+from engine import private_files, settings
 from engine.errors import Kind, UnderhillError, as_error
+from engine.generation.formats.declaration import LEVELS
+from engine.hub.home import home
 
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
@@ -21,6 +23,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Exit codes: 0 it worked, 1 it could not be done (the sentence says why), 2 wrong usage,
     130 interrupted."""
     _speak_utf8()
+    private_files.write_privately()
+    private_files.tighten(home())
     args = parser().parse_args(argv)
     try:
         code = int(args.run(args) or OK)
@@ -64,12 +68,12 @@ def parser() -> argparse.ArgumentParser:
     found = commands.add_parser("found", help="models that other apps keep on this computer, and how to import them")
     _command(found, "found", model=False)
     _info(commands.add_parser("info", help="what a model is, and what this computer does with it"))
-    _eval(commands.add_parser("eval", help="perplexity and KL divergence against Exact on a text"))
+    _eval(commands.add_parser("eval", help="KL divergence against Exact on a text, and perplexity"))
     _verify(commands.add_parser("verify", help="read a model again and name what is damaged"))
     _probe(commands.add_parser("probe", help="measure this computer: memory, disk, kernels, graphics cards"))
     _plan(commands.add_parser("plan", help="memory, precision and expected speed of a model here"))
     _calibrate(commands.add_parser("calibrate", help="find a model's thresholds T1 and T2, and what its dials cost"))
-    _lower(commands.add_parser("lower", help="make a smaller copy of a model: robust experts keep 2 bits"))
+    _lower(commands.add_parser("lower", help="make a model smaller: robust experts keep 2 or 4 bits"))
     _trace(commands.add_parser("trace", help="replay recorded routing through cache policies"))
     return top
 
@@ -94,6 +98,9 @@ def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_
         p.add_argument("--json", action="store_true", help="print one JSON object and nothing else on standard output")
 
     def run(args: argparse.Namespace) -> int:
+        from engine.hardware import least_memory
+
+        least_memory.check()
         return int(importlib.import_module(f"engine.cli.{module}").run(args) or OK)
 
     p.set_defaults(run=run)
@@ -132,6 +139,12 @@ def _chat(p: argparse.ArgumentParser) -> None:
     p.add_argument("--trace", metavar="FILE", help="record which experts were used, for `underhill-cli trace`")
     p.add_argument("--timeline", metavar="FILE", help="record what was read and computed when, for ui.perfetto.dev")
     p.add_argument("--stop", metavar="TEXT", action="append", default=[], help="stop at this text; may be repeated")
+    p.add_argument(
+        "--thinking",
+        metavar="LEVEL",
+        choices=LEVELS,
+        help=f"how much to think before answering, one of {', '.join(LEVELS)}; the nearest that the model has is taken",
+    )
     _settings(p, settings.SAMPLING)
     _settings(p, settings.ENGINE)
 
@@ -161,7 +174,10 @@ def _pull(p: argparse.ArgumentParser) -> None:
     p.add_argument("repo", metavar="REPO", help="the model's name on the hub: owner/model")
     p.add_argument("--revision", metavar="NAME", default="main", help="a branch, tag or commit (default: main)")
     p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the model's)")
-    p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
+    p.add_argument(
+        "--top", type=int, choices=(4, 8, 16), default=0,
+        help="bits stored per expert weight (default: 8, or those of the source, unchanged, where it has about 4)",
+    )  # fmt: skip
     p.add_argument(
         "--gguf", metavar="NAME", default="",
         help="which of a repository's GGUF models, by part of its name: Q4_K_M (default: safetensors where there are "
@@ -170,6 +186,7 @@ def _pull(p: argparse.ArgumentParser) -> None:
     p.add_argument(
         "--keep-source", action="store_true", help="download all files first, and keep them beside the model"
     )
+    _tolerance(p)
     _settings(p, settings.HUB)
 
 
@@ -189,8 +206,19 @@ def _import(p: argparse.ArgumentParser) -> None:
         "computer, or a folder of them; or the name of an unfinished import, to go on with",
     )
     p.add_argument("--name", metavar="NAME", default="", help="name in the library (default: the source's)")
-    p.add_argument("--top", type=int, choices=(4, 8, 16), default=8, help="bits stored per expert weight (default: 8)")
+    p.add_argument(
+        "--top", type=int, choices=(4, 8, 16), default=0,
+        help="bits stored per expert weight (default: 8, or those of the source, unchanged, where it has about 4)",
+    )  # fmt: skip
+    _tolerance(p)
     _settings(p, (settings.IMPORT_BATTERY,))
+
+
+def _tolerance(p: argparse.ArgumentParser) -> None:
+    p.add_argument(
+        "--tolerance", type=_percent, metavar="P",
+        help="let robust experts keep 2 or 4 bits, so that the loss rises by P per cent at most (edgemoe)",
+    )  # fmt: skip
 
 
 def _list(p: argparse.ArgumentParser) -> None:
@@ -242,9 +270,11 @@ def _lower(p: argparse.ArgumentParser) -> None:
     _command(p, "lower")
     p.description = (
         "Ranks experts by what it costs to run them with 2 bits, lowers the most robust first until perplexity on "
-        "calibration text has risen by the tolerance, and writes the result as another model, quantizing nothing anew."
+        "calibration text has risen by the tolerance, and puts the result in the model's place, quantizing nothing "
+        "anew. The original goes to the trash."
     )
-    p.add_argument("--name", metavar="NAME", required=True, help="name of the new model in the library")
+    p.add_argument("--name", metavar="NAME", default="", help="make another model of this name; MODEL stays as it is")
+    p.add_argument("--restore", action="store_true", help="put the original back, which waits in the trash")
     p.add_argument("--tolerance", type=_percent, default=2.0, metavar="P", help="per cent (default: 2)")
     p.add_argument("--measure", action="store_true", help="rank by the loss of every expert alone: slow, and exact")
 
@@ -271,7 +301,7 @@ def _at_least(low: int) -> Callable[[str], int]:
 def _eval(p: argparse.ArgumentParser) -> None:
     _command(p, "eval")
     p.description = (
-        "Perplexity on a text, and KL divergence against Exact. A lossy dial is measured with the smallest cache, "
+        "KL divergence against Exact on a text, and perplexity. A lossy dial is measured with the smallest cache, "
         "which is the most it can cost, unless --cache-fraction says otherwise."
     )
     p.add_argument("--text", metavar="FILE", required=True, help="text, or JSON lines of chats (.jsonl)")
@@ -317,9 +347,9 @@ def _trace(p: argparse.ArgumentParser) -> None:
     replay.add_argument("file", metavar="FILE", help="written by `underhill-cli chat --trace FILE`")
     replay.add_argument(
         "--dial",
-        choices=("recorded", "exact", "balanced", "fast"),
+        choices=("recorded", *settings.ALL["dial"].choices),
         default="recorded",
-        help="the dial to replay under: that of the recording (default), or another at its uncalibrated thresholds",
+        help="the dial to replay under: that of the recording (default), or another at the model's own thresholds",
     )
     replay.add_argument(
         "--cache",
@@ -330,6 +360,11 @@ def _trace(p: argparse.ArgumentParser) -> None:
         help="cache sizes as shares of all experts (default: 0.125 0.25 0.5 0.75)",
     )
     replay.add_argument("--tokens", type=_at_least(1), default=None, metavar="N", help="replay only the first N tokens")
+    replay.add_argument(
+        "--one-by-one",
+        action="store_true",
+        help="as if every token, of prompts too, had gone through by itself, as answers do",
+    )
     replay.add_argument("--plot", metavar="FILE", help="also write a plot, as SVG")
 
 

@@ -10,6 +10,7 @@ from tqdm import tqdm
 
 from engine.hardware.fit import Fit
 from engine.hardware.speed import figure
+from engine.hub.card import ModelCard
 
 PILLS = {"fits": "Fits", "slow": "Slow", "too_big": "Too big"}
 
@@ -69,6 +70,12 @@ def table(rows: Iterable[Sequence[str]], header: Sequence[str]) -> str:
 def gb(n: int) -> str:
     """Bytes for people."""
     return f"{n / 1e9:.2f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
+
+
+def experts_by_bits(card: ModelCard) -> str:
+    """How many experts of a lowered model have how many bits, and what that costs."""
+    counts = ", ".join(f"{experts:,} with {bits} bits" for bits, experts in card.expert_bits)
+    return f"Experts: {counts}; KL {card.lowered_kl or 0.0:.4f} from before. The original is in the trash."
 
 
 def millions(parameters: int) -> str:

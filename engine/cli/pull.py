@@ -8,11 +8,12 @@ import sys
 from dataclasses import asdict
 
 from engine.cli.hub import connected
-from engine.cli.output import ProgressBar, gb, millions, say
-from engine.hub import library
+from engine.cli.output import ProgressBar, experts_by_bits, gb, millions, say
+from engine.hub import catalogue, library
 from engine.hub.remote.control import Control
 from engine.hub.remote.meter import Progress
 from engine.hub.remote.retry import Wait
+from engine.session import lowered
 from engine.session.offers import outline_facts
 from engine.session.pills import Pills
 from engine.session.pull import look, look_patiently, pull
@@ -42,26 +43,43 @@ def run(args: argparse.Namespace) -> int:
         if not coming:  # else it goes on at the same time
             bar.report(phrase, done, total)
 
+    entry = catalogue.find(args.repo)
+    source = next((s for s in entry.sources if s.repo == args.repo), None) if entry else None
+    gguf = args.gguf or (source.gguf if source and args.top in (0, 4) else "")
     with connected(args) as hub:
-        outline = look_patiently(lambda: look(hub, args.repo, args.revision, args.gguf, args.top), Control(), waiting)
+        outline = look_patiently(
+            lambda: look(hub, args.repo, args.revision, gguf, args.top or library.TOP), Control(), waiting
+        )
+        top = args.top or outline.automatic
+        if entry and entry.repo == args.repo and entry.sources and not args.top:
+            other = entry.sources[0]
+            chosen = f" --gguf {other.gguf}" if other.gguf else ""
+            say(
+                f"It can be had in 4 bits ({other.form}), {gb(entry.four_bit_bytes(other))} to download instead of "
+                f"{gb(outline.download_bytes)}, nearly as good: underhill-cli pull {other.repo}{chosen}"
+            )
         say(
             f"{outline.repo}: {millions(outline.parameters)} parameters, "
             f"{millions(outline.active_parameters)} used per token. {gb(outline.download_bytes)} to download, "
-            f"{gb(outline.store_bytes(args.top))} in the library. Licence: {outline.licence or 'not stated'}."
+            f"{gb(outline.store_bytes(top))} in the library. Licence: {outline.licence or 'not stated'}."
         )
         pills = Pills()
-        for fit in pills.each(lambda top: outline_facts(outline, top, pills.native), (args.top,)):
+        for fit in pills.each(lambda top: outline_facts(outline, top, pills.native), (top,)):
             say(fit.sentence)
         path = pull(
-            hub, outline, args.name, args.top,
+            hub, outline, args.name, top,
             keep_source=args.keep_source, arriving=arriving, importing=importing,
         )  # fmt: skip
+    if args.tolerance is not None:
+        path = lowered.in_place(path.name, args.tolerance / 100, bar.report)
     bar.close()
     card, note = library.card(path), library.source_note(path)
     if args.json:
         print(json.dumps({**asdict(card), "source": {"repo": outline.repo, "commit": outline.commit}, "note": note}))
     else:
         print(f"{card.name}: {card.experts} experts in {card.moe_layers} layers, {gb(card.disk_bytes)} on disk.")
+        if card.expert_bits:
+            print(experts_by_bits(card))
         if note:
             print(note)
     return 0

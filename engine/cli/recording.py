@@ -11,6 +11,7 @@ from engine.cli.output import say
 from engine.errors import Kind, UnderhillError
 from engine.experts.precision import full_tier
 from engine.session import Session
+from engine.store.manifest import fingerprint
 from engine.tracing.recorder import Recorder
 from engine.tracing.timeline import Timeline
 from engine.tracing.trace import Conditions
@@ -23,7 +24,8 @@ class Recording:
         self._file = file
         spec = session.store.spec(session.store.layers[0])
         tier = full_tier(spec, session.plan.tier)
-        known = Conditions(session.card.title, str(session.settings["dial"]), session.thresholds, tier, spec)
+        dial, mark = str(session.settings["dial"]), fingerprint(session.store.path)
+        known = Conditions(session.card.title, dial, session.thresholds, tier, spec, mark, session.low)
         self.recorder = Recorder(session.store.layers, session.card.experts, known)
         self.failed = False
 

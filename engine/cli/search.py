@@ -34,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
 def _row(m: HubModel) -> tuple[str, ...]:
     quantized, gated = f"quantized: {m.quantized}" if m.quantized else "", "needs an account" if m.gated else ""
     own = f"in the library as {m.here}" if m.here else ""
+    form = f"{m.form} instead of {gb(m.original_bytes)} ({m.original})" if m.form else ""
+    chosen = f"--gguf {m.gguf_name}" if m.gguf_name else ""
     return (
         m.repo,
         pill(m.fit),
@@ -43,5 +45,5 @@ def _row(m: HubModel) -> tuple[str, ...]:
         gb(m.download_bytes) if m.download_bytes else "?",
         gb(m.fit.disk) if m.fit is not None else "?",
         m.licence or "?",
-        ", ".join(part for part in (own, m.about.rstrip("."), quantized, gated) if part),
+        ", ".join(part for part in (own, m.about.rstrip("."), form, chosen, quantized, gated) if part),
     )

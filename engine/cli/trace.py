@@ -12,8 +12,11 @@ from typing import Any
 
 from engine.cli.output import ProgressBar, gb, say, table
 from engine.errors import Kind, UnderhillError
+from engine.experts.policies import DEFAULT
 from engine.experts.precision import EXACT, Thresholds
-from engine.session import calibration
+from engine.hub import library
+from engine.session import calibration, memories, policy_weights
+from engine.store.manifest import fingerprint
 from engine.tracing.plot import chart
 from engine.tracing.recall import recall
 from engine.tracing.replay import BELADY, BOUND, Replay, Replayer, compare, rows_of
@@ -25,7 +28,14 @@ def run(args: argparse.Namespace) -> int:
     trace = load(Path(args.file))
     if args.tokens is not None:
         trace = trace.first(args.tokens)
-    replayer = Replayer(trace, _thresholds(trace, args.dial))
+    if args.one_by_one:
+        trace = trace.one_by_one()
+    store = _store_of(trace)
+    dial = trace.conditions.dial if args.dial == "recorded" else args.dial
+    own = {} if store is None else policy_weights.read(store)
+    weights = own[dial].weights if dial in own else DEFAULT
+    past = None if store is None else memories.collection_of(store, len(trace.layers), trace.experts)
+    replayer = Replayer(trace, _thresholds(trace, args.dial, store), weights, collection=past)
     bar = ProgressBar(sys.stderr.isatty())
     found = compare(replayer, args.cache, lambda done, total: bar.show("Replaying", done, total, "replays"))
     bar.close()
@@ -33,13 +43,16 @@ def run(args: argparse.Namespace) -> int:
     if args.plot is not None:
         _write(Path(args.plot), _plot(replayer, found))
     if args.json:
-        print(json.dumps({**_about(replayer), "replays": [asdict(r) for r in found], "predictors": predicted}))
+        about = {**_about(replayer), "fitted": dial in own, "matrices": 0 if past is None else len(past)}
+        print(json.dumps({**about, "replays": [asdict(r) for r in found], "predictors": predicted}))
         return 0
     about = _about(replayer)
     print(
         f"{about['tokens']} tokens in {about['sequences']} sequences, {about['layers']} layers of {about['experts']} "
         f"experts of {gb(replayer.sizes.full)}, T1 {replayer.thresholds.t1:g}, T2 {replayer.thresholds.t2:g}."
     )
+    print(_FITTED if dial in own else _UNFITTED)
+    print(_MATRICES.format(len(past)) if past else _NO_MATRICES)
     names = rows_of(replayer.thresholds)
     for title, cell in _TABLES:
         print(f"\n{title}")
@@ -67,6 +80,13 @@ _TABLES = (
     ("Miss penalty, in experts at full precision", lambda r: f"{r.penalty:,.0f}"),
     ("Read from disk", lambda r: gb(r.bytes_read)),
 )
+_MATRICES = (
+    "activation: with the matrices of {} past answers of this model, among which may be those that were recorded; "
+    "every sequence joins them at its end."
+)
+_NO_MATRICES = "activation: with no matrices of past answers; every sequence joins them at its end."
+_FITTED = "hobbit: with the weights that were fitted to this model."
+_UNFITTED = "hobbit: with the weights for any model; this one's own are not known (they are fitted while it rests)."
 _EXACT_NOTE = f"{BELADY}: the most hits that any policy could have, had it known what comes."
 _MIXED_NOTE = (
     f"{BELADY}: a policy that knows what comes and gives up what is used last; where precisions mix it is very good "
@@ -89,10 +109,18 @@ def _about(replayer: Replayer) -> dict[str, object]:
     }
 
 
-def _thresholds(trace: Trace, dial: str) -> Thresholds:
+def _thresholds(trace: Trace, dial: str, store: Path | None) -> Thresholds:
     if dial == "recorded":
         return trace.conditions.thresholds
-    return EXACT if dial == "exact" else calibration.UNCALIBRATED[dial]
+    if store is None:
+        return EXACT if dial == "exact" else calibration.UNCALIBRATED[dial]
+    return calibration.thresholds_of(store, dial)
+
+
+def _store_of(trace: Trace) -> Path | None:
+    """The model that the trace was recorded of, where it is in the library still."""
+    mark = trace.conditions.fingerprint
+    return next((path for path in library.models() if fingerprint(path) == mark), None) if mark else None
 
 
 def _plot(replayer: Replayer, found: Sequence[Replay]) -> str:

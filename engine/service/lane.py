@@ -11,6 +11,9 @@ from typing import Any
 from engine import importing
 from engine.api import Cancelled, Command, Done, Event, Failed, stopped
 from engine.errors import Kind, UnderhillError, as_error
+from engine.sandbox import stoppable
+
+PANIC = "PanicException"  # of libraries in Rust: no Exception, and each has a class of its own
 
 
 class CancelledWork(UnderhillError):
@@ -157,10 +160,13 @@ class Lane:
             if self._needs and not isinstance(command, self._light):
                 importing.together(self._needs)
                 self._needs = ()
-            return Done(command.id, self._work(command, self._cancel.is_set))
+            with stoppable(self._cancel.is_set):  # code of others, in a process of its own
+                return Done(command.id, self._work(command, self._cancel.is_set))
         except CancelledWork as e:
             return Cancelled(command.id, e.result)
-        except Exception as e:  # a defect of ours, too: say so, keep the engine alive
+        except BaseException as e:  # a defect of ours, too: say so, keep the engine alive
+            if not isinstance(e, Exception) and type(e).__name__ != PANIC:
+                raise
             error = as_error(e)
             if error.kind is Kind.CANCELLED:
                 return Cancelled(command.id)

@@ -102,14 +102,14 @@ class Librarian:
                 folders.forget(command.folder)
         return listing.model_folders()
 
-    def cards(self) -> tuple[api.ModelCard, ...]:
-        """Everything in the library, with pills."""
+    def cards(self, chosen: dict[str, Any]) -> tuple[api.ModelCard, ...]:
+        """Everything in the library, with pills. chosen: settings that a model would be opened with."""
         from engine.hub import library
         from engine.session.pills import Pills
 
         if self._tidied is None:  # from now on there is something to tidy
             self._tidied = -TIDY
-        return Pills(known=self._known).library(library.listing())
+        return Pills(chosen, known=self._known).library(library.listing())
 
     def tidy(self) -> None:
         """Called while nothing long goes on."""

@@ -6,14 +6,16 @@ import contextlib
 import dataclasses
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine import api, settings
 from engine.errors import Kind, UnderhillError
+from engine.generation import model_files
 from engine.service.lane import CancelledWork, EngineClosed, Lane
 from engine.service.librarian import LONG, QUICK, Librarian
+from engine.service.lowerer import LOWERING, Lowerer
 from engine.service.shop import ASKING, Shop
 from engine.service.transfers import TRANSFERS, Transfers
 
@@ -25,8 +27,8 @@ NEEDS = (  # of every lane
     "engine.hub.finders", "engine.hub.listing", "engine.hub.moving", "engine.hub.remote.accounts",
     "engine.hub.remote.client", "engine.hub.remote.control", "engine.hub.remote.download", "engine.hub.remote.errors",
     "engine.hub.remote.tokens", "engine.models.decoder", "engine.pool.pool", "engine.session",
-    "engine.session.measured", "engine.session.offers", "engine.session.pills", "engine.session.preflight",
-    "engine.session.pull", "engine.store.verify",
+    "engine.session.lowered", "engine.session.measured", "engine.session.offers", "engine.session.pills",
+    "engine.session.preflight", "engine.session.pull", "engine.store.verify",
 )  # fmt: skip
 PULSE = 0.2  # seconds between two snapshots at least, and between looks for something to do while nobody asks
 QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
@@ -35,9 +37,9 @@ QUIET = 3.0  # seconds after the last command before the engine does more of its
 class Service:
     """Implements api.Engine.
 
-    Three threads: 'model' owns the open models; 'library' imports, so that a long import leaves the chat alone;
-    'control' answers what must not wait (Stop, Watch, ListModels) and sends telemetry. torch and all that the
-    work needs is imported by the first of them that works, while the others wait for it.
+    Threads: 'model' owns the open models; 'library' imports, so that a long import leaves the chat alone; 'control'
+    answers what must not wait long (Watch, ListModels) and sends telemetry; 'stop' does nothing but stop, so that Stop
+    never waits. torch and all that the work needs is imported by the first of them that works, while the others wait.
     """
 
     def __init__(self, on_event: Callable[[api.Event], None]) -> None:
@@ -51,11 +53,14 @@ class Service:
         self._model = Lane("model", self._on_model, self._emit, NEEDS, idle=self._rest, pulse=PULSE)
         self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = Lane("library", self._librarian.do, self._emit, NEEDS, idle=self._librarian.tidy, pulse=PULSE)
+        self._opened = ""  # what the open model was called when it was asked for
+        self._lowerer = Lowerer(self._lent, self._away)
         self._shop = Shop(self._emit)
         self._transfers = Transfers(self._emit, self._shop.hub)
         self._hub = Lane("hub", self._shop.do, self._emit, NEEDS)
         self._catalogue = Lane("catalogue", self._look_up, self._emit, NEEDS)
-        light = (api.Stop, api.Watch, api.Shutdown)
+        self._halt = Lane("stop", self._on_stop, self._emit)
+        light = (api.Watch, api.Shutdown)
         self._control = Lane(
             "control", self._on_control, self._emit, NEEDS, light, idle=self._pulse, pulse=self._look.pulse
         )
@@ -64,9 +69,10 @@ class Service:
 
     def send(self, command: api.Command) -> None:
         """Queue a command on the thread that serves it."""
-        if isinstance(
-            command, (api.Stop, api.Watch, api.ListModels, api.CountTokens, api.Shutdown, *QUICK, *TRANSFERS)
-        ):
+        if isinstance(command, (api.Stop, api.Beat)):
+            self._halt.put(command)
+            return
+        if isinstance(command, (api.Watch, api.ListModels, api.CountTokens, api.Shutdown, *QUICK, *TRANSFERS)):
             self._control.put(command)
             return
         if isinstance(command, LONG):
@@ -76,7 +82,12 @@ class Service:
             self._hub.put(command)
             return
         match command:
-            case api.LoadModel() | api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
+            case api.LoadModel():
+                model_files.PROCESS.warm()  # it starts while this one imports what it needs
+                self._model.put(command)
+            case api.UnloadModel() | api.Generate() | api.UpdateSettings() | api.DeleteModel():
+                self._model.put(command)
+            case _ if isinstance(command, LOWERING):
                 self._model.put(command)
             case api.ListCatalogue() | api.AskChoices():
                 self._catalogue.put(command)
@@ -100,17 +111,21 @@ class Service:
 
     # ---- control ----------------------------------------------------------------------------------------------
 
+    def _on_stop(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
+        if isinstance(command, api.Stop):
+            lanes = (self._model, self._library, self._hub, self._catalogue)
+            return any(lane.cancel(command.target) for lane in lanes)
+        session = self._session
+        return 0 if session is None else session.beat()
+
     def _on_control(self, command: api.Command, cancelled: Callable[[], bool]) -> Any:
         match command:
-            case api.Stop():
-                lanes = (self._model, self._library, self._hub, self._catalogue)
-                return any(lane.cancel(command.target) for lane in lanes)
             case api.Watch():
                 self._look, self._control.pulse = command.look, command.look.pulse
                 if time.monotonic() - self._told >= PULSE:
                     self._pulse()  # who looks at something else sees it soon
             case api.ListModels():
-                return self._list()
+                return self._list(command.settings)
             case api.CountTokens():
                 return self._count(command.texts)
             case api.Shutdown():
@@ -140,6 +155,8 @@ class Service:
         for lane in lanes:
             lane.join()
         self._release()
+        self._halt.close()
+        self._halt.join()
         self._control.close()  # this thread, where it lives: it ends once the Done of Shutdown is out
 
     def _keep(self, changes: dict[str, Any]) -> dict[str, settings.Value]:
@@ -154,10 +171,16 @@ class Service:
             self._transfers.go_offline()
         return now
 
-    def _list(self) -> tuple[api.ModelCard, ...]:
+    def _list(self, chosen: dict[str, Any]) -> tuple[api.ModelCard, ...]:
         session = self._session
-        current = session.card.path if session is not None else None
-        return tuple(dataclasses.replace(card, loaded=card.path == current) for card in self._librarian.cards())
+        cards = self._librarian.cards(chosen)
+        if session is None:
+            return cards
+        open_one = session.card  # its own plan's figures, not what it would be if it were opened anew
+        return tuple(
+            dataclasses.replace(card, loaded=True, fit=open_one.fit) if card.path == open_one.path else card
+            for card in cards
+        )
 
     def _count(self, texts: tuple[str, ...]) -> api.TokenCount:
         session = self._loaded()
@@ -205,6 +228,8 @@ class Service:
                 return self._delete(command)
             case api.ProbeComputer():
                 return self._measure(command, cancelled)
+            case _ if isinstance(command, LOWERING):
+                return self._lowerer.do(command, self._librarian.reporter(command, cancelled, "steps"), cancelled)
         return None
 
     def _measure(self, command: api.ProbeComputer, cancelled: Callable[[], bool]) -> api.Computer:
@@ -229,20 +254,75 @@ class Service:
     def _load(self, command: api.LoadModel, cancelled: Callable[[], bool]) -> api.ModelCard:
         from engine.hardware import graphics, offload
         from engine.hub import damage
-        from engine.pool.pool import Pool
-        from engine.session import Session
 
         chosen = settings.validated(command.settings, settings.ENGINE)
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
-        if self._pool is None:
-            self._pool = Pool(Session.open)
         self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
-        self._pool.release(lambda session: damage.is_known(session.store.path))
-        session: Session = self._pool.acquire(command.model, chosen, self._librarian.reporter(command, cancelled))
-        session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
+        if self._pool is not None:
+            self._pool.release(lambda session: damage.is_known(session.store.path))
+        session = self._open(command.model, chosen, self._librarian.reporter(command, cancelled))
+        self._opened = command.model
+        return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
+
+    def _open(self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]) -> Session:
+        session = self._acquired(model, chosen, report)
         session.told = lambda notice: self._tell(session, notice)
         self._session = session
-        return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
+        return session
+
+    def _acquired(self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]) -> Session:
+        from engine.pool.pool import Pool
+        from engine.session import Session
+
+        if self._pool is None:
+            self._pool = Pool(Session.open)
+        session: Session = self._pool.acquire(model, chosen, report)
+        session.update({s.name: chosen[s.name] for s in settings.ENGINE if s.live})
+        return session
+
+    @contextlib.contextmanager
+    def _lent(
+        self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]
+    ) -> Iterator[Callable[[str], Session]]:
+        """Opens a model under these settings, Exact and its other weights held as is asked for, beside the open one or
+        for a while in its place; behind it, that is open again as it was.
+        """
+        before = self._session
+        then = {} if before is None else dict(before.settings)
+        lent: list[Session] = []
+        self._session = None
+
+        def open_with(dense: str) -> Session:
+            wanted = settings.validated({**chosen, "dense": dense, "dial": "exact", "tier": "top"}, settings.ENGINE)
+            lent.append(self._acquired(model, wanted, report))
+            return lent[-1]
+
+        try:
+            yield open_with
+        finally:
+            if (pool := self._pool) is not None:
+                pool.release(lambda one: one is not before and any(one is other for other in lent))
+                if before is not None and pool.holds(before):
+                    before.update({s.name: then[s.name] for s in settings.ENGINE if s.live})
+                    self._session = before
+                elif before is not None:
+                    self._open(self._opened, then, report)
+
+    @contextlib.contextmanager
+    def _away(self, path: Path, report: Callable[[str, int, int], None]) -> Iterator[None]:
+        """While this lasts the model at this path is closed; if it was the open one, it is opened again behind it."""
+        open_one = self._session
+        settings_then = None if open_one is None or open_one.store.path != path else dict(open_one.settings)
+        if settings_then is not None:
+            self._session = None
+        if self._pool is not None:
+            self._pool.release(lambda session: session.store.path == path)
+        try:
+            yield
+        finally:
+            if settings_then is not None:
+                session = self._open(self._opened, settings_then, report)
+                self._emit(api.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences)))
 
     def _tell(self, session: Session, notice: str) -> None:
         """On the thread that watches memory; of models that are kept open, idle, nobody wants to hear."""
@@ -267,6 +347,7 @@ class Service:
             follower,
             continue_last=command.continue_last,
             thinking=command.thinking,
+            chat=command.chat,
         )
         if stats.finish == "cancelled":
             raise CancelledWork(stats)

@@ -85,7 +85,7 @@ class Transfers:
             from engine.hub.remote.errors import offline
 
             raise offline()
-        if command.top not in (4, 8, 16):
+        if command.top not in (0, 4, 8, 16):
             raise UnderhillError(Kind.BAD_REQUEST, f"{command.top} bits cannot be stored.", "Choose 4, 8 or 16.")
         for other in self._known().values():
             if other.state != FINISHED and (other.repo == repo or other.name == name):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from engine.experts.precision import EXACT, Thresholds
 from engine.experts.thresholds import ScoreRecorder, from_scores
 from engine.hardware.shares import dial_shares
 from engine.hub import dials
+from engine.hub.cards import TOY
 from engine.hub.dials import DIALS, Calibration, Cost, DialCost
 from engine.session import calibration_state as kept_file
 from engine.session import foresight
@@ -28,7 +29,12 @@ from engine.session.observe import Observation
 if TYPE_CHECKING:
     from engine.session.session import Session
 
-UNCALIBRATED = {"balanced": Thresholds(0.6, 0.9), "fast": Thresholds(0.4, 0.85)}  # balanced: hobbit's for Mixtral
+# hobbit: its own for Mixtral
+UNCALIBRATED = {
+    "hobbit": Thresholds(0.6, 0.9),
+    "balanced": Thresholds(0.6, 0.9),
+    "fast": Thresholds(0.4, 0.85),
+}
 TOKENS = 4096  # of calibration text; enough for quantiles to settle to a percent
 QUICK = 1024  # tokens, for models so small that their thresholds are found unasked when first opened
 SCORED = 1024  # tokens of other text for what a dial costs at the most
@@ -49,6 +55,19 @@ def thresholds_of(store: Path, dial: str) -> Thresholds:
     return Thresholds(found.dials[dial].t1, found.dials[dial].t2)
 
 
+def thresholds_for(store: Path, chosen: Mapping[str, Any]) -> Thresholds:
+    """T1 and T2 of the dial, or those chosen by hand. Under Exact there are none to choose."""
+    dial = thresholds_of(store, str(chosen["dial"]))
+    if dial.exact:
+        return dial
+    low, high = chosen["t1"], chosen["t2"]
+    if low is None:
+        low = dial.t1 if high is None else min(dial.t1, float(high))
+    if high is None:
+        high = max(dial.t2, float(low))
+    return Thresholds(float(low), float(high))
+
+
 def calibrate(
     session: Session, progress: Report = lambda done, total: None, tokens: int = TOKENS, costs: bool = True
 ) -> Calibration:
@@ -62,6 +81,26 @@ def calibrate(
         progress(calibrator.done, calibrator.total)
     assert calibrator.found is not None
     return calibrator.found
+
+
+def calibrate_if_quick(session: Session, report: Callable[[str, int, int], None]) -> None:
+    """A model that was never calibrated gets its thresholds now if that takes a moment, else a sentence says so."""
+    known = session.card.calibration
+    if known is not None and (known.scores or session.card.parameters >= TOY):
+        return
+    if session.card.parameters < TOY:
+        try:
+            calibrate(session, lambda *_: report("Calibrating", 0, 0), QUICK, costs=False)
+        except UnderhillError as e:
+            if e.kind is not Kind.DISK_ERROR:  # a store that cannot be written to still runs
+                session.close()
+                raise
+            session.note(e.sentence)
+        except BaseException:
+            session.close()
+            raise
+    elif not session.exact:
+        session.note("T1 and T2 are those published for Mixtral until this model's own have been found.")
 
 
 class Calibrator:
@@ -78,7 +117,8 @@ class Calibrator:
         """anew: do not go on from what was kept."""
         self._session, self._store = session, session.store.path
         self._tokens = tokens
-        self._kept = Kept()
+        self._low = session.low
+        self._kept = Kept(low=self._low)
         self.found: Calibration | None = None
         self._windows = self._texts()
         self._seen = Observation(session)
@@ -87,14 +127,20 @@ class Calibrator:
 
     def _find_place(self) -> None:
         """Where it was left, as far as what was kept holds together."""
-        self.found = dials.read(self._store)
+        found = dials.read(self._store)
+        self.found = None if found is None else found.at(self._low)
         known = self.found is not None
         done = known and all(dial.worst is not None for dial in self.found.dials.values())  # type: ignore[union-attr]
         kept = Kept.load(self._store)
-        if kept is not None and (kept.stage == 0 or known) and kept.fits(self._windows[kept.stage]):
+        if (
+            kept is not None
+            and kept.low == self._low
+            and (kept.stage == 0 or known)
+            and kept.fits(self._windows[kept.stage])
+        ):
             self._kept = kept
         else:
-            self._kept = Kept(stage=3 if done else int(known))
+            self._kept = Kept(stage=3 if done else int(known), low=self._low)
 
     @property
     def complete(self) -> bool:
@@ -116,10 +162,15 @@ class Calibrator:
         """Windows done."""
         return sum(map(len, self._windows[: self.stage])) + (0 if self.complete else self._kept.window)
 
+    @property
+    def share(self) -> int:
+        """Percent done."""
+        return 100 * self.done // self.total
+
     def step(self, cancelled: Callable[[], bool] = lambda: False) -> None:
         """Do one window. Raises UnderhillError: CANCELLED, and then it is as if nothing had been done; DISK_ERROR."""
         kept, session = self._kept, self._session
-        with _interruptible(session, cancelled), session.runtime.telemetry.aside():
+        with interruptible(session, cancelled), session.runtime.telemetry.aside():
             if kept.window < len(self._windows[kept.stage]):
                 (self._find_scores, self._find_worst, self._find_here)[kept.stage](
                     self._windows[kept.stage][kept.window], cancelled
@@ -127,7 +178,7 @@ class Calibrator:
                 kept.window += 1
             if kept.window == len(self._windows[kept.stage]):
                 self._end_stage(cancelled)
-        with _writing(self._store):
+        with writing(self._store):
             if self.complete:
                 (self._store / kept_file.FILE).unlink(missing_ok=True)
             else:
@@ -188,15 +239,18 @@ class Calibrator:
         if kept.stage == 0:
             run = self._seen.observed()
             if run is not None:
-                with _writing(self._store):
-                    foresight.learn(session, run, cancelled)
+                with writing(self._store):
+                    taught = foresight.learn(session, run, cancelled)
+                if len(run.tokens) == sum(map(len, self._windows[0])):
+                    for kind, table in taught.items():
+                        session.tables.adopt(kind, table, len(self._windows[0]))
             self._seen = Observation(session)
             k = session.card.experts_per_token
             cuts = {dial: from_scores(kept.scores, *dial_shares(dial, k)) for dial in DIALS}
             costs = {dial: DialCost(cut.t1, cut.t2) for dial, cut in cuts.items()}
             tokens = sum(map(len, self._windows[0]))
             counts = torch.histc(kept.scores.float(), PARTS, 0.0, 1.0).to(torch.int64).tolist()
-            self.found = Calibration(tokens, 0, 0, 0.0, 0.0, costs, tuple(counts))
+            self.found = Calibration(tokens, 0, 0, 0.0, 0.0, costs, tuple(counts), self._low)
         assert self.found is not None
         if kept.stage == 1:
             sums = kept.worst[DIALS[0]]
@@ -213,7 +267,7 @@ class Calibrator:
                 share=session.cached_share,
                 dials={d: replace(self.found.dials[d], here=_cost(kept.here[d])) for d in DIALS},
             )
-        with _writing(self._store):
+        with writing(self._store):
             dials.write(self._store, self.found)
         kept.stage, kept.window, kept.scores = kept.stage + 1, 0, torch.empty(0)
         session.calibrated(self.found)
@@ -224,7 +278,8 @@ def _cost(sums: Sums) -> Cost:
 
 
 @contextmanager
-def _interruptible(session: Session, cancelled: Callable[[], bool]) -> Iterator[None]:
+def interruptible(session: Session, cancelled: Callable[[], bool]) -> Iterator[None]:
+    """While this lasts, a prompt asks before each of its layers whether to stop."""
     session.runtime.interrupted = cancelled
     try:
         yield
@@ -233,7 +288,8 @@ def _interruptible(session: Session, cancelled: Callable[[], bool]) -> Iterator[
 
 
 @contextmanager
-def _writing(store: Path) -> Iterator[None]:
+def writing(store: Path) -> Iterator[None]:
+    """What the disk refuses meanwhile is an UnderhillError(DISK_ERROR)."""
     try:
         yield
     except OSError as e:

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.hub.dials import DIALS
 from engine.session.evaluate import Sums
+from engine.store.arrays import arrays
 from engine.store.atomic import replacing
 from engine.store.fields import DAMAGED
 
@@ -26,7 +27,7 @@ VERSION = 1
 class Kept:
     """stage: see Calibrator; window: of its windows, the first that is not done. scores: of routing decisions so far.
 
-    worst, here: sums by dial.
+    worst, here: sums by dial. low: bits of the coarse experts that they are about.
     """
 
     stage: int = 0
@@ -34,6 +35,7 @@ class Kept:
     scores: Tensor = field(default_factory=lambda: torch.empty(0))
     worst: dict[str, Sums] = field(default_factory=lambda: dict.fromkeys(DIALS, Sums()))
     here: dict[str, Sums] = field(default_factory=lambda: dict.fromkeys(DIALS, Sums()))
+    low: int = 2
 
     def fits(self, windows: Sequence[Sequence[int]]) -> bool:
         """Whether it is about these windows, as far as can be seen."""
@@ -47,6 +49,7 @@ class Kept:
     def save(self, store: Path) -> None:
         """Write it, whole or not at all. Raises OSError."""
         state = {"version": VERSION, "stage": self.stage, "window": self.window, "worst": self.worst, "here": self.here}
+        state["low"] = self.low
         text = np.frombuffer(json.dumps(state).encode(), np.uint8)
         with replacing(store / FILE) as temporary, temporary.open("wb") as file:
             np.savez(file, state=text, scores=self.scores.numpy())
@@ -55,12 +58,12 @@ class Kept:
     def load(cls, store: Path) -> Kept | None:
         """None where there is none, or it is damaged: then it begins again."""
         with suppress(*DAMAGED, EOFError, zipfile.BadZipFile):
-            with np.load(store / FILE, allow_pickle=False) as found:
+            with arrays(store / FILE) as found:
                 state = json.loads(found["state"].tobytes())
                 scores = torch.from_numpy(found["scores"].astype(np.float32))
             if state["version"] == VERSION and state["stage"] in (0, 1, 2):
                 worst, here = ({d: _sums(state[s][d]) for d in DIALS} for s in ("worst", "here"))
-                return cls(int(state["stage"]), int(state["window"]), scores, worst, here)
+                return cls(int(state["stage"]), int(state["window"]), scores, worst, here, int(state["low"]))
         return None
 
 

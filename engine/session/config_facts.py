@@ -8,7 +8,6 @@ from typing import Any
 from engine.errors import UnderhillError
 from engine.hardware.facts import ModelFacts
 from engine.hub.importer import GROUPS
-from engine.hub.layouts import text_config
 from engine.models.families import read_spec
 from engine.models.footprint import matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding
@@ -26,8 +25,8 @@ def config_facts(config: Mapping[str, Any], name: str, top: int = 8, native: boo
     top: tier that would be stored. native: whether native kernels would run it. Raises UnderhillError:
     UNSUPPORTED_MODEL for families without a file, BROKEN_FILE for a config that makes no sense.
     """
-    spec = read_spec(text_config(config))
-    experts = [(moe.router.experts, expert_spec(moe, top)) for moe in spec.moe_layers.values()]
+    spec = read_spec(config)
+    experts = [(moe.experts.count, expert_spec(moe, top)) for moe in spec.moe_layers.values()]
     tiers = experts[0][1].tiers
     found = tuple(matrices(spec, spec.vocab))
     kinds = KINDS if native else TORCH_KINDS
@@ -65,13 +64,13 @@ def parameters(config: Mapping[str, Any]) -> tuple[int, int]:
     What a hub counts of packed weights is the numbers that they are packed in, which are fewer.
     """
     try:
-        spec = read_spec(text_config(config))
+        spec = read_spec(config)
     except UnderhillError:
         return 0, 0
     beside = sum(m.rows * m.cols for m in matrices(spec, spec.vocab))
-    layers = [(moe.router, expert_spec(moe, 8).parameters) for moe in spec.moe_layers.values()]
-    held = beside + sum(router.experts * one for router, one in layers)
-    return held, beside + sum(router.top_k * one for router, one in layers)
+    layers = [(moe, expert_spec(moe, 8).parameters) for moe in spec.moe_layers.values()]
+    held = beside + sum(moe.experts.count * one for moe, one in layers)
+    return held, beside + sum(moe.router.top_k * one for moe, one in layers)
 
 
 def expert_spec(moe: MoeSpec, top: int) -> ExpertSpec:
@@ -79,4 +78,4 @@ def expert_spec(moe: MoeSpec, top: int) -> ExpertSpec:
     own = moe.experts
     widths = own.hidden, own.intermediate
     group = next((g for g in GROUPS if all(w % g == 0 for w in widths)), GROUPS[-1])
-    return ExpertSpec(*widths, top, group, has_bias=own.bias)
+    return ExpertSpec(*widths, top, group, has_gate=own.has_gate, has_bias=own.bias)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +14,8 @@ from torch import Tensor
 from engine.errors import Kind, UnderhillError
 from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
+from engine.limits import TEXT_BYTES
+from engine.regular_file import parse_json, read_text
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -59,7 +60,7 @@ def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> l
     Raises UnderhillError(MISSING_FILE or BAD_REQUEST).
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file, TEXT_BYTES)
     except FileNotFoundError as e:
         raise UnderhillError(Kind.MISSING_FILE, f"There is no file {file}.", "Check the path.") from e
     except (OSError, UnicodeDecodeError) as e:
@@ -80,7 +81,7 @@ def sequences(chat: ChatFormat, file: Path, window: int, limit: int | None) -> l
 
 def _messages(line: str, file: Path) -> list[Message]:
     try:
-        return [Message(m["role"], m["content"]) for m in json.loads(line)["messages"]]
+        return [Message(m["role"], m["content"]) for m in parse_json(line)["messages"]]
     except (ValueError, KeyError, TypeError) as e:
         raise UnderhillError(
             Kind.BROKEN_FILE,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from engine.experts.precision import low_tier
 from engine.hardware.facts import ModelFacts
 from engine.hub.card import ModelCard
 from engine.hub.layouts import text_config
@@ -17,10 +18,21 @@ from engine.hub.skeleton import build_skeleton
 from engine.kernels.activation import Activation
 from engine.kernels.choice import available
 from engine.models.families import is_known, read_spec
-from engine.models.footprint import Matrix, matrices, nbytes
+from engine.models.footprint import Kept, Matrix, matrices, nbytes
 from engine.models.holding import KINDS, TORCH_KINDS, holding
 from engine.models.shapes import disagreement
-from engine.models.spec import AttentionSpec, DecoderSpec, DeltaNetSpec, MixerSpec, MlaSpec, ShortConvSpec
+from engine.models.spec import (
+    AttentionSpec,
+    CompressedSpec,
+    DecoderSpec,
+    DeltaNetSpec,
+    EntriesSpec,
+    KdaSpec,
+    Mamba2Spec,
+    MixerSpec,
+    MlaSpec,
+    ShortConvSpec,
+)
 from engine.models.state import SNAPSHOT_BYTES, SNAPSHOTS
 from engine.models.working import opening_bytes, token_bytes, working_bytes
 from engine.store import dtypes
@@ -37,22 +49,24 @@ def spec_of(store: Store) -> DecoderSpec | None:
     if not is_known(store.config):
         return None
     spec = read_spec(store.config)
+    if beyond := set(store.layers) - set(spec.moe_layers):
+        raise disagreement(f"there are experts of layer {min(beyond)}, which should have none")
     for layer, moe in spec.moe_layers.items():
         stored = (store.experts(layer), store.spec(layer).hidden) if layer in store.layers else (0, 0)
-        if stored != (moe.router.experts, spec.hidden):
+        if stored != (moe.experts.count, moe.experts.hidden):
             raise disagreement(
                 f"layer {layer} holds {stored[0]} experts of width {stored[1]} "
-                f"and should hold {moe.router.experts} of width {spec.hidden}"
+                f"and should hold {moe.experts.count} of width {moe.experts.hidden}"
             )
     return spec
 
 
-def activation_of(store: Store, spec: DecoderSpec | None) -> Activation:
-    """What stands between the up and down projections of this model's experts."""
+def activation_of(store: Store, spec: DecoderSpec | None) -> Activation | dict[int, Activation]:
+    """What stands between the up and down projections of this model's experts, by layer where it is known."""
     if spec is None:
         return routed_experts(build_skeleton(store.config).experts[0]).activation
-    found = next(iter(spec.moe_layers.values())).experts.activation
-    return Activation(found.kind, found.alpha, found.limit)
+    found = {layer: moe.experts.activation for layer, moe in spec.moe_layers.items()}
+    return {layer: Activation(one.kind, one.alpha, one.limit) for layer, one in found.items()}
 
 
 def runs_natively(chosen: Mapping[str, Any]) -> bool:
@@ -87,6 +101,7 @@ def model_facts(store: Store, card: ModelCard, spec: DecoderSpec | None, native:
         windowed={} if spec is None else windowed(spec),
         latent_products=0 if spec is None else latent_products(spec),
         disk_bytes=card.disk_bytes,
+        dense_found="" if store.manifest.lowering is None else store.manifest.lowering.dense,
     )
 
 
@@ -106,12 +121,12 @@ def _dense_bytes(
     small = sum(
         4 * math.prod(entry.shape) for entry in entries if len(entry.shape) != 2
     )  # norms, biases, short filters
-    found = [_where_it_can_be(store, m) for m in matrices(spec, _own_vocab(store, spec))]
+    found, kept = [_where_it_can_be(store, m) for m in matrices(spec, _own_vocab(store, spec))], _kept(store)
     held: dict[str, int] = {}
     looked_up: dict[str, int] = {}
     head: dict[str, int] = {}
     for kind in KINDS if native else TORCH_KINDS:
-        sizes = [(m.role, nbytes(m, holding(kind, native=native), native)) for m in found]
+        sizes = [(m.role, nbytes(m, holding(kind, native=native), native, kept)) for m in found]
         held[kind] = small + sum(size for _, size in sizes)
         looked_up[kind] = sum(size for role, size in sizes if role == "table")
         head[kind] = sum(size for role, size in sizes if role == "head")
@@ -120,8 +135,16 @@ def _dense_bytes(
 
 def _where_it_can_be(store: Store, matrix: Matrix) -> Matrix:
     """A table is looked up on the disk only where its rows are plain numbers: see DenseWeights.table."""
-    plain = not matrix.name or store.dense.entry(matrix.name).dtype in dtypes.FLOATS
-    return matrix if plain else replace(matrix, name="")
+    if matrix.role != "table":
+        return matrix
+    entries = [store.dense.entry(f"{name}.weight") for name in matrix.names]
+    return replace(matrix, plain=all(e.coding is None and e.dtype in dtypes.FLOATS for e in entries))
+
+
+def _kept(store: Store) -> dict[str, Kept]:
+    """By module, the matrices beside the experts that are stored as codes."""
+    entries = (store.dense.entry(name) for name in store.dense)
+    return {e.name.removesuffix(".weight"): Kept(e.shape[0], e.nbytes) for e in entries if e.coding is not None}
 
 
 def _opening_bytes(store: Store, spec: DecoderSpec | None, native: bool) -> dict[str, int]:
@@ -155,9 +178,21 @@ def state_bytes(spec: DecoderSpec) -> int:
             case DeltaNetSpec() as d:
                 channels = 2 * d.k_heads * d.k_dim + d.v_heads * d.v_dim
                 values += (d.kernel - 1) * channels + d.v_heads * d.k_dim * d.v_dim
+            case Mamba2Spec() as m:
+                values += (m.kernel - 1) * m.channels + m.inner * m.state
+            case KdaSpec() as k:
+                values += 3 * (k.kernel - 1) * k.heads * k.head_dim + k.heads * k.head_dim**2
+            case CompressedSpec() as w:
+                tails = (own.ratio * (2 if own.overlaps else 1) * _compressed_row(own) for own in w.compressed)
+                values += w.window * w.head_dim + sum(tails)
             case ShortConvSpec() as c:
                 values += (c.kernel - 1) * c.hidden
     return 4 * values + min(SNAPSHOTS * 4 * values, SNAPSHOT_BYTES)
+
+
+def _compressed_row(spec: EntriesSpec) -> int:
+    """Numbers of a token that is not compressed yet: what it gives, and how that weighs."""
+    return 2 * spec.dim * (2 if spec.overlaps else 1)
 
 
 def compat_kv_values(layers: int) -> int:
@@ -179,12 +214,14 @@ def windowed(spec: DecoderSpec) -> dict[int, int]:
     return dict(found)
 
 
-def _row(mixer: MixerSpec) -> int:
+def _row(mixer: MixerSpec | None) -> int:
     match mixer:
         case AttentionSpec() as a:
-            return 2 * a.kv_heads * a.head_dim
+            return 2 * a.kv_heads * a.head_dim + (0 if a.blocks is None else a.blocks.head_dim)
         case MlaSpec() as m:
-            return m.kv_rank + m.rope_dim
+            return m.kv_rank + m.rope_dim + (0 if m.indexer is None or m.indexer.shared else m.indexer.head_dim)
+        case CompressedSpec() as w:
+            return sum(-(-own.dim // own.ratio) for own in w.compressed)
     return 0
 
 
@@ -197,3 +234,9 @@ def latent_products(spec: DecoderSpec) -> int:
 def largest_file(store: Store) -> Path:
     """A data file to measure the disk with."""
     return max((store.path / layer.file for layer in store.manifest.layers), key=lambda p: p.stat().st_size)
+
+
+def coarse_bits(model: ModelFacts, chosen: Mapping[str, Any]) -> int:
+    """Bits of this model's coarse experts under these settings."""
+    full = max(model.tiers) if chosen["tier"] == "top" else int(chosen["tier"])
+    return low_tier(sorted(model.tiers), full, None if chosen["low"] == "coarsest" else int(chosen["low"]))

@@ -1,46 +1,135 @@
-"""Fit the cache policy's weights to a model's own routing."""
+"""Fit the cache policy's weights to a model's own routing, in steps that can be stopped at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from engine import resources
-from engine.experts.policies import WeightsByShare
+from engine.errors import UnderhillError
+from engine.experts.policies import Weights, WeightsByShare
 from engine.experts.precision import full_tier
+from engine.hub import dials
 from engine.session import calibration, policy_weights
 from engine.session.evaluate import sequences
-from engine.session.session import Session
-from engine.tracing.fit import fit
+from engine.session.policy_weights import Fitted
+from engine.tracing.fit import Penalties, fit_share
 from engine.tracing.recorder import Recorder
+from engine.tracing.replay import SHARES, Replayer
 from engine.tracing.trace import Conditions
 
-DIALS = ("exact", "balanced", "fast")
+if TYPE_CHECKING:
+    from engine.session.session import Session
+
+DIALS = ("exact", *dials.DIALS)
 TOKENS = 1536  # of calibration text; with more the weights move, what they save does not
+
+
+class PolicyFitter:
+    """Text by text, then one cache size of one dial after the other; what is found of a dial is kept at once.
+
+    A step can be stopped within milliseconds, and the next goes on where it was: what was played is not played again.
+    Dials whose weights are known for their thresholds and coarse bits of today are left out, so that after a restart it
+    goes on, too.
+    """
+
+    def __init__(self, session: Session, tokens: int = TOKENS, *, anew: bool = False) -> None:
+        """anew: fit every dial, known or not."""
+        self._session = session
+        store = session.store
+        self.found = {} if anew else policy_weights.read(store.path)
+        self._wanted = {dial: calibration.thresholds_of(store.path, dial) for dial in DIALS}
+        left = [dial for dial in DIALS if not self._known(dial)]
+        self._left = sorted(left, key=lambda dial: dial != session.settings["dial"])  # what is in use comes first
+        self._file = resources.path("calibration", "calibration.jsonl")
+        self._tokens = tokens
+        self._texts: list[list[int]] | None = None  # left to be read; None: not looked for yet
+        spec = store.spec(store.layers[0])
+        known = Conditions(tier=full_tier(spec, session.plan.tier), spec=spec, low=session.low)
+        self._recorder = Recorder(store.layers, session.card.experts, known)
+        self._replayer: Replayer | None = None  # of the dial under way
+        self._sizes: list[tuple[float, Weights]] = []  # found for it
+        self._played: Penalties = {}  # of the cache size under way
+        self.total = 1 + len(self._left) * len(SHARES) if self._left else 0
+        self.done = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+        return not self._left
+
+    @property
+    def share(self) -> int:
+        """Percent done."""
+        return 100 * self.done // max(1, self.total)
+
+    def step(self, cancelled: Callable[[], bool] = lambda: False) -> None:
+        """Read the text, or search the weights for one cache size. Raises UnderhillError: CANCELLED, DISK_ERROR."""
+        if self._texts is None:
+            session = self._session
+            self._texts = sequences(session.chat, self._file, session.context.limit, self._tokens)
+        if self._texts:
+            while self._texts:
+                self._read(self._texts[0], cancelled)
+                del self._texts[0]
+        else:
+            self._search(cancelled)
+        self.done += 1
+
+    def _read(self, ids: list[int], cancelled: Callable[[], bool]) -> None:
+        session, recorder = self._session, self._recorder
+        before = recorder.passes
+        try:
+            with (
+                calibration.interruptible(session, cancelled),
+                session.runtime.telemetry.aside(),
+                session.listening(recorder, recorder.begin_pass),
+                session.exactly(),
+            ):
+                session.context.run_through(ids, cancelled)
+        except UnderhillError:
+            recorder.keep(before)
+            raise
+
+    def _search(self, cancelled: Callable[[], bool]) -> None:
+        dial = self._left[0]
+        if self._replayer is None:
+            trace = self._recorder.trace().one_by_one()
+            self._replayer = Replayer(trace, self._wanted[dial], cancelled=cancelled)
+        self._replayer.cancelled = cancelled
+        share = SHARES[len(self._sizes)]
+        weights = fit_share(self._replayer, share, self._sizes[-1][1] if self._sizes else None, self._played)
+        self._sizes.append((share, weights))
+        self._played = {}
+        if len(self._sizes) == len(SHARES):
+            self.found = {**self.found, dial: self._fitted(dial)}
+            self._replayer, self._sizes = None, []
+            del self._left[0]
+            policy_weights.keep(self._session.store.path, self.found)
+            self._session.reweigh()
+
+    def _fitted(self, dial: str) -> Fitted:
+        return Fitted(self._wanted[dial], WeightsByShare(tuple(self._sizes)), self._low(dial))
+
+    def _known(self, dial: str) -> bool:
+        found = self.found.get(dial)
+        return found is not None and found.serves(self._wanted[dial], self._low(dial))
+
+    def _low(self, dial: str) -> int | None:
+        return None if self._wanted[dial].exact else self._session.low
 
 
 def fit_policy(
     session: Session, progress: Callable[[int, int], None] = lambda done, total: None, tokens: int = TOKENS
 ) -> dict[str, WeightsByShare]:
-    """Send calibration text through the model, fit the weights under every dial, keep them with the store.
+    """Fit the weights under every dial now, keep them with the store, and use them from now on.
 
-    They are used from the next opening on. Takes the reading of the text and some 15 seconds a dial for 1,000 tokens of
-    6 layers of 28 experts, more for larger models; progress counts steps. Raises UnderhillError(DISK_ERROR) where the
-    store cannot be written to.
+    Takes the reading of the text and some 15 seconds a dial for 1,000 tokens of 6 layers of 28 experts, more for larger
+    models; progress counts steps. Raises UnderhillError(DISK_ERROR) where the store cannot be written to.
     """
-    store = session.store
-    spec = store.spec(store.layers[0])
-    known = Conditions(tier=full_tier(spec, session.plan.tier), spec=spec)
-    recorder = Recorder(store.layers, session.card.experts, known)
-    texts = sequences(session.chat, resources.path("calibration", "calibration.jsonl"), session.context.limit, tokens)
-    progress(0, 1 + len(DIALS))
-    with session.listening(recorder, recorder.begin_pass), session.exactly():
-        for ids in texts:
-            session.logits(ids, one_by_one=False)
-    trace = recorder.trace().one_by_one()
-    found: dict[str, WeightsByShare] = {}
-    for done, dial in enumerate(DIALS, 1):
-        progress(done, 1 + len(DIALS))
-        found[dial] = fit(trace, calibration.thresholds_of(store.path, dial))
-    policy_weights.keep(store.path, found)
-    progress(1 + len(DIALS), 1 + len(DIALS))
-    return found
+    fitter = PolicyFitter(session, tokens, anew=True)
+    progress(0, fitter.total)
+    while not fitter.complete:
+        fitter.step()
+        progress(fitter.done, fitter.total)
+    return {dial: one.weights for dial, one in fitter.found.items()}

@@ -8,10 +8,11 @@ from typing import Any
 
 from engine.hardware.facts import ModelFacts
 from engine.hub.cards import experts_per_token
-from engine.hub.catalogue import CatalogueEntry, LatentAttention, Shape
+from engine.hub.catalogue import CatalogueEntry, CompressedAttention, LatentAttention, Shape
 from engine.hub.importer import GROUPS
 from engine.hub.judging import expert_count
 from engine.hub.layouts import text_config
+from engine.limits import check_config
 from engine.models.families import is_known, read_spec
 from engine.models.footprint import matrices, nbytes
 from engine.models.holding import KINDS, Kind, holding
@@ -30,7 +31,7 @@ def catalogue_facts(entry: CatalogueEntry, top: int, native: bool) -> ModelFacts
     """Of a model of the catalogue: its shape is known, its config is not."""
     shape = entry.shape
     if not is_known({"model_type": entry.model_type}):
-        layer = shape.experts, expert_spec(shape.hidden, shape.moe_intermediate, top)
+        layer = shape.experts, expert_spec(shape.hidden, shape.moe_intermediate, top, shape.gate)
         return compat_facts(
             entry.name, shape.dense_parameters, [layer] * shape.moe_layers, shape.experts_per_token,
             layers=shape.layers, vocabulary=shape.vocab, context_length=entry.context_length,
@@ -63,8 +64,9 @@ def remote_facts(config: Mapping[str, Any], name: str, parameters: int, top: int
 
     A family without a file of ours is guessed at: experts as its config counts them, everything else the rest.
     """
+    check_config(config)
     text = text_config(config)
-    if is_known(text):
+    if is_known(config):
         return config_facts(config, name, top, native)
     count, hidden = expert_count(text), _number(text, "hidden_size")
     spec = expert_spec(max(1, hidden), max(1, _number(text, *_WIDTHS)), top)
@@ -89,7 +91,7 @@ def looked_at_facts(
     """
     groups, text = list(groups), text_config(config)
     disk = dense_bytes + sum(count * spec.layout.nbytes for count, spec in groups)
-    if is_known(text):
+    if is_known(config):
         return replace(config_facts(config, name, groups[0][1].top, native), disk_bytes=disk)
     facts = compat_facts(
         name, dense, groups, experts_per_token(config), layers=_number(text, "num_hidden_layers"),
@@ -120,10 +122,10 @@ def compat_facts(
     )
 
 
-def expert_spec(hidden: int, intermediate: int, top: int) -> ExpertSpec:
+def expert_spec(hidden: int, intermediate: int, top: int, gate: bool = True) -> ExpertSpec:
     """How an expert of these widths would be stored."""
     group = next((g for g in GROUPS if not hidden % g and not intermediate % g), GROUPS[-1])
-    return ExpertSpec(hidden, intermediate, top, group)
+    return ExpertSpec(hidden, intermediate, top, group, gate)
 
 
 def _stand_in(shape: Shape) -> dict[str, Any]:
@@ -135,6 +137,12 @@ def _stand_in(shape: Shape) -> dict[str, Any]:
         "vocab_size": shape.vocab, "num_attention_heads": a.heads, "num_experts_per_tok": shape.experts_per_token,
         "tie_word_embeddings": shape.tied, "rope_theta": 1e4, "rms_norm_eps": 1e-6, "norm_topk_prob": False,
     }  # fmt: skip
+    if isinstance(a, CompressedAttention):
+        return {
+            **common, "model_type": "deepseek_v4", "n_routed_experts": shape.experts, "n_shared_experts": 0,
+            "head_dim": a.head_dim, "q_lora_rank": a.q_rank, "o_groups": a.groups, "o_lora_rank": a.out_rank,
+            "norm_topk_prob": True,
+        }  # fmt: skip
     if isinstance(a, LatentAttention):
         return {
             **common, "model_type": "deepseek_v2", "n_routed_experts": shape.experts, "n_shared_experts": None,

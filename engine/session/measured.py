@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from engine.errors import UnderhillError
 from engine.hardware import probe
 from engine.hardware.battery import on_battery
 from engine.hardware.computer import Computer, describe
-from engine.hardware.fingerprint import disk_of, existing, fingerprint
-from engine.hardware.kept import keep, look
+from engine.hardware.fingerprint import Fingerprint, disk_of, existing, fingerprint
+from engine.hardware.kept import FILE, keep, look
+from engine.hardware.load import PATIENCE, Watch, wait_for_quiet
 from engine.hardware.machine import Machine
 from engine.hardware.measuring import Probe, Report, probe_fully
 from engine.hardware.probe import with_rates
@@ -24,6 +29,8 @@ from engine.store.output import writing
 
 LARGE = 128 << 20  # bytes of a file from which on the disk can be told from it
 MOST = 8  # files
+HOLDS = 600.0  # seconds that a look at a disk holds
+SEEN = 1.0  # seconds of the processor's load that spare time looks at before it measures
 
 
 def measure_computer(
@@ -41,17 +48,24 @@ def measure_computer(
     known = look(folder, now, power).rates
     if not again and _complete(known):
         return computer()
+    wait_for_quiet(PATIENCE, lambda: report("Waiting for other programs to leave the processor", 0, 0), cancelled)
     rates = probe_fully(place, large_files(place), report, cancelled)
+    if rates.busy and known is not None and known.disk_points and not known.busy:
+        return _told(known, "Other programs take the processor, so what is known is kept.")
     if rates.unread and known is not None:
         rates = replace(rates, disk_points=known.disk_points)
     try:
         with writing(folder / "hardware"):
             keep(folder, now, power, rates)
     except UnderhillError as refused:
-        machine = with_rates(probe.probe(existing(place), isa=available().isa), rates)
         why = f"{refused.sentence} What was measured could not be kept, and will have to be measured again."
-        return describe(processor(), machine, rates, why)
+        return _told(rates, why)
     return computer()
+
+
+def _told(rates: Rates, why: str) -> Computer:
+    machine = with_rates(probe.probe(existing(folders.paths()[0]), isa=available().isa), rates)
+    return describe(processor(), machine, rates, why)
 
 
 def _complete(known: Rates | None) -> bool:
@@ -68,8 +82,41 @@ def computer() -> Computer:
 
 
 def machine_at(place: Path) -> Machine:
-    """This computer with the disk of `place`, a file, or a folder that may not be there yet; as far as it is known."""
-    return probe.probe(existing(place), isa=available().isa, kept=library.home())
+    """This computer with the disk of `place`, a file, or a folder that may not be there yet; as far as it is known.
+
+    Every estimate is made with this, so that the library, the plan and the first run say the same. The disk is looked
+    at once in HOLDS seconds, memory's rate once: an answer slows it down while it is made, and looking slows the
+    answer. How much of both is free is asked every time. What a full probe finds holds at once.
+    """
+    place = existing(place)
+    disk, power = fingerprint(place), on_battery()
+    file = library.home() / FILE
+    key = str(library.home()), disk, power, file.stat().st_mtime_ns if file.is_file() else 0
+    with _looking:
+        now = time.monotonic()
+        found = _looks.get(key)
+        if found is None or now - found.when >= HOLDS or (not found.read and place.is_file()):
+            same = next((look.machine for k, look in _looks.items() if k[0] == key[0] and k[2:] == key[2:]), None)
+            if same is None:
+                machine = probe.probe(place, isa=available().isa, kept=library.home())
+                key = (*key[:3], file.stat().st_mtime_ns if file.is_file() else 0)  # a look is kept, too
+            else:
+                machine = probe.probe(place, isa=available().isa, memory_rate=same.memory_rate, kept=library.home())
+            found = _looks[key] = _Look(machine, now, place.is_file())
+    free = shutil.disk_usage(place).free
+    return replace(found.machine, memory=probe.memory(), disk_free=free)
+
+
+class _Look(NamedTuple):
+    """read: the disk was read from a file, not guessed."""
+
+    machine: Machine
+    when: float
+    read: bool
+
+
+_looks: dict[tuple[str, Fingerprint, bool | None, int], _Look] = {}
+_looking = threading.Lock()  # two would disturb each other
 
 
 def large_files(place: Path) -> tuple[Path, ...]:
@@ -91,6 +138,16 @@ class SpareProbe:
         self._files = files
         self._probe: Probe | None = None
         self.over = not files
+        self.improved = False  # what is kept is better than before
+        self._watch = Watch()
+
+    def ready(self) -> bool:
+        """Whether there is anything to do, and nobody would disturb it."""
+        if self.over or self._probe is not None or self._watch.seconds < SEEN:
+            return not self.over and self._probe is not None
+        load = self._watch.load
+        self._watch.again()
+        return not load.busy
 
     def use(self) -> None:
         """One step, if there is anything to do."""
@@ -102,7 +159,10 @@ class SpareProbe:
             elif not self._probe.complete:
                 self._probe.step()
             else:
-                keep(library.home(), self._now, self._power, self._probe.rates)
+                known = look(library.home(), self._now, self._power).rates
+                if known is None or self._probe.rates.busy <= known.busy or not known.disk_points:
+                    keep(library.home(), self._now, self._power, self._probe.rates)
+                    self.improved = True
                 self.over = True
         except (UnderhillError, OSError):  # what cannot be measured now is guessed, as it was before
             self.close()
@@ -120,7 +180,8 @@ class SpareProbe:
 
     def _start(self) -> None:
         self._now, self._power = fingerprint(self._files[0]), on_battery()
-        if _complete(look(library.home(), self._now, self._power).rates):
+        known = look(library.home(), self._now, self._power).rates
+        if _complete(known) and known is not None and not known.busy:
             self.over = True
         else:
             self._probe = Probe(self._files[0].parent, self._files)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.experts.predictors import Observed
+from engine.experts.predictors import Observed, same_width
 from engine.experts.runtime import RouteListener
 
 if TYPE_CHECKING:
@@ -24,10 +24,11 @@ Rows = list[list[NDArray[Any]]]
 class Observation:
     """Texts, each a sequence of its own, as the routers met them. room: tokens noted, and the text they end."""
 
-    def __init__(self, session: Session, most: int = BYTES) -> None:
-        """most: bytes of vectors."""
+    def __init__(self, session: Session, most: int = BYTES, *, gating: bool = True) -> None:
+        """most: bytes of vectors. gating: whether vectors are noted at all."""
         source = session.store
         self._session = session
+        self._gating = gating
         self._layers = source.layers
         self._row = {layer: row for row, layer in enumerate(source.layers)}
         self._experts = max(source.experts(layer) for layer in source.layers)
@@ -63,7 +64,7 @@ class Observation:
 
         with session.listening(routed):
             try:
-                if not full:
+                if not full and self._gating:
                     runtime.given_listener = given
                 yield
             finally:
@@ -86,7 +87,7 @@ class Observation:
 
     def _joined(self, index: int) -> NDArray[Any] | None:
         rows: Rows = [[part for seen in self._seen for part in seen[index][row]] for row in range(len(self._layers))]
-        return np.stack([np.concatenate(row) for row in rows]) if all(rows) else None
+        return same_width([np.concatenate(row) for row in rows]) if all(rows) else None
 
 
 def observe(session: Session, texts: Iterable[list[int]], tokens: int, most: int = BYTES) -> Observed:

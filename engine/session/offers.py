@@ -9,7 +9,7 @@ from typing import Any
 from engine.hardware.facts import ModelFacts
 from engine.hub import catalogue, listing
 from engine.hub.cards import experts_per_token
-from engine.hub.catalogue import CatalogueEntry
+from engine.hub.catalogue import CatalogueEntry, FourBit
 from engine.hub.home import home
 from engine.hub.layouts import text_config
 from engine.hub.remote import configs
@@ -21,9 +21,8 @@ from engine.hub.remote.search import LOOKED_AT, search
 from engine.hub.shown import HubModel, ModelDetails
 from engine.session.config_facts import parameters
 from engine.session.known_facts import looked_at_facts
-from engine.session.pills import TOPS, Pills
+from engine.session.pills import Pills
 from engine.session.pull import look
-from engine.store.layout import ExpertSpec
 
 KEPT = "configs"  # the folder in Underhill's data that configs are kept in
 
@@ -32,7 +31,7 @@ def of_catalogue(pills: Pills) -> tuple[HubModel, ...]:
     """The catalogue, the smallest first. Nothing is sent."""
     owned = _owned()
     entries = sorted(catalogue.load(), key=lambda entry: entry.parameters)
-    return tuple(replace(_offered(e), fit=pills.catalogue(e), here=owned.get(e.repo, "")) for e in entries)
+    return tuple(replace(_offered(e), fit=pills.catalogue(e), here=_here(e, owned)) for e in entries)
 
 
 def listed(hub: Hub, words: str, limit: int = LOOKED_AT) -> tuple[HubModel, ...]:
@@ -59,16 +58,16 @@ def details(hub: Hub, repo: str, revision: str, pills: Pills, gguf: str = "") ->
     outline = look(hub, repo, revision, gguf)
     ggufs = quantizations(read_revision(hub, repo, outline.commit))
     configs.keep(home() / KEPT, hub.endpoint, repo, outline.commit, outline.config)
-    entry = next((entry for entry in catalogue.load() if entry.repo == repo), None)
+    entry = catalogue.find(repo)
     text = text_config(outline.config)
-    fits = pills.each(lambda top: outline_facts(outline, top, pills.native))
-    best = pills.best(lambda top: outline_facts(outline, top, pills.native))
+    fits = pills.each(lambda top: outline_facts(outline, top, pills.native), outline.tops)
+    best = pills.best(lambda top: outline_facts(outline, top, pills.native), outline.tops)
     quantization = outline.config.get("quantization_config")
     model = HubModel(
         repo, repo.rpartition("/")[2], outline.model_type, outline.parameters, outline.download_bytes, outline.licence,
         active_parameters=outline.active_parameters, context_length=_context(text), gated=outline.gated,
         quantized=str(quantization.get("quant_method", "")) if isinstance(quantization, dict) else "",
-        commit=outline.commit, fit=best, here=_owned().get(repo, ""),
+        commit=outline.commit, fit=best, here=_owned().get(repo, ""), gguf_name=gguf,
     )  # fmt: skip
     return ModelDetails(
         _told(model, entry),
@@ -78,7 +77,7 @@ def details(hub: Hub, repo: str, revision: str, pills: Pills, gguf: str = "") ->
         moe_layers=len(outline.experts),
         experts=max(count for count, _ in outline.experts.values()),
         experts_per_token=experts_per_token(outline.config),
-        stores=tuple((top, outline.store_bytes(top)) for top in TOPS),
+        stores=tuple((top, outline.store_bytes(top)) for top in outline.tops),
         fits=tuple((fit.tier, fit) for fit in fits),
         ggufs=tuple((one.name, one.nbytes) for one in ggufs),
     )
@@ -86,10 +85,7 @@ def details(hub: Hub, repo: str, revision: str, pills: Pills, gguf: str = "") ->
 
 def outline_facts(outline: Outline, top: int, native: bool) -> ModelFacts:
     """Of a model that was looked at, stored with `top` bits. Raises UnderhillError as config_facts does."""
-    groups = [
-        (count, ExpertSpec(s.hidden, s.intermediate, top, s.group, s.has_gate, s.has_bias))
-        for count, s in outline.experts.values()
-    ]
+    groups = outline.specs(top)
     dense = outline.parameters - sum(count * spec.parameters for count, spec in groups)
     nbytes = sum(entry.nbytes for entry in outline.dense.values())
     return looked_at_facts(outline.config, outline.repo, dense, nbytes, groups, native)
@@ -112,14 +108,40 @@ def _told(model: HubModel, entry: CatalogueEntry | None) -> HubModel:
     if entry is None:
         return model
     active = model.active_parameters or entry.shape.active_parameters
-    return replace(model, title=entry.name, about=entry.about, active_parameters=active)
+    told = replace(model, title=entry.name, about=entry.about, active_parameters=active)
+    source = next((source for source in entry.sources if source.repo == model.repo), None)
+    return told if source is None and not entry.native else replace(told, **_in_four(entry, source))
 
 
 def _offered(entry: CatalogueEntry) -> HubModel:
-    return HubModel(
-        entry.repo, entry.name, entry.model_type, entry.parameters, entry.download_bytes, entry.licence,
-        about=entry.about, active_parameters=entry.shape.active_parameters, context_length=entry.context_length,
+    """As it is got unless somebody chooses otherwise: in four bits, where it can be had so."""
+    source = next(iter(entry.sources), None)
+    repo, nbytes = (source.repo, entry.four_bit_bytes(source)) if source else (entry.repo, entry.download_bytes)
+    model = HubModel(
+        repo, entry.name, entry.model_type, entry.parameters, nbytes, entry.licence, about=entry.about,
+        active_parameters=entry.shape.active_parameters, context_length=entry.context_length,
+        gguf_name=source.gguf if source else "",
     )  # fmt: skip
+    return replace(model, **_in_four(entry, source)) if source or entry.native else model
+
+
+def _in_four(entry: CatalogueEntry, source: FourBit | None) -> dict[str, Any]:
+    """What is told of a model in four bits. source: where; None where its makers have it so alone."""
+    if source is None:
+        return {"lost": "Its makers publish it in about 4 bits, and those are kept: nothing is lost."}
+    own = source.repo.partition("/")[0] == entry.repo.partition("/")[0]
+    by = source.repo.partition("/")[0]
+    return {
+        "form": source.form, "original": entry.repo, "original_bytes": entry.download_bytes,
+        "lost": "Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is."
+        if own
+        else f"Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.",
+    }  # fmt: skip
+
+
+def _here(entry: CatalogueEntry, owned: Mapping[str, str]) -> str:
+    """The name of a model of the library that was made from any of its repositories."""
+    return next((owned[r] for r in (*(s.repo for s in entry.sources), entry.repo) if r in owned), "")
 
 
 def _owned() -> dict[str, str]:

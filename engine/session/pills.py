@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -11,29 +10,28 @@ from typing import Any
 
 from engine import settings
 from engine.errors import UnderhillError
-from engine.hardware import memory_speed, probe
+from engine.generation.messages import MemoryUse
+from engine.hardware import probe
 from engine.hardware.facts import ModelFacts
-from engine.hardware.fingerprint import existing
 from engine.hardware.fit import PROGRAM, Fit, fit
 from engine.hardware.machine import Machine
 from engine.hardware.plan import make_plan
 from engine.hub import folders
 from engine.hub.card import ModelCard
 from engine.hub.catalogue import CatalogueEntry
-from engine.hub.home import home
-from engine.kernels.choice import available
-from engine.session.facts import model_facts, runs_natively, spec_of
+from engine.session.facts import largest_file, model_facts, runs_natively, spec_of
 from engine.session.known_facts import catalogue_facts, remote_facts
+from engine.session.measured import machine_at
+from engine.session.memory_use import memory_planned
 from engine.session.verified import recalled
 from engine.store import manifest as manifests
 from engine.store.reader import Store
 
 TOPS = (8, 4)  # bits that a model could be stored with, in the order in which they are preferred
-MINUTE = 60.0
 
 Known = dict[
-    tuple[str, int, bool], ModelFacts
-]  # by store, when its manifest was written, and whether kernels are native
+    tuple[str, int, bool], tuple[ModelFacts, Path]
+]  # and its largest file; by store, when its manifest was written, and whether kernels are native
 
 
 class Pills:
@@ -56,25 +54,36 @@ class Pills:
         """How a model of the library runs here; None where it turns out that it cannot be opened."""
         with suppress(UnderhillError, OSError):
             path = Path(card.path)
-            machine, facts = self._machine(path.parent), self._facts(path, card)
+            facts, file = self._facts(path, card)
+            machine = self._machine(file)
             with suppress(UnderhillError):  # does not hold: so says the pill
                 plan = make_plan(machine, facts, self._chosen, PROGRAM)
                 facts, _ = recalled(path, machine, facts, plan, self._chosen)
             return fit(machine, facts, self._chosen, here=True, in_use=PROGRAM)
         return None
 
+    def memory(self, card: ModelCard) -> MemoryUse | None:
+        """What a model of the library will take of memory, as it is planned; None where it does not run here."""
+        with suppress(UnderhillError, OSError):
+            path = Path(card.path)
+            facts, file = self._facts(path, card)
+            machine = self._machine(file)
+            return memory_planned(make_plan(machine, facts, self._chosen, PROGRAM), facts, PROGRAM)
+        return None
+
     def catalogue(self, entry: CatalogueEntry) -> Fit | None:
-        """How a model of the catalogue would run here."""
-        return self.best(lambda top: catalogue_facts(entry, top, self.native))
+        """How a model of the catalogue would run here, as it is offered: of four bits no more are made."""
+        tops = TOPS[1:] if entry.sources or entry.native else TOPS
+        return self.best(lambda top: catalogue_facts(entry, top, self.native), tops)
 
     def config(self, config: Mapping[str, Any], name: str, parameters: int) -> Fit | None:
         """The same of any model whose config is known; None where the config alone does not say."""
         return self.best(lambda top: remote_facts(config, name, parameters, top, self.native))
 
-    def best(self, facts: Callable[[int], ModelFacts]) -> Fit | None:
+    def best(self, facts: Callable[[int], ModelFacts], tops: Iterable[int] = TOPS) -> Fit | None:
         """With as many bits as suit this computer: 8, or 4 where 8 are slow or too much. Too big with any number: the
         fewest, so that what is said to be missing would be enough."""
-        fits = self.each(facts)
+        fits = self.each(facts, tops)
         fast = (found for found in fits if found.pill == "fits")
         return next(fast, max(fits, key=lambda found: ((found.speed or (0.0, 0.0))[1], -found.disk), default=None))
 
@@ -85,28 +94,15 @@ class Pills:
             return tuple(fit(place, facts(top), self._chosen, in_use=PROGRAM) for top in tops)
         return ()
 
-    def _facts(self, path: Path, card: ModelCard) -> ModelFacts:
+    def _facts(self, path: Path, card: ModelCard) -> tuple[ModelFacts, Path]:
         key = str(path), (path / manifests.NAME).stat().st_mtime_ns, self.native
         if key not in self._known:
             with Store.open(path) as store:
-                self._known[key] = model_facts(store, card, spec_of(store), self.native)
+                self._known[key] = model_facts(store, card, spec_of(store), self.native), largest_file(store)
         return self._known[key]
 
-    def _machine(self, folder: Path) -> Machine:
-        if folder not in self._machines:
-            found = probe.probe(existing(folder), isa=available().isa, memory_rate=_memory_rate(), kept=home())
-            self._machines[folder] = replace(found, memory=found.memory.plus(self._held))
-        return self._machines[folder]
-
-
-_measured: list[tuple[float, float]] = []  # (when, bytes a second) of the best so far, once there is one
-
-
-def _memory_rate() -> float:
-    """The best that was seen in this process, looked at once a minute: an answer that is being made slows memory down,
-    and looking slows the answer down."""
-    now = time.monotonic()
-    best = _measured[0][1] if _measured else 0.0
-    if not _measured or now - _measured[0][0] >= MINUTE:
-        _measured[:] = [(now, max(best, memory_speed.quickly(probe.cores())))]
-    return _measured[0][1]
+    def _machine(self, place: Path) -> Machine:
+        if place not in self._machines:
+            found = machine_at(place)
+            self._machines[place] = replace(found, memory=found.memory.plus(self._held))
+        return self._machines[place]

@@ -4,26 +4,59 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 from engine.errors import Kind, UnderhillError
 from engine.experts.policies import DEFAULT, Weights, WeightsByShare
+from engine.experts.precision import Thresholds
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
+from engine.store.manifest import fingerprint
 
 FILE = "policy.json"
+VERSION = 2
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What was found for one dial, whose thresholds and bits of coarse experts were these then; low: None where nobody
+    runs coarse, or the file does not say.
+    """
+
+    thresholds: Thresholds
+    weights: WeightsByShare
+    low: int | None = None
+
+    def serves(self, thresholds: Thresholds, low: int | None) -> bool:
+        """Whether it was found for these thresholds and this many bits of coarse experts."""
+        return self.thresholds == thresholds and self.low == low
+
+
+def read(store: Path) -> dict[str, Fitted]:
+    """By dial; nothing where the file is missing, damaged or of another model: then it is fitted again."""
+    try:
+        found = read_json(store / FILE)
+        if found["version"] != VERSION or found["fingerprint"] != fingerprint(store):
+            return {}
+        return {str(dial): _fitted(one) for dial, one in found["hobbit"].items()}
+    except (*DAMAGED, UnderhillError):
+        return {}
+
+
+def _fitted(found: dict[str, Any]) -> Fitted:
+    rows = tuple((float(share), Weights(*(float(w) for w in weights))) for share, weights in found["weights"])
+    if not rows:
+        raise ValueError("no weights")
+    return Fitted(Thresholds(float(found["t1"]), float(found["t2"])), WeightsByShare(rows), found.get("low"))
 
 
 def weights_of(store: Path, dial: str) -> WeightsByShare:
     """The weights fitted for this model and dial; those of the house until then, or where the file was damaged."""
-    try:
-        rows = json.loads((store / FILE).read_text(encoding="utf-8"))["hobbit"][dial]
-        pairs = tuple((float(share), Weights(*(float(w) for w in weights))) for share, weights in rows)
-    except (*DAMAGED, UnderhillError):
-        return DEFAULT
-    return WeightsByShare(pairs) if pairs else DEFAULT
+    found = read(store).get(dial)
+    return DEFAULT if found is None else found.weights
 
 
 def in_force(store: Path, chosen: Mapping[str, Any]) -> WeightsByShare:
@@ -34,15 +67,21 @@ def in_force(store: Path, chosen: Mapping[str, Any]) -> WeightsByShare:
     return WeightsByShare(((1.0, Weights(*by_hand)),))
 
 
-def keep(store: Path, found: Mapping[str, WeightsByShare]) -> None:
-    """Write them, by dial, for `weights_of` to find. Raises UnderhillError(DISK_ERROR)."""
+def keep(store: Path, found: Mapping[str, Fitted]) -> None:
+    """Write them, by dial, for `read` to find. Raises UnderhillError(DISK_ERROR)."""
     path = store / FILE
     rows = {
-        dial: [(share, [round(w, 6) for w in astuple(weights)]) for share, weights in one.pairs]
+        dial: {
+            "t1": one.thresholds.t1,
+            "t2": one.thresholds.t2,
+            "low": one.low,
+            "weights": [(share, [round(w, 6) for w in astuple(weights)]) for share, weights in one.weights.pairs],
+        }
         for dial, one in found.items()
     }
+    body = {"version": VERSION, "fingerprint": fingerprint(store), "hobbit": rows}
     try:
-        replace_file(path, json.dumps({"hobbit": rows}).encode())
+        replace_file(path, json.dumps(body).encode())
     except OSError as e:
         raise UnderhillError(
             Kind.DISK_ERROR,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from engine.generation.chat import ChatFormat
 from engine.generation.messages import Message
 from engine.hub.sources.opening import gguf_file, open_source
+from engine.limits import CONFIG_BYTES
 from engine.models.families import is_known, read_spec
+from engine.regular_file import read_json
 
 
 def check(source: Path) -> None:
@@ -28,7 +29,7 @@ def check(source: Path) -> None:
 def check_files(folder: Path, weights: bool = True) -> None:
     """The same, of the small files in a folder. weights: whether there are weights to go with them."""
     try:
-        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+        config = read_json(folder / "config.json", CONFIG_BYTES)
     except (OSError, ValueError):
         return
     if not isinstance(config, dict):

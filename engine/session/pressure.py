@@ -8,13 +8,17 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from engine.hardware import control_groups, pressure, slack
+from engine.hardware import control_groups, own_use, pressure, slack
 from engine.hardware.budget import size
 from engine.hardware.facts import ModelFacts
+from engine.hardware.own_use import OwnUse
 from engine.hardware.plan import FEW, Plan
 from engine.hardware.pressure import Pressure, Reading
 from engine.hardware.slack import Slack
 from engine.kernels.memory import trim_heap
+
+FELT = 0.98  # of what is planned, from which on that less is kept is worth a sentence
+AGAIN = 0.9  # of what was told last, from which on another is
 
 
 @dataclass(frozen=True)
@@ -23,7 +27,8 @@ class Share:
 
     lent: of these, what it gives back while `chunk` tokens are computed at once; token_bytes: less of it for each less.
     ceiling: on the whole process; None where nobody watches it. most: of all experts that are to be kept;
-    record: of one. context: planned for the rows of a context; experts have what it does not take yet.
+    record: of one. context: planned for the rows of a context; experts have what it does not take yet. row: of these,
+    a token's.
     """
 
     planned: int
@@ -35,6 +40,7 @@ class Share:
     most: int = 0
     record: int = 1
     context: int = 0
+    row: int = 0
 
     def lent_to(self, tokens: int) -> int:
         """What it gives back while so many tokens are computed at once."""
@@ -59,15 +65,16 @@ def share_of(plan: Plan, model: ModelFacts, fraction: object) -> Share:
         most=whole if fraction is None else int(whole * float(str(fraction))),
         record=model.record_bytes[plan.tier],
         context=plan.context * model.per_token(plan.dense),
+        row=model.per_token(plan.dense),
     )
 
 
 class Room:
-    """The capacity of an expert cache: what is planned, less while a prompt or the system needs the memory, and more
-    while others do not take what was planned for them.
+    """The capacity of an expert cache: what is planned, less while a prompt, the process itself or the system needs the
+    memory, and more while others do not take what was planned for them.
 
     apply: told of every new capacity, on whatever thread changes it; lend: the same, where it is for a prompt or the
-    context. said: told in a sentence when the system had a part in it. Thread-safe.
+    context. said: told in a sentence when it is less than planned, other than for a prompt. Thread-safe.
     """
 
     def __init__(
@@ -77,20 +84,23 @@ class Room:
         apply: Callable[[int], None],
         lend: Callable[[int], None],
         said: Callable[[str], None],
-        coming: Callable[[], int] = lambda: 0,
+        written: Callable[[], int] = lambda: 0,
         refusals: Callable[[], int] = lambda: 0,
     ) -> None:
-        """held: bytes of the cache now. coming: bytes given to the context that it has not written to yet. refusals:
-        how often the system refused the cache memory so far."""
+        """held: bytes of the cache now. written: bytes of the context's rows that are written, and so resident.
+        refusals: how often the system refused the cache memory so far."""
         self._share = share
-        self._held, self._apply, self._lend, self._said, self._coming = held, apply, lend, said, coming
+        self._held, self._apply, self._lend, self._said, self._written = held, apply, lend, said, written
         self._refusals, self._refused = refusals, 0
         self._state = Pressure()
         self._slack = Slack()
+        self._use = OwnUse()
+        self._fits: tuple[int | None, int | None] = (None, None)  # below the ceiling: decoding, and in a prompt
         self._lent = 0
         self._rows: int | None = None  # bytes that the context's rows take; None: not known
+        self._due = 0  # of these, the ones that are written once the pass under way is through
         self._many = True  # until a first token was computed nobody knows what that takes
-        self._own = False  # whether it was this process itself that took more than was planned
+        self._told: int | None = None  # what `said` was told last that there is room for, where that was too little
         self._blind = self._blind_said = False  # the last look failed; that one did was said
         self._lock = threading.Lock()
 
@@ -99,14 +109,16 @@ class Room:
         """What is less than planned, and why; empty where nothing is."""
         if self._blind:
             return "How much memory is free cannot be seen now, so the experts that are kept stay as many as they are."
-        limit = self._state.limit
-        if limit is None or limit >= self._share.planned:
+        share, fits, limit, kept = self._share, self._fits[False], self._state.limit, self._kept()
+        if kept >= FELT * share.planned:
             return ""
-        planned = size(self._share.planned)
-        if self._own:
-            return f"Underhill took more than its ceiling allows, so {size(limit)} of experts are kept, not {planned}."
+        if fits is not None and (limit is None or fits < limit):
+            return (
+                f"Underhill itself takes more memory than was planned for it, so {size(kept)} of experts are kept, "
+                f"not {size(share.planned)}."
+            )
         return (
-            f"This computer is short of memory, so {size(limit)} of experts are kept instead of {planned}; "
+            f"This computer is short of memory, so {size(kept)} of experts are kept instead of {size(share.planned)}; "
             "answers are slower until there is more."
         )
 
@@ -116,15 +128,21 @@ class Room:
         share = self._share
         return 0 if self._rows is None or not share.grows else max(0, share.context - self._rows)
 
+    @property
+    def prompt(self) -> bool:
+        """Whether a prompt is being computed."""
+        return self._many
+
     def plan(self, share: Share, apply: Callable[[int], None]) -> None:
         """A new plan is in force. apply: makes it so, given the capacity; where it raises, the old one stays."""
         with self._lock:
-            before = self._share, self._slack
+            before = self._share, self._slack, self._fits
             self._share, self._slack = share, Slack()
+            self._fit()
             try:
                 apply(self._capacity())
             except BaseException:
-                self._share, self._slack = before
+                self._share, self._slack, self._fits = before
                 raise
 
     def computing(self, tokens: int, rows: Callable[[], int | None] = lambda: None) -> None:
@@ -140,43 +158,50 @@ class Room:
         taken = rows() if share.grows and share.context else None
         if (lent, taken, many) == (self._lent, self._rows, self._many):
             return
-        if self._lent and not lent:
+        if self._many and not many and (self._lent or self._fits[True] is not None):
             trim_heap()
         with self._lock:
             before = self._capacity()
             self._lent, self._rows, self._many = lent, taken, many
+            self._due = self._written() + tokens * share.row
+            self._use = own_use.turned(self._use, many, tokens)
+            self._fit()
             if (after := self._capacity()) != before:
                 self._lend(after)
 
-    def see(self, seen: Reading, now: float) -> None:
-        """Follow what the system says. Where that fails, all is as it was, so that the next look does it anew."""
+    def look(self, read: Callable[[], Reading], now: float) -> None:
+        """Follow what the system says. Where that fails, all is as it was, so that the next look does it anew.
+
+        It is read while nothing is lent or given back, so that the process's bytes are of the same moment as the
+        cache's: what was read before a prompt took its share would be taken for what the process takes beside it.
+        """
         with self._lock:
-            share, before, held = self._share, self._allowed(), self._held()
+            seen, share, held = read(), self._share, self._held()
             capacity = self._capacity()
-            known = self._slack, self._state, self._refused, self._own
+            known = self._slack, self._state, self._refused, self._use, self._fits
             try:
                 self._follow(seen, held, now)
-                self._state = pressure.decide(
-                    self._state, seen, held, self._wanted(), share.smallest, now, share.ceiling
-                )
+                self._state = pressure.decide(self._state, seen, held + self._lent, self._wanted(), share.smallest, now)
                 if (refused := self._refusals()) != self._refused:
                     self._refused = refused
-                    self._state = pressure.refused(held, share.smallest, now)
-                over = share.ceiling is not None and seen.own > share.ceiling
-                self._own = over or (self._own and self._state.limit is not None)
-                after = self._allowed()
+                    self._state = pressure.refused(held + self._lent, share.smallest, now)
+                if seen.own:
+                    written = self._written()
+                    self._use = own_use.seen(self._use, seen.own, held, written, max(written, self._due), now)
+                    self._fit()
                 if self._capacity() != capacity:
                     self._apply(self._capacity())
             except BaseException:
-                self._slack, self._state, self._refused, self._own = known
+                self._slack, self._state, self._refused, self._use, self._fits = known
                 raise
         if self._blind:
             self._blind = False
             self._said("")
-        if after < min(before, share.planned):
-            self._said(self.sentence)
-        elif before < share.planned <= after:
-            self._said(f"There is memory again: {size(share.planned)} of experts are kept, as planned.")
+        self._tell()
+
+    def see(self, seen: Reading, now: float) -> None:
+        """As `look`, for what was read already."""
+        self.look(lambda: seen, now)
 
     def unseen(self) -> None:
         """A look failed. `sentence` says so until one works again; it is told once."""
@@ -185,16 +210,40 @@ class Room:
             self._blind_said = True
             self._said(self.sentence)
 
+    def _tell(self) -> None:
+        """Say what is less than planned when it gets so, and much less once more; and when it is as planned again."""
+        share, sentence, kept = self._share, self.sentence, self._kept()
+        if sentence and (self._told is None or kept < AGAIN * self._told):
+            self._told = kept
+            self._said(sentence)
+        elif not sentence and self._told is not None:
+            self._told = None
+            self._said(f"There is memory again: {size(share.planned)} of experts are kept, as planned.")
+
     def _follow(self, seen: Reading, held: int, now: float) -> None:
         """Grow into what is left below the ceiling, but not by what a prompt takes, nor while memory is short."""
         share = self._share
-        if share.ceiling is None or not share.grows or self._many or self._state.limit is not None or not seen.own:
+        fits = self._fits[False]
+        short = self._state.limit is not None or (fits is not None and fits < share.planned)
+        if share.ceiling is None or not share.grows or self._many or short or not seen.own:
             return
-        beside, before = seen.own - held + self._coming(), self._slack
+        coming = max(0, (self._rows or 0) - self._written())
+        beside, before = seen.own - held + coming, self._slack
         after = slack.follow(before, beside, held, self._base(), share.ceiling, share.record, now)
         if after.grown - before.grown > max(0, pressure.spare(seen)):  # other programs have what was free at the start
             after = replace(after, grown=before.grown)
         self._slack = after
+
+    def _fit(self) -> None:
+        """What the rest of the process leaves below the ceiling, for the phase that it is in."""
+        share = self._share
+        if share.ceiling is None:
+            self._fits = None, None
+            return
+        rows = max(self._written(), self._due)
+        wanted = self._allowed_by_system() - self._lent
+        found = own_use.allowed(self._use, self._fits[self._many], wanted, rows, share.ceiling)
+        self._fits = (self._fits[False], found) if self._many else (found, None)
 
     def _base(self) -> int:
         """What is planned, and what the context leaves, its memory taken as experts take it."""
@@ -208,16 +257,23 @@ class Room:
         grown = 0 if self._many else self._slack.grown
         return min(max(share.most, share.planned), self._base() + grown)
 
-    def _allowed(self) -> int:
+    def _allowed_by_system(self) -> int:
         wanted = self._wanted()
         return wanted if self._state.limit is None else min(wanted, self._state.limit)
 
+    def _kept(self) -> int:
+        """Of what is planned, what there is room for while tokens are computed one by one."""
+        share, room = self._share, (self._fits[False], self._state.limit)
+        return max(share.smallest, min(share.planned, *(n for n in room if n is not None), share.planned))
+
     def _capacity(self) -> int:
-        return max(self._share.smallest, self._allowed() - self._lent)
+        allowed, fits = self._allowed_by_system() - self._lent, self._fits[self._many]
+        return max(self._share.smallest, allowed if fits is None else min(allowed, fits))
 
 
 class PressureWatch:
-    """A thread that looks every second; a look takes less than a millisecond. One that fails does not end it."""
+    """A thread that looks twice a second, more often in a prompt, for less than a millisecond. A look that fails does
+    not end it."""
 
     def __init__(self, room: Room) -> None:
         self._room = room
@@ -233,7 +289,7 @@ class PressureWatch:
 
     def _run(self) -> None:
         printed = False
-        while not self._closed.wait(pressure.PERIOD):
+        while not self._closed.wait(pressure.IN_PROMPT if self._room.prompt else pressure.PERIOD):
             try:
                 self._look()
             except Exception:  # the next look may work
@@ -243,7 +299,7 @@ class PressureWatch:
 
     def _look(self) -> None:
         try:
-            self._room.see(pressure.read(self._files), time.monotonic())
+            self._room.look(lambda: pressure.read(self._files), time.monotonic())
         except Exception:
             self._room.unseen()
             raise

@@ -25,7 +25,7 @@ from engine.store.reader import load_manifest
 LOOKS = 4  # at a model that is to be fetched, while its hub is busy or out of reach
 
 
-def look(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = library.TOP) -> Outline:
+def look(hub: Hub, repo: str, revision: str = "main", gguf: str = "", top: int = library.AUTOMATIC) -> Outline:
     """A model that could be opened once it is here; nothing but headers is fetched. Raises UnderhillError.
 
     gguf, top: see read_outline.
@@ -54,7 +54,7 @@ def pull(
     hub: Hub,
     outline: Outline,
     name: str = "",
-    top: int = library.TOP,
+    top: int = library.AUTOMATIC,
     *,
     keep_source: bool = False,
     control: Control | None = None,
@@ -106,7 +106,11 @@ def _is_of(store: Path, outline: Outline, top: int) -> bool:
         return False
     source, weights = manifest.source, {(file.name, file.sha256) for file in outline.weights}
     same = (source.repo, source.revision) == (outline.repo, outline.commit)
-    return same and weights <= {(f.name, f.sha256) for f in source.files} and {s.top for s in manifest.specs} == {top}
+    return (
+        same
+        and weights <= {(f.name, f.sha256) for f in source.files}
+        and {s.top for s in manifest.specs} == {top or outline.automatic}
+    )
 
 
 def _is_wanted(folder: Path, repo: str) -> bool:

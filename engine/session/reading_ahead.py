@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.experts.foresight import Foresight
-from engine.experts.predictors import Blend, Predictor, Shape, StackedGates, stacked
+from engine.experts.predictors import Blend, Predictor, StackedGates, stacked
 from engine.hardware.budget import size
 from engine.models.decoder import Decoder
-from engine.models.gates import gates_of
+from engine.models.gates import gates_of, has_gates
 from engine.session import foresight
-from engine.session.foresight import ALL, DEPTH, TABLES, UNTAUGHT, Learnt, fitting, pairs_bytes, table
+from engine.session.foresight import ALL, TABLES, UNTAUGHT, Learnt, fitting, table
+from engine.session.tables import KINDS, pairs_bytes
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -41,17 +42,15 @@ class Chosen:
 
 
 class ReadingAhead:
-    """For the thread that runs the model; `sentence` may be called from any. Tables keep what they learnt.
+    """For the thread that runs the model; `sentence` may be called from any. Tables keep what they learnt (see
+    LearntTables).
 
     note: what the plan has to say of the predictor, '' for nothing.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        store = session.store
-        experts = max(store.experts(layer) for layer in store.layers)
-        self._shape = Shape(len(store.layers), experts, session.card.experts_per_token)
-        self._tables: dict[str, Predictor] = {}
+        self._shape = session.tables.shape
         self._words = ""
         self.note = ""
 
@@ -84,6 +83,16 @@ class ReadingAhead:
         instead = self._made("auto", learnt)
         return Chosen(instead.predictor, instead.words, f"{lacking} Experts are read ahead by {instead.words}.")
 
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The kinds of tables that are asked and learn now."""
+        if self.wanted is None:
+            return ()
+        name = str(self._session.settings["predictor"])
+        if name == "blend":
+            return tuple(kind for kind in fitting(self._shape) if kind in KINDS)
+        return (name,) if name in KINDS else ("tokens",)
+
     def sentence(self) -> str:
         """By what experts are read ahead now and how well; '' where none are."""
         prefetch, words = self._session.runtime.prefetch, self._words
@@ -93,13 +102,15 @@ class ReadingAhead:
 
     def _learnt(self) -> Learnt | None:
         session = self._session
-        if not isinstance(session.decoder, Decoder):
+        if not has_gates(session.decoder):
             return None
         return foresight.read(session.store.path / foresight.FILE, gates_of(session.decoder))
 
     def _lacking(self, name: str, learnt: Learnt | None) -> str:
         """What this model has not that a predictor needs; '' for nothing."""
-        if name in ("gates", "taught", "blend") and not isinstance(self._session.decoder, Decoder):
+        if name in ("gates", "taught", "blend") and not has_gates(self._session.decoder):
+            if isinstance(self._session.decoder, Decoder):
+                return "The routers of this model read something else than its experts are given."
             return "The routers of this model are not known, since it runs through the compatibility backend."
         if name == "taught" and learnt is None:
             return "The gates of this model have not been taught yet: calibration does that."
@@ -115,11 +126,13 @@ class ReadingAhead:
     def _made(self, name: str, learnt: Learnt | None) -> Chosen:
         if name in TABLES:
             return Chosen(self._table(name), WORDS[name])
-        if not isinstance(self._session.decoder, Decoder):
+        if not has_gates(self._session.decoder):
             return Chosen(self._table("tokens"), WORDS["tokens"])
         gates = gates_of(self._session.decoder)
-        kind, maps = ("gates", stacked(gates, DEPTH)) if learnt is None or name == "gates" else ("taught", learnt.maps)
-        own = StackedGates(gates, maps, kernel=self._session.runtime.native)
+        depth = int(self._session.settings["prefetch_depth"])
+        kind, maps = ("gates", stacked(gates, depth)) if learnt is None or name == "gates" else ("taught", learnt.maps)
+        nearest = [one[:depth] for one in maps]  # what is not asked takes no memory
+        own = StackedGates(gates, nearest, kernel=self._session.runtime.native)
         if name in ("gates", "taught"):
             return Chosen(own, WORDS[kind])
         if name == "blend":
@@ -135,15 +148,15 @@ class ReadingAhead:
     def _table(self, kind: str) -> Predictor:
         if kind == "eam":  # forgetting what was remembered makes another collection
             return table(kind, self._shape, self._session.warm.memories.collection)
-        if kind not in self._tables:
-            self._tables[kind] = table(kind, self._shape)
-        return self._tables[kind]
+        return self._session.tables.of(kind)
 
 
 def _told(seen: Foresight, words: str, *, resting: bool) -> str:
     if not seen.said or not seen.said[0]:
         return f"Read ahead by {words}, of which nothing can be said yet."
     told = [f"Read ahead by {words}: {100 * seen.recall[0]:.0f} % of the experts named for the next layer were chosen."]
+    if seen.first_said:
+        told.append(f"{100 * seen.first_recall:.0f} % of those named for the first layer, before it ran.")
     read = seen.useful + seen.wasted
     if read:
         told.append(f"{100 * seen.wasted / read:.0f} % of the bytes read ahead were in vain.")

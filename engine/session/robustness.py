@@ -1,9 +1,9 @@
-"""Which experts can do with 2 bits (edgemoe, section III-B): ranked by what that costs, most robust first."""
+"""How many bits each expert can do with (edgemoe, section III-B): the most robust experts get fewest."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,19 +19,35 @@ if TYPE_CHECKING:
     from engine.session.session import Session
 
 TOLERANCE = 0.02  # the paper's
+LEVELS = (2, 4)  # bits that an expert may be lowered to
+LEAST = LEVELS[0]  # at which experts are ranked
 TOKENS = 2048  # of calibration text, on which experts are ranked and chosen
 JUDGED = 2048  # of other text, for the figure that is kept
 
 Report = Callable[[str, int, int], None]
+Ranking = Callable[["Session", Sequence[Sequence[int]], Report], dict[ExpertKey, float]]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The experts to be lowered, most robust first, of `ranked`; and what that costs on other text."""
+    """bits: of the experts to be lowered. bounds: the fewest and the most bits of an expert, between which the search
+    was; equal where all have as many. ranked: the most robust first. lowering: what it costs, on other text.
+    """
 
-    lowered: tuple[ExpertKey, ...]
+    bits: dict[ExpertKey, int]
+    bounds: tuple[int, int]
     ranked: tuple[ExpertKey, ...]
     lowering: Lowering
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Texts that experts are chosen on and judged by, in windows of tokens, and the logits of Exact on each."""
+
+    choosing: list[list[int]]
+    judging: list[list[int]]
+    chosen: list[Tensor]
+    judged: list[Tensor]
 
 
 class _OutputError:
@@ -63,10 +79,10 @@ class _OutputError:
         self._busy = True
         try:
             whole = runtime.moe(layer, *each)
-            runtime.pretend_lowered(self._keys[layer])
+            runtime.pretend_lowered(dict.fromkeys(self._keys[layer], LEAST))
             difference = whole - runtime.moe(layer, *each)
         finally:
-            runtime.pretend_lowered(())
+            runtime.pretend_lowered({})
             self._busy = False
         self.error[layer].index_add_(0, ids.reshape(-1), difference.double().square().sum(1))
 
@@ -93,7 +109,9 @@ def estimated(session: Session, windows: Sequence[Sequence[int]], report: Report
     references = _references(session, windows)
     for number, layer in enumerate(session.store.layers, 1):
         own = [key for key in errors if key.layer == layer]
-        divergence = _cost(session, windows, references, own).kl / (math.fsum(errors[key] for key in own) or 1.0)
+        divergence = _cost(session, windows, references, dict.fromkeys(own, LEAST)).kl / (
+            math.fsum(errors[key] for key in own) or 1.0
+        )
         errors.update({key: errors[key] * divergence for key in own})
         report("Lowering one layer at a time", number, len(session.store.layers))
     return errors
@@ -109,7 +127,7 @@ def measured(session: Session, windows: Sequence[Sequence[int]], report: Report)
     references = _references(session, windows)
     losses = {}
     for number, key in enumerate(keys, 1):
-        losses[key] = _cost(session, windows, references, (key,)).kl
+        losses[key] = _cost(session, windows, references, {key: LEAST}).kl
         report("Lowering one expert at a time", number, len(keys))
     return losses
 
@@ -118,32 +136,59 @@ def choose(
     session: Session,
     tolerance: float = TOLERANCE,
     report: Report = lambda phrase, done, total: None,
-    rank: Callable[[Session, Sequence[Sequence[int]], Report], dict[ExpertKey, float]] = estimated,
+    rank: Ranking = estimated,
+    against: Reference | None = None,
 ) -> Choice:
-    """As many of the most robust experts as together raise perplexity by no more than the tolerance (see _Cost.most).
+    """As few bits for as many of the most robust experts as together raise perplexity by no more than the tolerance
+    (see _Cost.most).
 
-    Raises what reading an expert raises.
+    First the bounds: the fewest bits that all experts can have, and the next fewer, which are too few for all. Then, by
+    bisection, how many of the most robust can have the fewer. against: what it is compared with, where other weights of
+    that were held otherwise; None: this session. Raises what reading an expert raises.
     """
-    limit = min(512, session.context.limit)
-    choosing, judging = (
-        sequences(session.chat, resources.path("calibration", name), limit, tokens)
-        for name, tokens in (("calibration.jsonl", TOKENS), ("eval.jsonl", JUDGED))
-    )
+    against = against or reference(session)
+    choosing, references, keys = against.choosing, against.chosen, keys_of(session.store)
+    stored = max(session.store.spec(*key).top for key in keys)
+    levels = (*(bits for bits in LEVELS if bits < stored), stored)
+    upper = stored
+    for number, bits in enumerate(levels[:-1], 1):
+        fits = _cost(session, choosing, references, dict.fromkeys(keys, bits)).most <= tolerance
+        report("Finding how few bits all experts can have", number, len(levels) - 1)
+        if fits:
+            upper = bits
+            break
+    lower = max((bits for bits in levels if bits < upper), default=upper)
+    base = dict.fromkeys(keys, upper) if upper < stored else {}
     costs = rank(session, choosing, report)
     ranked = tuple(sorted(costs, key=lambda key: (costs[key], key)))
-    references = _references(session, choosing)
-    few, many = 0, len(ranked)  # how many fit, and how many may
+    few, many = 0, len(ranked) if lower < upper else 0  # how many fit, and how many may
     rounds = many.bit_length()
     for number in range(rounds):
         if few == many:
             break
         middle = (few + many + 1) // 2
-        fits = _cost(session, choosing, references, ranked[:middle]).most <= tolerance
+        tried = {**base, **dict.fromkeys(ranked[:middle], lower)}
+        fits = _cost(session, choosing, references, tried).most <= tolerance
         few, many = (middle, many) if fits else (few, middle - 1)
         report("Finding how many may be lowered", number + 1, rounds)
-    lowered = ranked[:few]
-    last = _cost(session, judging, _references(session, judging), lowered)
-    return Choice(lowered, ranked, Lowering(tolerance, last.rise, last.kl, last.tokens))
+    chosen = {**base, **dict.fromkeys(ranked[:few], lower)}
+    last = _cost(session, against.judging, against.judged, chosen)
+    return Choice(chosen, (lower, upper), ranked, Lowering(tolerance, last.rise, last.kl, last.tokens))
+
+
+def reference(session: Session) -> Reference:
+    """The texts, and what Exact says on them."""
+    limit = min(512, session.context.limit)
+    choosing, judging = (
+        sequences(session.chat, resources.path("calibration", name), limit, tokens)
+        for name, tokens in (("calibration.jsonl", TOKENS), ("eval.jsonl", JUDGED))
+    )
+    return Reference(choosing, judging, _references(session, choosing), _references(session, judging))
+
+
+def cost(session: Session, against: Reference, bits: Mapping[ExpertKey, int]) -> float:
+    """Of these bits, on the text that experts are chosen on: see _Cost.most."""
+    return _cost(session, against.choosing, against.chosen, bits).most
 
 
 @dataclass(frozen=True)
@@ -170,14 +215,14 @@ def _references(session: Session, windows: Sequence[Sequence[int]]) -> list[Tens
 
 
 def _cost(
-    session: Session, windows: Sequence[Sequence[int]], references: Sequence[Tensor], lowered: Sequence[ExpertKey]
+    session: Session, windows: Sequence[Sequence[int]], references: Sequence[Tensor], bits: Mapping[ExpertKey, int]
 ) -> _Cost:
     found = Sums()
-    session.runtime.pretend_lowered(lowered)
+    session.runtime.pretend_lowered(bits)
     try:
         with session.exactly():
             for ids, reference in zip(windows, references):
                 found = found.plus(compared(ids, reference, session.context.score(ids, one_by_one=False)))
     finally:
-        session.runtime.pretend_lowered(())
+        session.runtime.pretend_lowered({})
     return _Cost((found.nll - found.exact_nll) / found.tokens, found.divergence / found.tokens, found.tokens)

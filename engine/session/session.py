@@ -16,18 +16,22 @@ from engine.errors import Kind, UnderhillError
 from engine.experts.observer import Observer
 from engine.experts.opening import open_runtime
 from engine.experts.precision import EXACT, Thresholds
+from engine.experts.predictors import Shape
 from engine.experts.runtime import PassListener, RouteListener
 from engine.experts.telemetry import Snapshot as Counters
-from engine.generation.answer import Answer, Listener, answer
+from engine.generation import model_files
+from engine.generation.answer import Listener, answer
 from engine.generation.chat import ChatFormat, fit
 from engine.generation.context import Context, Model
 from engine.generation.messages import Look, Message, Snapshot, Stats
 from engine.generation.sampling import Sampling
 from engine.hardware import graphics, offload, probe
 from engine.hardware import plan as planning
+from engine.hardware.facts import ModelFacts
+from engine.hardware.fit import fit_of
 from engine.hardware.machine import Machine
-from engine.hub import damage, library
-from engine.hub.cards import BUILTIN, TOY
+from engine.hub import damage, dials, library
+from engine.hub.cards import BUILTIN
 from engine.hub.dials import Calibration
 from engine.hub.layouts import text_config
 from engine.importing import ALONE
@@ -36,18 +40,24 @@ from engine.kernels.memory import forget_code, keep_heap_small
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
 from engine.session import calibration, policy_weights
-from engine.session.facts import activation_of, largest_file, model_facts, runs_natively, spec_of
+from engine.session.facts import activation_of, coarse_bits, largest_file, model_facts, runs_natively, spec_of
 from engine.session.measured import machine_at
+from engine.session.memories import Memories
 from engine.session.pressure import PressureWatch, Room, share_of
 from engine.session.reading_ahead import ReadingAhead
+from engine.session.sequences import Sequences
 from engine.session.snapshot import Watcher
 from engine.session.spare_time import SpareTime
 from engine.session.speed_check import SpeedCheck
+from engine.session.stats import stats_of
+from engine.session.tables import LearntTables
 from engine.session.threads import Threaded, torch_threads
 from engine.session.warm import WarmStart
 from engine.store.reader import Store
+from engine.store.verify import check_small_files
 
 HEAP_HOLES = 500_000_000  # bytes that prompts may leave in the heap where nothing is done about it
+CHAT_ALONE = "The cache policy goes by the open chat alone, since remembering which experts are used is off."
 NOTHING = Look()
 SPARE_TOKENS = 256  # of context beyond those in use that a lower ceiling leaves, for an answer to come to its end
 Report = Callable[[str, int, int], None]
@@ -67,33 +77,48 @@ class Session:
     def __init__(self, store: Store, chosen: Mapping[str, Any], report: Report = _quiet) -> None:
         """Use `open`. Takes over the store."""
         report("Measuring this computer", 0, 0)
+        model_files.PROCESS.warm()  # it starts while the computer is measured
         self.store = store
         self.settings = dict(chosen)
         self._notes: list[str] = []  # sentences beside those of the plan
+        forget_code()  # importing left 75 MB, and measuring takes as much again
         self.machine = measure(store)
         spec = spec_of(store)
         self.card = library.card(store.path)
         native = runs_natively(chosen)
-        self.facts = model_facts(store, self.card, spec, native)
+        facts = model_facts(store, self.card, spec, native)
+        self.facts = dataclasses.replace(facts, low=coarse_bits(facts, chosen))
         self.chat = ChatFormat(store.path)
         self._base = probe.program()
+        self.alone = self._base - probe.served()  # bytes of this process before it opened a model
         self.plan = planning.make_plan(self.machine, self.facts, chosen, self._base)
         if not self.plan.direct and store.io_mode == "direct":
             store.read_through_cache()
         self.speed_check = SpeedCheck(self)
+        shape = Shape(len(store.layers), max(map(store.experts, store.layers)), self.card.experts_per_token)
+        self.tables = LearntTables(store.path, shape, remember=bool(chosen["remember_routing"]))
         self.ahead = ReadingAhead(self)
         self._spare_memory()
         self._context_planned = self.plan.context
-        self.card = dataclasses.replace(self.card, loaded=True, plan=self.plan.sentences, thinking=self.chat.thinking)
-        dense_bytes = self.facts.dense_bytes[self.plan.dense]
-        threads = torch_threads(self.plan.threads, dense_bytes, native and spec is not None)
+        self.card = dataclasses.replace(
+            self.card,
+            loaded=True,
+            plan=self.plan.sentences,
+            thinking=self.chat.levels,
+            plain_thinking=self.chat.plain_thinking,
+            calibration=dials.at(store.path, self.low),
+        )
+        threads = torch_threads(self.plan.threads, self.facts.dense_bytes[self.plan.dense], native and spec is not None)
         torch.set_num_threads(threads.many)
+        self._weights = policy_weights.in_force(store.path, chosen)
+        memories = Memories(store.path, store)
         self.runtime = open_runtime(
             store,
             activation_of(store, spec),
             self.plan.cache_bytes,
             policy=str(chosen["policy"]),
-            weights=policy_weights.in_force(store.path, chosen),
+            weights=self._weights,
+            collection=memories.collection,
             readers=int(chosen["readers"]),
             threads=self.plan.threads,
             kernel=str(chosen["kernel"]),
@@ -102,13 +127,15 @@ class Session:
         )
         try:
             self.runtime.repair = True
+            self.runtime.set_low(self.low)
             self._apply_dial()
             report("Loading the model", 0, 0)
             store.dense.copies = self.machine.memory.group_free is None  # a control group would be charged for them
             self.decoder = self._decoder(spec)
             model = Threaded(self.decoder, threads)
-            self.context = Context(model, self.plan.context, self.plan.chunk, self._begin_pass)
-            self.warm = WarmStart(self)
+            self.context = Context(model, self.plan.context, self.plan.chunk, self._begin_pass, self.runtime.aside)
+            self._sequences = Sequences()
+            self.warm = WarmStart(self, memories)
             self.ahead.begin()
         except BaseException:
             self.runtime.close()
@@ -121,7 +148,7 @@ class Session:
             self.runtime.set_capacity,
             self.runtime.lend,
             lambda notice: self.told(notice),
-            self._rows_coming,
+            lambda: self.context.rows_written,
             lambda: self.runtime.cache.levels[-1].refusals,
         )
         self._room.computing(1, lambda: self.context.rows_with(0))
@@ -159,31 +186,13 @@ class Session:
     def _opened(cls, path: Path, checked: Mapping[str, Any], report: Report) -> Session:
         store = Store.open(path, str(checked["direct_io"]))
         try:
+            check_small_files(store)
             session = cls(store, checked, report)
         except BaseException:
             store.close()
             raise
-        session._calibrate_if_quick(report)
+        calibration.calibrate_if_quick(session, report)
         return session
-
-    def _calibrate_if_quick(self, report: Report) -> None:
-        """A model that was never calibrated gets its thresholds now if that takes a moment, else a sentence says so."""
-        known = self.card.calibration
-        if known is not None and (known.scores or self.card.parameters >= TOY):
-            return
-        if self.card.parameters < TOY:
-            try:
-                calibration.calibrate(self, lambda *_: report("Calibrating", 0, 0), calibration.QUICK, costs=False)
-            except UnderhillError as e:
-                if e.kind is not Kind.DISK_ERROR:  # a store that cannot be written to still runs
-                    self.close()
-                    raise
-                self.note(e.sentence)
-            except BaseException:
-                self.close()
-                raise
-        elif not self.exact:
-            self.note("T1 and T2 are those published for Mixtral until this model's own have been found.")
 
     def doing(self, sentence: str) -> None:
         """What it does while nobody asks; '' for nothing. The card says so."""
@@ -197,8 +206,9 @@ class Session:
     def replanned(self) -> None:
         """The plan says something else now."""
         idle = settings.idle(self.settings, settings.ENGINE)
-        said = (*self.plan.sentences, *self._notes, self.ahead.note, *idle)
-        self.card = dataclasses.replace(self.card, plan=tuple(filter(None, said)))
+        alone = self.settings["policy"] == "activation" and not self.settings["remember_routing"]
+        said = (*self.plan.sentences, *self._notes, self.ahead.note, CHAT_ALONE if alone else "", *idle)
+        self.card = dataclasses.replace(self.card, plan=tuple(filter(None, said)), fit=fit_of(self.plan, self.facts))
 
     def _decoder(self, spec: DecoderSpec | None) -> Model:
         dense = self.plan.dense
@@ -231,9 +241,11 @@ class Session:
         listener: Listener,
         *,
         continue_last: bool = False,
-        thinking: bool | None = None,
+        thinking: bool | str | None = None,
+        chat: str = "",
     ) -> Stats:
-        """Answer a chat. What it has in common with the last one is not read again. thinking: as in chat.fit.
+        """Answer a chat. What it has in common with the last one is not read again. thinking: as in chat.fit. chat:
+        which one it is, by any name; where the name is another than the last time, a new sequence begins (Sequences).
 
         Raises UnderhillError: CONTEXT_FULL when the last message alone is too long; BROKEN_FILE or DISK_ERROR when an
         expert cannot be read, after which the session stays usable.
@@ -249,17 +261,24 @@ class Session:
             thinking=thinking,
         )
         listener.turns_dropped(prompt.dropped)
+        if self._sequences.begins(chat, messages):
+            self.runtime.begin_sequence()
         before = self.counters()
         self.speed_check.answering()
         following = self._watcher.following(listener)
         with damage.explained(self.store.path), self._watcher.answering(), self._interrupted_by(listener):
             result = answer(
-                self.context, self.chat, prompt, sampling, stop_texts, following, self._watcher.token, self._prompt_read
+                self.context, self.chat, prompt, sampling, stop_texts, following, self._token_done, self._prompt_read
             )
+            self._sequences.answered(result.text, result.token_ids, continue_last=continue_last)
             self.warm.answered(self.counters().activations)
-            stats = self._stats(result, len(prompt.ids), prompt.dropped, before)
+            stats = stats_of(result, len(prompt.ids), prompt.dropped, before, self.counters(), self._watcher.why)
         self.speed_check.answered(stats)
         return stats
+
+    def _token_done(self) -> None:
+        self._watcher.token()
+        self.warm.token_done()
 
     def _prompt_read(self) -> None:
         seen = self.counters()
@@ -275,26 +294,6 @@ class Session:
         finally:
             self.runtime.interrupted = None
 
-    def _stats(self, result: Answer, prompt_tokens: int, dropped: int, before: Counters) -> Stats:
-        after = self.counters()
-        return Stats(
-            text=result.text,
-            token_ids=tuple(result.token_ids),
-            finish=result.finish,
-            prompt_tokens=prompt_tokens,
-            reused_tokens=result.reused,
-            dropped_turns=dropped,
-            prompt_seconds=result.prompt_seconds,
-            decode_seconds=result.decode_seconds,
-            hits=after.hits - before.hits,
-            misses=after.misses - before.misses,
-            bytes_read=after.bytes_read - before.bytes_read,
-            precision={key: n - before.precision.get(key, 0) for key, n in after.precision.items()},
-            peak_rss=probe.peak_rss(),
-            thinking_seconds=result.thinking_seconds,
-            why=self._watcher.why(len(result.token_ids) - 1, result.decode_seconds),
-        )
-
     def logits(self, ids: Sequence[int], *, one_by_one: bool) -> Tensor:
         """Logits [T, V] after each token of a sequence of its own."""
         return self.context.score(ids, one_by_one=one_by_one)
@@ -306,6 +305,11 @@ class Session:
         """How it runs here now."""
         short = self._room.sentence
         return (*self.card.plan, short) if short else self.card.plan
+
+    @property
+    def low(self) -> int:
+        """Bits of a coarse expert."""
+        return self.facts.low
 
     @property
     def exact(self) -> bool:
@@ -338,10 +342,10 @@ class Session:
                 raise UnderhillError(
                     Kind.BAD_REQUEST, f"{s.label} takes effect when the model is loaded.", "Load it again."
                 )
-        thresholds = self._thresholds_for(wanted)
-        plan = self._new_plan(wanted)
+        thresholds = calibration.thresholds_for(self.store.path, wanted)
+        facts = dataclasses.replace(self.facts, low=coarse_bits(self.facts, wanted))
+        plan = self._new_plan(wanted, facts)
         ahead = self.ahead.wanted
-        weights = [policy_weights.in_force(self.store.path, values) for values in (self.settings, wanted)]
         self.context.bound(plan.context, plan.chunk)
         self._room.plan(
             share_of(plan, self.facts, wanted["cache_fraction"]),
@@ -349,21 +353,20 @@ class Session:
         )
         if self.settings["remember_routing"] and not wanted["remember_routing"]:
             self.warm.forget()
+        self.tables.remember = bool(wanted["remember_routing"])
+        if facts.low != self.facts.low:
+            self.facts = facts
+            self.runtime.set_low(self.low)
+            self.card = dataclasses.replace(self.card, calibration=dials.at(self.store.path, self.low))
         self.settings, self.plan = wanted, plan
         self.speed_check.begin()
         self._spare_memory()
         self._set_thresholds(thresholds)
-        if weights[0] != weights[1]:
-            self.runtime.reweigh(weights[1])
+        self.reweigh()
         if self.ahead.wanted != ahead:
             self.ahead.begin()
         self.replanned()
         return dict(self.settings)
-
-    def _rows_coming(self) -> int:
-        """Bytes of the context's rows that there is room for and nothing written to: not resident yet."""
-        room = self.context.rows_with(0) or 0
-        return max(0, room - len(self.context.tokens) * self.facts.per_token(self.plan.dense))
 
     @property
     def lent_context(self) -> int:
@@ -371,6 +374,13 @@ class Session:
         return self._room.unused
 
     def _begin_pass(self, ids: Sequence[int], position: int) -> None:
+        known = self.facts.vocabulary
+        if known and max(ids) >= known:
+            raise UnderhillError(
+                Kind.BROKEN_FILE,
+                f"The model's tokenizer makes token {max(ids)}, and the model knows {known} tokens.",
+                "Your chat is kept. Import the model again, with the tokenizer that belongs to it.",
+            )
         self._room.computing(len(ids), lambda: self.context.rows_with(len(ids)))
         self.runtime.begin_pass(ids, position)
 
@@ -379,7 +389,7 @@ class Session:
         if self.plan.spare < HEAP_HOLES:
             keep_heap_small()
 
-    def _new_plan(self, wanted: Mapping[str, Any]) -> planning.Plan:
+    def _new_plan(self, wanted: Mapping[str, Any], facts: ModelFacts) -> planning.Plan:
         """For what is open now. Bytes that this model holds are given out again; those for computing may lie in the
         allocator's hands, which counts as theirs.
         """
@@ -390,23 +400,11 @@ class Session:
         machine = dataclasses.replace(self.machine, memory=probe.memory().plus(held + others - in_use))
         tokens = min(self._context_planned, self.context.needed + SPARE_TOKENS)
         opened = planning.Opened(self.plan.dense, self._context_planned, tokens, self.context.nbytes)
-        return planning.make_plan(machine, self.facts, wanted, in_use, opened)
+        return planning.make_plan(machine, facts, wanted, in_use, opened)
 
     def _held(self) -> int:
         """Bytes that this model holds now and that a new plan for it gives out again."""
         return self.runtime.cache.nbytes + self.facts.dense_bytes[self.plan.dense] + self.context.nbytes
-
-    def _thresholds_for(self, chosen: Mapping[str, Any]) -> Thresholds:
-        """T1 and T2 of the dial, or those chosen by hand. Under Exact there are none to choose."""
-        dial = calibration.thresholds_of(self.store.path, str(chosen["dial"]))
-        if dial.exact:
-            return dial
-        low, high = chosen["t1"], chosen["t2"]
-        if low is None:
-            low = dial.t1 if high is None else min(dial.t1, float(high))
-        if high is None:
-            high = max(dial.t2, float(low))
-        return Thresholds(float(low), float(high))
 
     def _set_thresholds(self, thresholds: Thresholds) -> None:
         """Put them in force; but where every expert fits in memory a coarse one saves nothing after its first use."""
@@ -415,13 +413,18 @@ class Session:
         self.runtime.set_thresholds(self.thresholds)
 
     def _apply_dial(self) -> None:
-        self._set_thresholds(self._thresholds_for(self.settings))
+        self._set_thresholds(calibration.thresholds_for(self.store.path, self.settings))
 
     # ---- watching ---------------------------------------------------------------------------------------------
 
     def counters(self) -> Counters:
         """Hits, misses, bytes and precision since the model was loaded."""
         return self.runtime.snapshot()
+
+    def beat(self) -> int:
+        """Another number once it has computed or read any further. From any thread."""
+        seen = self.counters()
+        return seen.hits + seen.misses + seen.bytes_read
 
     def snapshot(self, look: Look = NOTHING) -> Snapshot | None:
         """For the live panels, from any thread; None while nothing has changed since the last one."""
@@ -455,6 +458,13 @@ class Session:
             yield
         finally:
             self.runtime.set_thresholds(self.thresholds)
+
+    def reweigh(self) -> None:
+        """Put the cache policy's weights in force: those of the settings, or what has been fitted by now."""
+        weights = policy_weights.in_force(self.store.path, self.settings)
+        if weights != self._weights:
+            self._weights = weights
+            self.runtime.reweigh(weights)
 
     def exactly(self) -> AbstractContextManager[None]:
         """Every expert at full precision while this lasts."""

@@ -13,15 +13,18 @@ from typing import TYPE_CHECKING
 from engine.experts.keys import ExpertKey
 from engine.experts.telemetry import COARSE, GATE, SKIPPED
 from engine.generation.answer import Listener
-from engine.generation.messages import ExpertFacts, Look, MemoryUse, Snapshot
+from engine.generation.messages import ExpertFacts, Look, Snapshot
 from engine.hardware import probe
+from engine.hardware.load import Watch
 from engine.hardware.speed import IN_CACHE
+from engine.session.memory_use import memory_now
 from engine.session.why import Pace, why
 
 if TYPE_CHECKING:
     from engine.session.session import Session
 
 WINDOW = 2.0  # seconds over which speeds are taken
+HELD_FOR = 1.0  # seconds over which the processor's other users are looked at
 MAPS_EVERY = 1.75  # pulses, at least, between two snapshots with matrices while an answer is made: most of the work
 
 
@@ -54,6 +57,8 @@ class Watcher:
         self._mapped = Look(), -math.inf  # what was looked at when matrices were told last, and when
         self._decoding_from = 0.0, 0.0, 0.0
         self._rates = tuple(Rate() for _ in range(4))
+        self._load, self._others = Watch(), 0.0
+        self._answering = Watch()  # since the answer itself began
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -61,7 +66,8 @@ class Watcher:
         self._runtime.telemetry.begin_answer()
         with self._lock:
             self._rates = tuple(Rate() for _ in range(4))
-        self._prompt_rate = self._answer_rate = 0.0
+        self._prompt_rate = self._answer_rate = self._others = 0.0
+        self._load.again()
         self._reading = self._generating = True
         try:
             yield
@@ -105,8 +111,12 @@ class Watcher:
             else:
                 self._mapped = look, now
         waiting = min(1.0, waited)
+        if self._load.seconds >= HELD_FOR:
+            self._others = self._load.load.others
+            self._load.again()
         ahead = runtime.prefetch.foresight if runtime.prefetch is not None else None
         answer, uses = counters.used() if look.maps else ((), ())
+        taken = probe.rss()
         return Snapshot(
             activations=answer,
             residency=counters.matrix(cache.residency()) if look.maps else (),
@@ -120,7 +130,7 @@ class Watcher:
             disk_bytes_per_second=read,
             cache_bytes=held,
             cache_capacity=cache.capacity,
-            rss=probe.rss(),
+            rss=taken,
             generating=self._generating,
             why=why(self._pace(tokens, waiting, read, missed)) if self._generating else "Idle.",
             uses=uses,
@@ -132,19 +142,21 @@ class Watcher:
             prompt_tokens_per_second=self._prompt_rate,
             answer_tokens_per_second=0.0 if self._generating else self._answer_rate,
             waiting=waiting,
-            memory=self._memory(),
+            memory=memory_now(self._session, taken),
             ahead=self._session.ahead.sentence(),
         )
 
     def decoding(self) -> None:
         """The prompt is read; what comes now is the answer."""
         self._decoding_from = self._cost()
+        self._answering.again()
 
     def why(self, tokens: int, seconds: float) -> str:
         """What limited the speed of an answer since `decoding`; empty where nothing was decoded."""
         if tokens < 1 or seconds <= 0:
             return ""
         self._answer_rate = tokens / seconds
+        self._others = self._answering.load.others
         read, missed, waited = (now - was for now, was in zip(self._cost(), self._decoding_from))
         return why(self._pace(tokens / seconds, min(1.0, waited / seconds), read / seconds, missed / seconds))
 
@@ -161,7 +173,7 @@ class Watcher:
         small = facts.expert_bytes[plan.tier] + dense <= IN_CACHE
         return Pace(
             self._reading, tokens, self._prompt_rate, waiting, read, missed, 0 if small else a_token,
-            machine.memory_rate, self._native,
+            machine.memory_rate, self._native, self._others,
         )  # fmt: skip
 
     def _facts(self, layer: int, expert: int) -> ExpertFacts | None:
@@ -188,29 +200,6 @@ class Watcher:
             coming=runtime.arrivals.coming(key),
             nbytes=layout.bytes_for(tier) if tier else 0,
             stored=stored,
-        )
-
-    def _memory(self) -> MemoryUse:
-        session, levels = self._session, self._runtime.cache.levels
-        plan, facts = session.plan, session.facts
-        lent = session.lent_context  # experts have it as long as the chat is short
-        context, dense = plan.context * facts.per_token(plan.dense) - lent, facts.dense_bytes[plan.dense]
-        cache = levels[-1].capacity
-        spare = max(
-            0, plan.spare + plan.cache_bytes + lent - cache
-        )  # what the system's own need took from the cache for now
-        rest = plan.ceiling - dense - context - plan.workspace - cache - spare
-        return MemoryUse(
-            ceiling=plan.ceiling,
-            program=max(0, rest),
-            dense=dense,
-            context=context,
-            buffers=plan.workspace,
-            cache=cache,
-            spare=spare,
-            cached=levels[-1].nbytes,
-            device=sum(level.capacity for level in levels[:-1]),
-            device_cached=sum(level.nbytes for level in levels[:-1]),
         )
 
 

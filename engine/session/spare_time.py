@@ -1,16 +1,18 @@
-"""What a model does while nobody asks: it warms up and measures its precision dials, and steps aside at once."""
+"""What a model does while nobody asks: it warms up, measures and learns, and steps aside at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import Kind, UnderhillError
 from engine.hub.cards import TOY
 from engine.session.calibration import QUICK, TOKENS, Calibrator
 from engine.session.facts import largest_file
-from engine.session.measured import LARGE, SpareProbe
+from engine.session.fit_policy import PolicyFitter
+from engine.session.measured import LARGE, SpareProbe, machine_at
+from engine.session.teaching import GateTeacher, TableTeacher
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -18,15 +20,44 @@ if TYPE_CHECKING:
 PROBE_ROOM = 600_000_000  # bytes spare under the ceiling that the computer's full probe may take for a moment
 
 
+class Task(Protocol):
+    """Something a model learns of itself, in steps that leave nothing behind where they are stopped."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is left to do."""
+
+    @property
+    def share(self) -> int:
+        """Percent done."""
+
+    def step(self, cancelled: Callable[[], bool]) -> None:
+        """Go on for a while. Raises UnderhillError: CANCELLED, or what ends it."""
+
+
 class SpareTime:
     """Small steps, each of which ends within a layer or a token of somebody asking."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._calibrator: Calibrator | None = None
-        self._over = False
+        self._task: Task | None = None
+        self._after: list[Callable[[], None]] = [
+            self._calibrate,
+            self._teach_gates,
+            self._teach_tables,
+            self._fit,
+        ]  # each begins a task
+        self._generation, self._low = session.tables.generation, session.low
+        self._begun = self._calibrate  # what began the task under way
+        self._doing: Callable[[int], str] = str  # what is being done, so many percent of it
+        self._failed: Callable[[str], str] = str  # that it could not be done, and why
         file, room = largest_file(session.store), session.plan.spare >= PROBE_ROOM
         self._probe = SpareProbe((file,) if room and file.stat().st_size >= LARGE else ())
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to measure and to learn."""
+        return self._probe.over and self._task is None and not self._after
 
     def use(self, wanted: Callable[[], bool], quiet: bool = True) -> bool:
         """Do one step of what there is to do, unless `wanted` becomes true; whether the card has changed.
@@ -41,36 +72,77 @@ class SpareTime:
         if not quiet:
             return False
         before = session.card
-        if not self._probe.over:
+        if not self._probe.over and self._probe.ready():  # where other programs are busy, it is tried again later
             return self._measure()
-        if self._over:
+        if session.tables.generation != self._generation:  # all that was learnt was forgotten
+            self._generation = session.tables.generation
+            self._after.append(self._teach_tables)
+        if session.low != self._low:  # what the dials cost with it is another thing
+            self._low = session.low
+            if self._task is not None:
+                self._after.insert(0, self._begun)
+            self._task = None
+            self._after.insert(0, self._calibrate)
+            if self._fit not in self._after:
+                self._after.append(self._fit)
+        if self.over:
             return False
         try:
-            if self._calibrator is None:
-                self._calibrator = Calibrator(session, QUICK if session.card.parameters < TOY else TOKENS)
-            calibrator = self._calibrator
-            if not calibrator.complete:
-                session.doing(f"Measuring its precision dials ({100 * calibrator.done // calibrator.total} %).")
-                calibrator.step(wanted)
-            if calibrator.complete:
-                self._end()
+            self._learn(wanted)
         except UnderhillError as e:
             if e.kind is not Kind.CANCELLED:  # the disk will not do better next time
                 self._end()
-                session.note(f"Its precision dials could not be measured: {e.sentence}")
+                session.note(self._failed(e.sentence))
         return session.card != before
 
+    def _learn(self, wanted: Callable[[], bool]) -> None:
+        if self._task is None:
+            self._begun = self._after.pop(0)
+            self._begun()
+        task = self._task
+        assert task is not None
+        if not task.complete:
+            self._session.doing(self._doing(task.share))
+            task.step(wanted)
+        if task.complete:
+            self._end()
+
+    def _calibrate(self) -> None:
+        session = self._session
+        self._doing = lambda share: f"Measuring its precision dials ({share} %)."
+        self._failed = lambda sentence: f"Its precision dials could not be measured: {sentence}"
+        self._task = Calibrator(session, QUICK if session.card.parameters < TOY else TOKENS)
+
+    def _teach_gates(self) -> None:
+        self._doing = lambda share: f"Teaching the gates of coming layers ({share} %)."
+        self._failed = lambda sentence: f"The gates of coming layers could not be taught: {sentence}"
+        self._task = GateTeacher(self._session)
+
+    def _teach_tables(self) -> None:
+        self._doing = lambda share: f"Learning which experts tokens use, and which follow which ({share} %)."
+        self._failed = lambda sentence: f"Which experts tokens use could not be learnt: {sentence}"
+        self._task = TableTeacher(self._session)
+
+    def _fit(self) -> None:
+        self._doing = lambda share: f"Fitting to its routing which experts stay in memory ({share} %)."
+        self._failed = lambda sentence: f"Which experts stay in memory could not be fitted to its routing: {sentence}"
+        self._task = PolicyFitter(self._session)
+
     def _measure(self) -> bool:
-        """One step of the computer's full probe; whether the card has changed. The next plan will know."""
+        """One step of the computer's full probe; whether the card has changed."""
         session, before = self._session, self._session.card
         self._probe.use()
         done, total = self._probe.progress
         said = f"Measuring this computer ({100 * done // total} %)." if total and not self._probe.over else ""
         session.doing(said)
+        if self._probe.improved:
+            self._probe.improved = False
+            session.machine = machine_at(largest_file(session.store))  # the plan's figures follow
+            session.speed_check.begin()
+            session.replanned()
         return session.card != before
 
     def _end(self) -> None:
-        self._over = True
-        self._calibrator = None
+        self._task = None
         self._session.warm.refresh()
         self._session.doing("")

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from engine.experts.telemetry import Snapshot as Counters
 from engine.generation.messages import Stats
 from engine.hardware import plan as planning
+from engine.hardware.load import Watch
 from engine.session import verified
 from engine.session.verified import Decoded
+from engine.session.why import HELD
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -26,7 +28,7 @@ class SpeedCheck:
     """One verdict a plan, after tokens enough. Used on the session's thread, once its plan is made."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        self._session, self._load = session, Watch()
         self.begin()
 
     def begin(self) -> None:
@@ -44,16 +46,17 @@ class SpeedCheck:
         whole = min(session.plan.cache_bytes, session.facts.expert_bytes[session.plan.tier])
         record = session.facts.record_bytes[session.plan.tier]
         self._counts = not self._over and is_full(session.runtime.cache.nbytes, whole, record)
+        self._load.again()
 
     def prompt_read(self, counters: Counters) -> None:
         """Decoding begins."""
         self._read = counters.bytes_read
 
     def answered(self, stats: Stats) -> None:
-        """An answer has come to its end. What is expected from now on is what was seen, where that was far off; whom it
-        matters to is told why."""
+        """An answer has come to its end. What is expected from now on is what was seen, in the library as here; whom it
+        matters to, where that was far off, is told why."""
         session = self._session
-        if not self._counts:
+        if not self._counts or self._load.load.others >= HELD:  # what others slowed down says nothing of the next time
             return
         read = session.counters().bytes_read - self._read
         tokens = max(0, len(stats.token_ids) - 1)
@@ -66,8 +69,7 @@ class SpeedCheck:
         seen, sentence = verified.judge(session.machine, session.facts, session.plan, dial, self._took)
         now = verified.conditions(session.machine, session.facts, session.plan, dial)
         verified.keep(session.store.path, now, seen)
-        if seen.correction != 1.0 or sentence:
-            session.facts = dataclasses.replace(session.facts, seen=seen)
-            session.plan = planning.seen_again(session.plan, session.machine, session.facts, session.settings)
-            session.replanned()
-            session.told(sentence)  # '' where nobody has to be told
+        session.facts = dataclasses.replace(session.facts, seen=seen)
+        session.plan = planning.seen_again(session.plan, session.machine, session.facts, session.settings)
+        session.replanned()
+        session.told(sentence)  # '' where nobody has to be told

@@ -15,6 +15,7 @@ from engine.hardware.machine import Machine
 from engine.hardware.plan import Plan, dial_of, seen_again
 from engine.hardware.rates import changed
 from engine.hardware.speed import expected, figure, reading_rate, token_costs
+from engine.regular_file import read_json
 from engine.store.atomic import replace_file
 from engine.store.fields import DAMAGED
 
@@ -120,7 +121,7 @@ def read(store: Path, now: Conditions) -> Seen | None:
     Of an expectation that was made with quite another rate, nothing is corrected: the rate may have been what was off.
     """
     try:
-        found = json.loads((store / FILE).read_text(encoding="utf-8"))
+        found = read_json(store / FILE)
         then = Conditions(**found["conditions"])
         alike = not changed(float(then.rate), now.rate)
         seen = Seen(float(found["misses"]), float(found["correction"]) if alike else 1.0)

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from engine.errors import Kind, UnderhillError
+from engine.experts.bets import ROOM
 from engine.experts.keys import ExpertKey
-from engine.session.memories import Memories
+from engine.session.memories import Memories, Uses
 
 if TYPE_CHECKING:
     from engine.session.session import Session
@@ -22,14 +23,16 @@ class WarmStart:
     """For the thread that runs the model. memories: what is known of former sessions.
 
     At opening come the experts that were in memory last, in the order of the disk, then those that chats use most; when
-    a prompt is through, those that chats like it use. All are speculative reads, and none makes another expert leave.
+    a prompt is through, those that answers to prompts like it use, as many as there is room for, while the answer comes
+    and behind it. All are speculative reads, and none makes another expert leave.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, memories: Memories) -> None:
         self._session = session
-        self.memories = Memories(session.store.path, session.store)
+        self.memories = memories
         self._left: deque[ExpertKey] = deque()
-        self._coming: set[ExpertKey] = set()
+        self._coming: dict[ExpertKey, int] = {}  # and their bytes
+        self._prompt: Uses = ()
         if not session.all_in_memory and session.settings["remember_routing"]:
             last = self.memories.residents()
             self._left.extend(dict.fromkeys((*last, *self.memories.likely())))
@@ -51,39 +54,55 @@ class WarmStart:
             self._session.runtime.arrivals.settle()
             self._count()
 
-    def prompt_read(self, uses: tuple[tuple[int, ...], ...]) -> None:
-        """A prompt is through: ask for what chats like it use. Whatever the answer demands is read before these."""
+    def prompt_read(self, uses: Uses) -> None:
+        """A prompt is through: read what answers to such prompts use. Whatever this one demands is read before that.
+
+        uses: of the prompt, by layer and expert.
+        """
+        self._prompt = uses
+        prefetch = self._session.runtime.prefetch
+        if prefetch is not None:
+            prefetch.prompted(self.memories.matrix(uses))
         if not self._session.settings["remember_routing"] or self._session.all_in_memory:
             return
-        self._left = deque(self.memories.likely(uses))
+        self._left = deque(self.memories.likely_after(uses))
         self._ask()
-        self._left.clear()  # once tokens come they say more
+
+    def token_done(self) -> None:
+        """One more token of the answer is there: read on."""
+        if self.complete:
+            return
+        self._session.runtime.arrivals.settle()
+        self._count()
+        self._ask()
 
     def refresh(self) -> None:
         """Something has left experts coarse: read what they lack, as far as there is room."""
         self._left.extend(sorted(self._session.runtime.cache.residency()))
 
-    def answered(self, uses: tuple[tuple[int, ...], ...]) -> None:
-        """An answer has ended."""
+    def answered(self, uses: Uses) -> None:
+        """An answer has ended. uses: of its prompt and its tokens."""
         self._session.runtime.arrivals.settle()
         self._count()
         if self._session.settings["remember_routing"]:
-            self.memories.answered(uses)
+            self.memories.answered(self._prompt, uses)
 
     def put_away(self) -> None:
         """The model is being closed: keep what will be of use next time. What cannot be written is not kept."""
         try:
             if not self._session.settings["remember_routing"]:
-                self.memories.forget()
-            elif not self._session.all_in_memory:
+                self._remove()
+                return
+            self._session.tables.keep()
+            if not self._session.all_in_memory:
                 self.memories.keep(set(self._session.runtime.cache.residency()))
-        except OSError:
+        except (OSError, UnderhillError):
             return
 
     def forget(self) -> None:
         """Remove all that is remembered of use, now. Raises UnderhillError(DISK_ERROR)."""
         try:
-            self.memories.forget()
+            self._remove()
         except OSError as e:
             raise UnderhillError(
                 Kind.DISK_ERROR,
@@ -91,26 +110,32 @@ class WarmStart:
                 "Check that the folder can be written.",
             ) from e
 
+    def _remove(self) -> None:
+        self.memories.forget()
+        self._session.tables.forget()
+
     def _ask(self) -> None:
         runtime = self._session.runtime
         tier, most = self._session.plan.tier, READS * int(self._session.settings["readers"])
-        while self._left and len(self._coming) < most:
+        room = runtime.cache.capacity // ROOM
+        while self._left and (len(self._coming) < most or sum(self._coming.values()) < room):
             key = self._left[0]
             spec = self._session.store.spec(*key)
             full = tier if tier in spec.tiers else spec.top
             cache = runtime.cache.levels[-1]
-            if cache.free < cache.lacking(key, full):
+            nbytes = cache.lacking(key, full)
+            if cache.free < nbytes:
                 self._left.clear()
                 return
             self._left.popleft()
             if cache.tier(key) < full and runtime.arrivals.expect(key, full):
-                self._coming.add(key)
+                self._coming[key] = nbytes
 
     def _count(self) -> None:
         arrivals = self._session.runtime.arrivals
-        ended = {key for key in self._coming if not arrivals.coming(key)}
-        self.read += len(ended)
-        self._coming -= ended
+        left = {key: nbytes for key, nbytes in self._coming.items() if arrivals.coming(key)}
+        self.read += len(self._coming) - len(left)
+        self._coming = left
 
     def _give_up(self) -> None:
         self._left.clear()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.hardware import budget
 
+HELD = 0.25  # of the processor in others' hands, from which on answers are slower for it
 BOUND = 0.6  # of the memory's rate, from which on it sets the pace
 
 
@@ -15,7 +16,8 @@ class Pace:
 
     prompt: a prompt is being read. waiting: share of the time in which computing stood still for the disk. read: bytes
     from disk; misses. weights: bytes that a token reads from memory, 0 where the processor's cache holds them. memory:
-    bytes that it gives. native: whether native kernels compute.
+    bytes that it gives. native: whether native kernels compute. others: share of the processor that other programs
+    hold.
     """
 
     prompt: bool
@@ -27,11 +29,14 @@ class Pace:
     weights: int
     memory: float
     native: bool = True
+    others: float = 0.0
 
 
 def why(pace: Pace) -> str:
     """The sentence; two where the slower kernels have a part in it."""
     slower = "" if pace.native else " The slower torch kernels compute."
+    if pace.others >= HELD:
+        slower += f" Other programs hold {_share(pace.others)} of the processor, which makes it slower."
     if pace.prompt:
         return _prompt(pace) + slower
     if pace.tokens <= 0:
@@ -42,7 +47,7 @@ def why(pace: Pace) -> str:
     if pace.waiting > 0.5:
         return (
             f"Waiting for the disk: {a_token}, which gives {_size(pace.read)} a second, and {_share(pace.waiting)} of "
-            "the time goes into that. A larger expert cache would help."
+            "the time goes into that. A larger expert cache would help." + slower
         )
     return f"Mostly computing: {a_token}, and {_share(pace.waiting)} of the time goes into waiting for it.{slower}"
 

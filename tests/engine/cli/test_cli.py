@@ -57,6 +57,14 @@ def test_chat_prints_what_scripts_rely_on(home: Path, capsys: pytest.CaptureFixt
     assert quarter["stats"]["misses"] > stats["misses"]
 
 
+def test_a_level_of_thinking_that_the_model_does_not_have_is_told(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = main(["chat", "--prompt", "Hi", "--max-tokens", "2", "--thinking", "high"])
+    assert said == 0
+    assert "[how much this model thinks cannot be chosen]" in capsys.readouterr().err
+
+
 def test_a_prompt_may_come_from_standard_input(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -339,7 +347,7 @@ def test_the_cache_policy_is_fitted_to_a_model(
 ) -> None:
     from engine.session import fit_policy
 
-    monkeypatch.setattr(fit_policy, "fit", lambda trace, thresholds: DEFAULT)
+    monkeypatch.setattr(fit_policy, "fit_share", lambda replayer, share, smaller, known: DEFAULT.at(share))
     kept = home / "models" / "builtin" / "policy.json"
     try:
         assert found(capsys, "calibrate", "builtin", "--fit-policy")["fast"]["0.75"] == list(DEFAULT.at(0.75).rounded)
@@ -469,6 +477,38 @@ def test_ctrl_c_stops_the_answer_and_keeps_what_was_said(home: Path) -> None:
     assert process.returncode in (0, 130)
     assert first + rest
     assert "Traceback" not in err
+
+
+HELD = """
+import ctypes, sys
+from engine.cli.main import main
+from engine.session import Session
+def generate(session, messages, sampling, stop, listener, **more):
+    listener.text("Once", (1,))
+    mutex = ctypes.create_string_buffer(64)
+    for _ in range(2):  # the second time never comes back, whatever signals there are
+        ctypes.CDLL(None).pthread_mutex_lock(mutex)
+Session.generate = generate
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="pthread_mutex_lock is of POSIX")
+def test_a_second_ctrl_c_ends_the_program_whatever_holds_it(home: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HELD, "chat", "builtin", "--prompt", "Hello.", "--threads", "1"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "UNDERHILL_HOME": str(home)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    assert process.stdout.read(4) == "Once"
+    process.send_signal(signal.SIGINT)
+    with pytest.raises(subprocess.TimeoutExpired):  # the first only asks, and nobody hears it
+        process.wait(1.0)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=PROCESS)
+    assert process.returncode == 130
+    assert "did not stop" in err
 
 
 def test_probe_prints_what_was_measured(

@@ -12,6 +12,7 @@ import pytest
 from engine.errors import Kind, UnderhillError
 from engine.hub import library
 from engine.hub.app_places import FILES, Place
+from engine.session import robustness
 from tests.engine.cli.test_cli import MODEL, found, run
 
 
@@ -112,6 +113,23 @@ def test_what_other_apps_have_is_found_with_the_way_to_import_it(
     (model,) = found(capsys, "found")
     assert (model["title"], model["app"], model["can_open"]) == ("tiny", "LM Studio", True)
     assert f'import "{model["path"]}" --name "tiny"' in run(capsys, "found")[1]
+
+
+def test_experts_get_fewer_bits_at_import_and_later_and_have_them_back(
+    mine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("TOKENS", "JUDGED"):
+        monkeypatch.setattr(robustness, name, 150)
+    whole = found(capsys, "info", "m")["model"]["expert_bytes"]
+    lower = found(capsys, "lower", "m")
+    assert lower["model"]["name"] == "m"
+    assert lower["bytes"] == found(capsys, "info", "m")["model"]["expert_bytes"] < lower["bytes_before"] == whole
+    assert found(capsys, "lower", "m", "--restore")["expert_bytes"] == whole
+    code, out, _ = run(capsys, "import", str(MODEL), "--name", "small", "--tolerance", "2")
+    assert code == 0
+    assert "with 2 bits" in out
+    assert found(capsys, "info", "small")["model"]["expert_bytes"] == lower["bytes"]
+    assert run(capsys, "lower", "small")[0] == 2  # has fewer bits already
 
 
 def test_nothing_is_made_of_the_built_in_model_to_look_at_the_library(

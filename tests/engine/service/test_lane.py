@@ -185,6 +185,27 @@ def test_a_lane_that_dies_fails_whatever_is_asked_of_it(capsys: pytest.CaptureFi
     assert "torn down" in capsys.readouterr().err
 
 
+def test_a_panic_of_a_library_fails_one_command() -> None:
+    events: list[Event] = []
+    panic = type("PanicException", (BaseException,), {})  # as Rust's libraries have it
+
+    def work(command: Command, cancelled: Callable[[], bool]) -> Any:
+        if command.id == "bad":
+            raise panic("index out of bounds")
+        return 1
+
+    lane = Lane("panicking", work, events.append)
+    lane.put(Command("bad"))
+    lane.put(Command("good"))
+    until(lambda: len(events) == 2)
+    lane.close()
+    failed, done = events
+    assert isinstance(failed, Failed)
+    assert failed.kind is Kind.INTERNAL
+    assert "index out of bounds" in failed.cause
+    assert done == Done("good", 1)
+
+
 def test_a_defect_between_commands_is_told_with_the_next_one(capsys: pytest.CaptureFixture[str]) -> None:
     events: list[Event] = []
 

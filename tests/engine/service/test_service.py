@@ -42,9 +42,13 @@ from engine.api import (
     UpdateSettings,
     Watch,
 )
+from engine.experts.runtime import ExpertRuntime
+from engine.generation import model_files
+from engine.generation.chat import ChatFormat
 from engine.hardware.pressure import Reading
 from engine.service import Service
 from engine.service.service import _Follower
+from tests.engine.generation.test_hostile_templates import LOOPS, having, late
 from tests.waiting import LONGEST
 
 SETTINGS = {"dial": "exact", "threads": 1}
@@ -131,6 +135,14 @@ def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     monkeypatch.setattr(_Follower, "text", tell)
     monkeypatch.setattr(_Follower, "cancelled", rest)
     return go
+
+
+def test_each_chat_is_a_sequence_of_its_own(loaded: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+    monkeypatch.setattr(ExpertRuntime, "begin_sequence", lambda _: begun.append(1))
+    for chat in ("1", "1", "2", "2", "1"):
+        loaded.result(Generate, HELLO, {"temperature": 0.0, "max_tokens": 2}, chat=chat)
+    assert len(begun) == 3
 
 
 def test_an_answer_comes_in_the_promised_order_and_adds_up(loaded: Desk) -> None:
@@ -349,8 +361,10 @@ def test_importing_the_api_loads_neither_torch_nor_transformers(root: Path) -> N
 def test_the_computer_is_measured_with_progress_and_can_be_told_to_stop(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from engine.hardware.load import Load
     from engine.session import measured
 
+    monkeypatch.setattr(measured, "wait_for_quiet", lambda *_: Load())  # whatever runs beside the tests
     going, may_end = threading.Event(), threading.Event()
 
     def probe_fully(place: Path, files: Any, report: Any, cancelled: Any) -> Any:
@@ -388,3 +402,16 @@ def test_a_mode_that_cannot_run_is_refused_before_the_open_model_is_touched(load
     assert isinstance(answer, Done)  # by the model that was open before
     forced = loaded.wait(loaded.send(LoadModel, "builtin", {**SETTINGS, "mode": "cpu"}))
     assert isinstance(forced, Done)
+
+
+def test_stop_ends_a_template_that_does_not_end(loaded: Desk, tmp_path: Path) -> None:
+    service: Any = loaded.engine
+    usual = service._session.chat
+    service._session.chat = ChatFormat(having(tmp_path / "evil", late(LOOPS)))
+    try:
+        command = loaded.send(Generate, (*HELLO, Message("assistant", "No."), *HELLO), GREEDY)
+        loaded.send(Stop, command)
+        assert isinstance(loaded.wait(command, model_files.WRITE_SECONDS), Cancelled)
+    finally:
+        service._session.chat = usual
+    assert loaded.result(Generate, HELLO, GREEDY).token_ids

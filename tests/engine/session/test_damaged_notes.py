@@ -12,7 +12,7 @@ import pytest
 from engine.hardware import kept as rates
 from engine.hub import dials, seen, transfer, unfinished
 from engine.hub.home import HOME
-from engine.session import calibration_state, memories, policy_weights
+from engine.session import calibration_state, lowered, memories, policy_weights
 from engine.store.journal import PARTIAL
 from tests.engine.experts.sources import MemorySource
 from tests.engine.experts.test_single_native import SPEC
@@ -22,6 +22,7 @@ DEEP = b"[" * 100_000
 READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "dials": (dials.FILE, dials.read, None),
     "weights": (policy_weights.FILE, lambda store: policy_weights.weights_of(store, "exact"), policy_weights.DEFAULT),
+    "bits": (lowered.FILE, lowered._read, {}),
     "residents": (memories.RESIDENTS, lambda store: memories.Memories(store, MemorySource(SPEC)).residents(), []),
     "copy": (transfer.NOTE, transfer.read, None),
     "import": (f"../m{PARTIAL}/{unfinished.NOTE}", unfinished.read, None),
@@ -30,6 +31,8 @@ READERS: dict[str, tuple[str, Callable[[Path], object], object]] = {
     "calibration": (calibration_state.FILE, calibration_state.Kept.load, None),
 }
 MANGLED: list[Any] = [None, 1, "x", [], [1], {}, {"version": ENDLESS}, {"hobbit": {"exact": [[ENDLESS, [1] * 4]]}},
+                      {"version": 2, "fingerprint": "", "hobbit": {"exact": {"t1": 0, "t2": ENDLESS, "weights": []}}},
+                      {"version": 2, "fingerprint": "", "hobbit": [1]},
                       {"source": "a", "top": ENDLESS, "problem": ""}, {"version": 1, "layers": {"0": [ENDLESS]}},
                       {"version": 1, "layers": [0]}]  # fmt: skip
 

@@ -193,3 +193,25 @@ def _kill_readers(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
         with contextlib.suppress(UnderhillError):  # those that read ahead die unheard
             ask(session)
     assert ask(session).token_ids == before.token_ids
+
+
+@pytest.mark.parametrize("name", ["chat_template.jinja", "tokenizer.json", "tokenizer_config.json"])
+@pytest.mark.parametrize("harm", ["a bit", "the end", "a longer one", "none"])
+def test_a_small_file_that_was_changed_is_never_answered_with(store: Path, name: str, harm: str) -> None:
+    """A flipped bit in a template changes every answer, and nothing else would find it."""
+    data = bytearray((store / name).read_bytes())
+    match harm:
+        case "a bit":
+            data[len(data) // 2] ^= 1
+        case "the end":
+            del data[-1]
+        case "a longer one":
+            data += bytes(1 << 24)
+    if harm == "none":
+        (store / name).unlink()
+    else:
+        (store / name).write_bytes(data)
+    with pytest.raises(UnderhillError, match=name.replace(".", r"\.")) as told:
+        Session.open(str(store), SETTINGS)
+    assert told.value.kind in (Kind.BROKEN_FILE, Kind.MISSING_FILE)
+    assert told.value.action

@@ -67,7 +67,7 @@ def test_taught_gates_come_back_from_disk_and_find_more(session: Session, tmp_pa
     foresight.learn(session, run)
     kept = foresight.read(session.store.path / foresight.FILE, gates)
     assert kept is not None
-    assert [len(own) for own in kept.maps] == [2, 2, 2, 2, 1, 0]
+    assert [len(own) for own in kept.maps] == [3, 3, 3, 2, 1, 0]
     experts, hidden = gates[0].weight.shape
     assert {one.weight.shape for own in kept.maps for one in own} == {(experts, 2 * hidden)}
     assert (kept.weights[:2, 0] > 0).all()

@@ -18,13 +18,10 @@ from tests.engine.hardware.test_plan import laptop
 ENTRIES = {entry.repo: entry for entry in catalogue.load()}
 REAL = {
     "OLMoE-1B-7B": "allenai/OLMoE-1B-7B-0125-Instruct",
-    "DeepSeek-V2-Lite": "deepseek-ai/DeepSeek-V2-Lite-Chat",
     "gpt-oss-20b": "openai/gpt-oss-20b",
     "Qwen3-30B-A3B": "Qwen/Qwen3-30B-A3B-Instruct-2507",
-    "Mixtral-8x7B": "mistralai/Mixtral-8x7B-Instruct-v0.1",
     "GLM-4.5-Air": "zai-org/GLM-4.5-Air",
     "gpt-oss-120b": "openai/gpt-oss-120b",
-    "Qwen3-235B-A22B": "Qwen/Qwen3-235B-A22B-Instruct-2507",
 }
 
 
@@ -53,7 +50,7 @@ def test_every_model_of_the_catalogue_gets_its_pill(entry: catalogue.CatalogueEn
 
 
 HYBRID: dict[str, Any] = {
-    "model_type": "granitemoehybrid", "hidden_size": 1536, "intermediate_size": 512, "num_hidden_layers": 40,
+    "model_type": "jamba", "hidden_size": 1536, "intermediate_size": 512, "num_hidden_layers": 40,
     "num_local_experts": 64, "num_experts_per_tok": 6, "vocab_size": 100352, "max_position_embeddings": 131072,
 }  # fmt: skip
 
@@ -70,7 +67,7 @@ def test_a_family_without_a_file_is_guessed_at_and_its_headers_say_it_exactly() 
 
 
 def test_more_experts_than_parameters_are_not_believed() -> None:
-    guessed = remote_facts({**HYBRID, "num_hidden_layers": 4000}, "x", 10**9, 8, True)
+    guessed = remote_facts({**HYBRID, "num_hidden_layers": 1000}, "x", 10**9, 8, True)
     assert guessed.expert_bytes[8] < 1.5e9
     strange = remote_facts({"model_type": "jamba"}, "x", 0, 8, True)
     assert fit(laptop(16), strange, here=True).pill in ("fits", "slow")

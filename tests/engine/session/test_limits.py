@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import queue
 import subprocess
 import sys
 import time
@@ -14,8 +15,11 @@ from typing import Any
 
 import pytest
 
+from engine import api
+from engine.apart.parent import Apart
 from engine.hardware.machine import GB
 from tests.engine.session.shaped import shaped_store
+from tests.waiting import PROCESS
 
 LINUX = sys.platform == "linux"
 CHOSEN: dict[str, object] = {"dial": "exact", "threads": 1, "context_length": 2048}
@@ -95,6 +99,35 @@ def control_group(limit: int) -> Iterator[Path]:
     pytest.skip(f"no memory control group can be made here ({'; '.join(tried)})")
 
 
+@pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
+def test_less_memory_than_its_libraries_take_is_told_before_the_system_kills_it(root: Path) -> None:
+    chat = [sys.executable, "-m", "engine.cli", "chat", "builtin", "--prompt", "Hello"]
+    with control_group(220_000_000) as group:
+        enter = ["sh", "-c", f'echo $$ > "{group}/cgroup.procs" && exec "$@"', "sh"]
+        told = subprocess.run([*enter, *chat], cwd=root, capture_output=True, text=True, timeout=PROCESS, check=False)
+    assert told.returncode == 1, told.stderr
+    assert "Underhill needs 370 MB of memory before any model, and may use 220 MB." in told.stderr
+
+
+@pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
+def test_the_windows_engine_tells_it_too_and_outlives_it() -> None:
+    events: queue.Queue[api.Event] = queue.Queue()
+    with control_group(220_000_000) as group:
+        enter = f"open({str(group / 'cgroup.procs')!r}, 'w').write(str(os.getpid()))"
+        engine = Apart(
+            events.put, ("-c", f"import os, sys\n{enter}\nfrom engine.apart.child import main\nmain(int(sys.argv[1]))")
+        )
+        try:
+            for command in (api.LoadModel("1", "builtin"), api.ListModels("2")):
+                engine.send(command)
+                failed = events.get(timeout=PROCESS)
+                assert isinstance(failed, api.Failed)
+                assert (failed.id, failed.kind) == (command.id, api.Kind.OUT_OF_MEMORY)
+                assert "before any model" in failed.sentence
+        finally:
+            engine.close()
+
+
 def number(folder: Path, *names: str) -> int:
     """The first of these files that there is."""
     return next(int((folder / name).read_text()) for name in names if (folder / name).exists())
@@ -120,6 +153,6 @@ def test_under_a_control_groups_limit_it_plans_for_that_and_is_not_killed(
 
 @pytest.mark.skipif(not LINUX, reason="control groups are of Linux")
 def test_a_control_group_that_is_too_small_is_refused_before_it_kills(root: Path, model: Path) -> None:
-    with control_group(320_000_000) as group:
+    with control_group(375_000_000) as group:
         refused = run(root, model, group)
     assert "of memory at the least" in refused["refused"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,15 @@ from typing import Any
 import pytest
 
 from engine.errors import Kind, UnderhillError
-from engine.hardware.kept import FILE
+from engine.hardware import disk_speed, memory_speed
+from engine.hardware.battery import on_battery
+from engine.hardware.fingerprint import fingerprint
+from engine.hardware.kept import FILE, keep, look
+from engine.hardware.load import Load, Watch
 from engine.hardware.machine import DiskPoint
 from engine.hardware.rates import Rates
 from engine.session import measured
-from engine.session.measured import SpareProbe, large_files, measure_computer
+from engine.session.measured import SpareProbe, large_files, machine_at, measure_computer
 
 RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}, 3e-9)
 
@@ -21,6 +26,9 @@ RATES = Rates(4e10, 1, (DiskPoint(1 << 20, 4, True, 3e9),), {4: 0.9}, {64: 1e12}
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("UNDERHILL_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(measured, "wait_for_quiet", lambda *_: Load())
+    monkeypatch.setattr(Watch, "load", Load())
+    monkeypatch.setattr(measured, "SEEN", 0.0)
     return tmp_path / "home"
 
 
@@ -133,3 +141,59 @@ def test_only_large_files_are_measured_with(home: Path, monkeypatch: pytest.Monk
     found = large_files(home)
     assert found
     assert [f.stat().st_size for f in found] == sorted((f.stat().st_size for f in found), reverse=True)
+
+
+def test_what_was_measured_beside_other_programs_says_so_and_is_measured_again_when_they_are_quiet(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[object] = []
+
+    def waits(patience: float, waiting: Callable[[], None], cancelled: object) -> Load:
+        waiting()
+        waited.append(patience)
+        return Load(0.6)
+
+    told: list[str] = []
+    monkeypatch.setattr(measured, "wait_for_quiet", waits)
+    monkeypatch.setattr(measured, "probe_fully", lambda *_: replace(RATES, memory_rate=1e10, busy=0.6))
+    found = measure_computer(report=lambda text, done, total: told.append(text))
+    assert waited == [measured.PATIENCE]
+    assert told == ["Waiting for other programs to leave the processor"]
+    assert "measured while other programs took 60 % of the processor" in found.why
+    assert found.why in found.sentences
+    monkeypatch.setattr(measured, "Probe", Steps)
+    probe = SpareProbe((tmp_path / "data",))
+    monkeypatch.setattr(Watch, "load", Load(0.6))
+    assert not probe.ready()
+    monkeypatch.setattr(Watch, "load", Load())
+    while not probe.over:
+        assert probe.ready()
+        probe.use()
+    assert probe.improved
+    assert measured.computer().why == ""
+    assert not SpareProbe(()).ready()
+    monkeypatch.setattr(measured, "probe_fully", lambda *_: replace(RATES, memory_rate=1e10, busy=0.6))
+    kept = measure_computer(again=True)  # what is known is better than that
+    assert kept.rates is not None
+    assert not kept.rates.busy
+    assert "what is known is kept" in kept.why
+
+
+def test_everybody_is_told_of_one_machine(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library, the plan and the first run: one look at memory, and at the disk when there is a file to read."""
+    looks: list[str] = []
+    monkeypatch.setattr(memory_speed, "quickly", lambda threads: looks.append("memory") or 3e10)
+    monkeypatch.setattr(
+        disk_speed,
+        "quickly",
+        lambda file: (looks.append("disk"), DiskPoint(1 << 20, 2, True, 2e9))[1] if file.is_file() else None,
+    )
+    large = tmp_path / "data"
+    large.write_bytes(b"x")
+    machines = [machine_at(place) for place in (tmp_path, large, tmp_path, large)]
+    assert looks == ["memory", "disk"]
+    assert {machine.memory_rate for machine in machines} == {3e10}
+    assert [machine.disk_rate for machine in machines[1:]] == [2e9] * 3
+    keep(folder, fingerprint(tmp_path), on_battery(), RATES)  # a full probe holds at once
+    assert machine_at(large).disk_points
+    assert look(folder, fingerprint(tmp_path), on_battery()).rates is not None

@@ -17,7 +17,7 @@ from engine.hub.home import home
 from engine.hub.remote import configs
 from engine.hub.remote.client import Hub, connect
 from engine.hub.remote.outline import read_outline
-from engine.session import offers, pills
+from engine.session import measured, offers
 from engine.session.pills import Pills
 from tests.engine.hub.remote.test_gguf import quantized
 from tests.engine.hub.sources.test_packed import pack
@@ -166,15 +166,15 @@ def test_a_model_of_the_library_has_its_pill_and_its_repository_is_known_to_be_h
 
 def test_memory_is_measured_once_for_many_lists(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While an answer is made, every look would slow it down, and find memory slower than it is."""
-    monkeypatch.setattr(pills, "_measured", [])
+    monkeypatch.setattr(measured, "_looks", {})
     rates = iter([4e10])
     monkeypatch.setattr("engine.hardware.memory_speed.quickly", lambda threads: next(rates))
     speeds = {card.fit.speed for _ in range(3) for card in Pills().library(library.listing()) if card.fit}
     assert len(speeds) == 1
-    when, rate = pills._measured[0]
-    pills._measured[:] = [(when - 61, rate)]
-    rates = iter([1e10])
-    assert {card.fit.speed for card in Pills().library(library.listing()) if card.fit} == speeds
+    for key, look in measured._looks.items():  # the disk is looked at again
+        measured._looks[key] = look._replace(when=look.when - measured.HOLDS)
+    found = {card.fit.speed for card in Pills().library(library.listing()) if card.fit}
+    assert found == speeds
 
 
 def test_fewer_bits_are_taken_where_more_are_too_slow(monkeypatch: pytest.MonkeyPatch, mine: Path) -> None:

@@ -10,8 +10,11 @@ from engine.experts.predictors import Blend, Eam, StackedGates
 from engine.generation.messages import Look, Message, Stats
 from engine.generation.sampling import Sampling
 from engine.models.decoder import Decoder
-from engine.session import Session, foresight, reading_ahead
+from engine.session import Session, foresight, reading_ahead, tables
 from engine.settings import ALL
+from tests.engine.models.families.tiny import tiny
+from tests.engine.models.parity import hf_model
+from tests.engine.models.tiny_store import tiny_store
 from tests.engine.session.test_session import Listener
 
 HELLO = (Message("user", "Hello! What can you do?"),)
@@ -96,7 +99,7 @@ def test_matrices_of_past_answers_need_to_be_remembered(home: Path) -> None:
 
 
 def test_pairs_that_would_take_too_much_are_left_out(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foresight, "PAIRS", 1000)
+    monkeypatch.setitem(tables.MOST, "pairs", 1000)
     with Session.open("builtin", {**SMALL, "predictor": "pairs"}) as opened:
         assert "pairs of layers would take" in opened.ahead.note
         together = opened.ahead.choose("blend").predictor
@@ -113,3 +116,15 @@ def test_a_model_whose_routers_are_not_known_has_the_tables(home: Path) -> None:
         assert "compatibility backend" in found.note
         assert found.note.endswith("Experts are read ahead by the token table.")
         assert opened.ahead.choose("paths").note == ""
+
+
+def test_a_model_whose_routers_read_something_else_than_its_experts_has_the_tables(home: Path, tmp_path: Path) -> None:
+    """Experts in a latent space (Nemotron 3 Super): what they are given is no router's input."""
+    store = tiny_store(hf_model(tiny("nemotron_h", moe_latent_size=32, moe_intermediate_size=32)), tmp_path)
+    words = (Message("user", "w5 w6 w7 w8"),)
+    with Session.open(str(store), {**SMALL, "predictor": "gates"}) as opened:
+        assert isinstance(opened.decoder, Decoder)
+        assert opened.generate(words, Sampling(temperature=0, max_tokens=8), (), Listener()).token_ids
+        found = opened.ahead.choose("gates")
+        assert found.note.startswith("The routers of this model read something else")
+        assert found.note.endswith("Experts are read ahead by the token table.")

@@ -36,7 +36,7 @@ def few_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def half(session: Session, tmp_path: Path) -> Path:
     chosen = [key for key in keys_of(session.store) if key.expert % 3 == 0]
-    return write_lowered(session.store, tmp_path / "half", chosen, NOTE)
+    return write_lowered(session.store, tmp_path / "half", dict.fromkeys(chosen, 2), NOTE)
 
 
 def test_the_lowered_run_at_2_bits_and_the_others_as_before(session: Session, half: Path) -> None:
@@ -47,9 +47,9 @@ def test_the_lowered_run_at_2_bits_and_the_others_as_before(session: Session, ha
         assert store.expert_bytes() < 0.8 * session.store.expert_bytes()
         assert {store.spec(0, e).tiers for e in range(0, 28, 3)} == {(2,)}
         assert store.spec(0, 1).tiers == (2, 4, 8)
-    session.runtime.pretend_lowered([key for key in keys_of(session.store) if key.expert % 3 == 0])
+    session.runtime.pretend_lowered({key: 2 for key in keys_of(session.store) if key.expert % 3 == 0})
     expected = session.logits(IDS, one_by_one=False)
-    session.runtime.pretend_lowered(())
+    session.runtime.pretend_lowered({})
     for kernel in ("auto", "torch"):
         with Session.open(str(half), {**EXACT, "kernel": kernel, "cache_fraction": 0.3}) as opened:
             for one_by_one in (False, True):
@@ -72,22 +72,62 @@ def test_one_token_takes_the_short_way_and_counts_what_ran(half: Path) -> None:
 
 def test_pretending_ends_when_it_is_told_to(session: Session) -> None:
     before = session.logits(IDS, one_by_one=False)
-    session.runtime.pretend_lowered(keys_of(session.store))
+    session.runtime.pretend_lowered(dict.fromkeys(keys_of(session.store), 2))
     assert not torch.equal(session.logits(IDS, one_by_one=False), before)
-    session.runtime.pretend_lowered(())
+    session.runtime.pretend_lowered({})
     assert torch.equal(session.logits(IDS, one_by_one=False), before)
 
 
 @pytest.mark.usefixtures("few_tokens")
 def test_as_many_are_lowered_as_the_tolerance_allows(session: Session) -> None:
-    counts = []
+    totals, bounds = [], []
     for tolerance in (0.0, 0.004, 1.0):
         found = module.choose(session, tolerance, rank=ranked)
-        assert found.lowered == found.ranked[: len(found.lowered)]
-        counts.append(len(found.lowered))
-    assert counts[0] < counts[2] == len(found.ranked)
-    assert counts == sorted(counts)
+        fewest = [key for key in found.ranked if found.bits.get(key, 8) == found.bounds[0]]
+        assert found.bounds[0] == found.bounds[1] or tuple(fewest) == found.ranked[: len(fewest)]
+        assert set(found.bits.values()) <= set(found.bounds)
+        totals.append(sum(found.bits.get(key, 8) for key in found.ranked))
+        bounds.append(found.bounds)
+    assert bounds[0] == (4, 8)
+    assert bounds[1][0] <= 4
+    assert bounds[2] == (2, 2)
+    assert totals == sorted(totals, reverse=True)
+    assert totals[2] == 2 * len(found.ranked)
     assert found.ranked[0].expert == 0
+
+
+@pytest.mark.usefixtures("few_tokens")
+def test_the_bounds_are_the_fewest_bits_for_all_and_the_next_fewer(session: Session) -> None:
+    """Just above what all at some bits cost, all have these; just below, none has fewer than the next."""
+    keys, against = keys_of(session.store), module.reference(session)
+    costs = {bits: module.cost(session, against, dict.fromkeys(keys, bits)) for bits in (2, 4)}
+    assert costs[2] > 2 * costs[4] > 0
+    for tolerance, bounds in (
+        (1.01 * costs[2], (2, 2)),
+        (0.99 * costs[2], (2, 4)),
+        (1.01 * costs[4], (2, 4)),
+        (0.99 * costs[4], (4, 8)),
+    ):
+        found = module.choose(session, tolerance, rank=ranked, against=against)
+        assert found.bounds == bounds
+        assert module.cost(session, against, found.bits) <= tolerance
+        assert {found.bits.get(key, 8) for key in keys} <= set(bounds)
+
+
+def test_experts_of_8_4_and_2_bits_live_in_one_model(session: Session, tmp_path: Path) -> None:
+    bits = {key: 2 if key.expert % 3 else 4 for key in keys_of(session.store) if key.expert % 2}
+    path = write_lowered(session.store, tmp_path / "mixed", bits, NOTE)
+    assert verify(path) == ()
+    with Store.open(path) as store:
+        assert lowered_share(store) == pytest.approx(0.5)
+        assert {store.spec(*key).top for key in keys_of(store)} == {2, 4, 8}
+    session.runtime.pretend_lowered(bits)
+    expected = session.logits(IDS, one_by_one=False)
+    session.runtime.pretend_lowered({})
+    with Session.open(str(path), {**EXACT, "cache_fraction": 0.3}) as opened:
+        found = opened.logits(IDS, one_by_one=True)
+        assert torch.nn.functional.cosine_similarity(found, expected).median() > 0.9998
+        assert set(opened.counters().precision) == {"8", "4", "2"}
 
 
 @pytest.mark.usefixtures("few_tokens")
@@ -121,13 +161,13 @@ def test_an_interrupted_copy_goes_on(session: Session, tmp_path: Path, half: Pat
             raise UnderhillError(Kind.CANCELLED, "Stopped.")
 
     with pytest.raises(UnderhillError):
-        write_lowered(session.store, tmp_path / "again", chosen, NOTE, stop)
+        write_lowered(session.store, tmp_path / "again", dict.fromkeys(chosen, 2), NOTE, stop)
     assert not (tmp_path / "again").exists()
-    path = write_lowered(session.store, tmp_path / "again", chosen, NOTE)
+    path = write_lowered(session.store, tmp_path / "again", dict.fromkeys(chosen, 2), NOTE)
     for file in ("experts-00000.safetensors", "dense.safetensors"):
         assert (path / file).read_bytes() == (half / file).read_bytes()
 
 
 def test_what_was_lowered_is_not_lowered_again(half: Path, tmp_path: Path) -> None:
     with Store.open(half) as store, pytest.raises(UnderhillError, match="4 or 8 bits"):
-        write_lowered(store, tmp_path / "twice", (), NOTE)
+        write_lowered(store, tmp_path / "twice", {}, NOTE)

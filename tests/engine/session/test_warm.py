@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from engine.experts.keys import ExpertKey
+from engine.experts.policies import ActivationAware
 from engine.generation.sampling import Sampling
 from engine.hub import library
 from engine.session import Session
 from engine.session.memories import MATRICES, RESIDENTS, Memories
-from engine.session.warm import WarmStart
-from tests.engine.session.test_session import ask
+from tests.engine.session.test_session import HELLO, Listener, ask
 
 SMALL = {"dial": "exact", "cache_fraction": 0.6, "threads": 1}
 ALONE = {**SMALL, "prefetch": "off"}  # so that what is read does not depend on how quick speculation was
@@ -103,20 +103,65 @@ def test_a_chat_that_has_begun_expects_what_chats_like_it_use(session: Session, 
         return tuple(tuple(5 if e in (expert, expert + 1) else 0 for e in range(28)) for _ in range(rows))
 
     for expert in (2, 2, 9):
-        memories.answered(uses(expert))
+        memories.answered(
+            uses(expert + 10), tuple(tuple(map(sum, zip(*both))) for both in zip(uses(expert), uses(expert + 10)))
+        )
     assert {key.expert for key in memories.likely()[: 2 * rows]} == {2, 3}
-    begun = tuple(tuple(int(e == 9) for e in range(28)) for _ in range(rows))
-    assert {key.expert for key in memories.likely(begun)} >= {9, 10}
-    assert {key.expert for key in memories.likely(begun)[: 2 * rows]} <= {2, 3, 9, 10}
+    begun = tuple(tuple(int(e == 19) for e in range(28)) for _ in range(rows))
+    found = memories.likely_after(begun)
+    assert {key.expert for key in found} == {2, 3, 9, 10}  # what answers used, and nothing of prompts
+    assert [(session.store.layers.index(key.layer), key.expert) for key in found[:4]] == [
+        (0, 2),
+        (0, 3),
+        (1, 2),
+        (1, 3),
+    ]
 
 
 def test_a_prompt_that_is_through_fills_only_room_that_is_free(session: Session, store: Path) -> None:
     used(store)
     with Session.open("builtin", {**SMALL, "cache_fraction": 0.9}) as opened:
-        warm = WarmStart(opened)
+        warm = opened.warm
         held = set(opened.runtime.cache.residency())
-        first = opened.counters().activations
         opened.context.read([5, 6, 7, 8])
-        warm.prompt_read(opened.counters().uses)
-        warm.answered(first)
+        warm.prompt_read(opened.counters().activations)
+        warm.answered(opened.counters().activations)
         assert held <= set(opened.runtime.cache.residency())
+
+
+def test_behind_a_prompt_all_is_read_that_answers_like_it_use_while_the_answer_comes(store: Path) -> None:
+    """Far more than may be under way at once, and without anybody leaving for it."""
+    for _ in range(2):
+        used(store, prefetch="off")
+    (store / RESIDENTS).unlink()
+    with Session.open("builtin", {**ALONE, "cache_fraction": 0.95, "readers": 1}) as opened:
+        opened.warm._left.clear()  # as if it had been asked at once: nothing was read at opening
+        listener, most = Listener(), 2
+        before = opened.warm.read
+        opened.generate(HELLO, Sampling(temperature=0, max_tokens=24), (), listener)
+        while not opened.warm.complete:
+            opened.warm.go_on(lambda: False)
+        assert opened.warm.read - before > 4 * most
+        likely = opened.warm.memories.likely_after(opened.warm._prompt)
+        resident = set(opened.runtime.cache.residency())
+        assert len(resident.intersection(likely)) > 0.9 * len(likely)
+
+
+def test_policy_and_predictor_go_by_the_collection_that_was_kept(store: Path) -> None:
+    used(store, prefetch="off")
+    used(store, prefetch="off")
+    with Session.open("builtin", {**SMALL, "policy": "activation", "predictor": "eam"}) as opened:
+        collection = opened.warm.memories.collection
+        assert len(collection) == 2
+        policy = opened.runtime.cache.levels[0]._policy  # type: ignore[attr-defined]
+        assert isinstance(policy, ActivationAware)
+        assert policy._collection is collection
+        ask(opened, sampling=Sampling(temperature=0, max_tokens=12))
+        assert len(collection) == 3  # by one of those who see the answer, not by all
+        counts, prompts = collection.counts[2], collection.prompts[2]
+        assert (counts.sum(1) == counts.sum(1)[0]).all()
+        assert 0 < counts.sum(1)[0] <= 12 * opened.card.experts_per_token < prompts.sum(1)[0]
+        opened.update({"remember_routing": False})
+        assert len(collection) == 0
+        assert policy._collection is opened.warm.memories.collection
+        assert any("goes by the open chat alone" in sentence for sentence in opened.card.plan)

@@ -34,3 +34,11 @@ def test_a_prompt_and_slower_kernels() -> None:
 
 def test_little_is_told_in_small_units() -> None:
     assert "every token reads 147 kB from the disk" in why(replace(READY, waiting=0.5, read=1.47e6, misses=40.0))
+
+
+def test_other_programs_are_named_where_they_hold_the_processor() -> None:
+    for pace in (READY, replace(READY, waiting=0.78, read=2.8e9, misses=900.0), replace(READY, prompt=True)):
+        assert why(replace(pace, others=0.6)).endswith(
+            " Other programs hold 60 % of the processor, which makes it slower."
+        )
+        assert "Other programs" not in why(replace(pace, others=0.2))

@@ -1,0 +1,64 @@
+"""Fewer bits for a model's weights, on the thread of the model: measuring, making the copy, and taking it back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine import api
+
+if TYPE_CHECKING:
+    from engine.session.lowered import Found, Opener
+
+LOWERING = (api.MeasureLowering, api.LowerModel, api.RestoreOriginal)
+Report = Callable[[str, int, int], None]
+
+
+class Lowerer:
+    """lend: opens sessions of a model for a while, whichever is open otherwise. away: closes the model at a path for a
+    while, if it is open; from then on it is another.
+    """
+
+    def __init__(
+        self,
+        lend: Callable[[str, dict[str, Any], Report], AbstractContextManager[Opener]],
+        away: Callable[[Path, Report], AbstractContextManager[None]],
+    ) -> None:
+        self._lend, self._away = lend, away
+
+    def do(self, command: api.Command, report: Report, cancelled: Callable[[], bool]) -> Any:
+        """One of LOWERING."""
+        from engine.hub import library, replacing
+        from engine.session import lowered
+        from engine.store.reader import Store
+
+        match command:
+            case api.MeasureLowering():
+                path, found = self._search(command, report, cancelled)
+                with Store.open(path) as store:
+                    return lowered.offer(store, found)
+            case api.LowerModel():
+                path, found = self._search(command, report, cancelled)
+                with Store.open(path) as store:
+                    replacing.write_beside(store, found.bits, found.lowering, report)
+                with self._away(path, report):
+                    replacing.put_in_place(path)
+                return library.card(path)
+            case api.RestoreOriginal():
+                path = library.location(command.model)
+                with self._away(path, report):
+                    replacing.restore(path)
+                return library.card(path)
+        raise TypeError(f"nothing about fewer bits: {command!r}")
+
+    def _search(
+        self, command: api.MeasureLowering | api.LowerModel, report: Report, cancelled: Callable[[], bool]
+    ) -> tuple[Path, Found]:
+        from engine.hub import library
+        from engine.session import lowered
+
+        path = library.prepare(command.model, report)
+        with self._lend(command.model, command.settings, report) as open_with:
+            return path, lowered.search(path, open_with, command.tolerance, report, cancelled)

@@ -1,0 +1,64 @@
+"""The parts of memory add up to what is taken, whatever is going on, and to the ceiling with what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.generation.messages import Look, MemoryUse
+from engine.hardware import probe
+from engine.session import Session
+from engine.session.memory_use import divided, memory_now
+from tests.engine.session.sizes import chat
+
+PARTS = ("program", "dense", "context", "buffers", "cached")
+
+
+def add_up(use: MemoryUse) -> bool:
+    taken = sum(getattr(use, part) for part in PARTS)
+    whole = taken + use.room + use.aside + use.spare
+    least = min(getattr(use, part) for part in (*PARTS, "room", "aside", "spare"))
+    return taken == use.taken and whole == max(use.taken, use.ceiling) and least >= 0
+
+
+@given(*[st.integers(0, 1000)] * 8)
+def test_they_add_up_whatever_is_taken(
+    taken: int, ceiling: int, base: int, dense: int, context: int, cached: int, room: int, due: int
+) -> None:
+    use = divided(
+        taken, ceiling, base=base, dense=dense, context=context, cached=cached, capacity=cached + room, due=due
+    )
+    assert add_up(use)
+
+
+def test_every_part_is_what_it_is_where_all_is_known() -> None:
+    use = divided(900, 1000, base=300, dense=200, context=50, cached=150, capacity=180, due=260)
+    assert (use.program, use.dense, use.context, use.cached, use.buffers) == (300, 200, 50, 150, 200)
+    assert (use.room, use.aside, use.spare) == (30, 10, 60)
+
+
+def test_at_every_moment_of_a_prompt_and_an_answer(home: Path) -> None:
+    """Layer by layer, in snapshots as the panel gets them; what grows is the part that it belongs to."""
+    ceiling = probe.rss() / 1e9 + 0.4  # the tests before this one are part of the process, too
+    with Session.open("builtin", {"threads": 1, "memory_gb": ceiling}) as session:
+        seen: list[MemoryUse] = []
+
+        def layer(*_: object) -> None:
+            seen.append(memory_now(session, probe.rss()))
+            told = session.snapshot(Look())
+            if told is not None:
+                assert told.memory is not None
+                assert told.memory.taken == told.rss
+                seen.append(told.memory)
+
+        with session.listening(layer):
+            chat(session, 300, 12)
+        assert len(seen) > 40
+        assert all(add_up(use) for use in seen)
+        first, last = seen[0], seen[-1]
+        assert last.context > first.context
+        assert 0.95 * session.context.written <= last.context <= session.context.written
+        assert last.program == session.alone + probe.served()
+        assert last.cached == session.runtime.cache.nbytes

@@ -1,0 +1,67 @@
+"""One estimate in one place: the library, the plan, the open model and the terminal show the same figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.cli.main import main
+from engine.generation.messages import Message
+from engine.generation.sampling import Sampling
+from engine.hardware.load import Load, Watch
+from engine.hardware.speed import figure
+from engine.hub import library
+from engine.session import Session, verified
+from engine.session.pills import Pills
+from tests.engine.session.sizes import Quiet
+
+CHOSEN = {"threads": 1, "dial": "exact", "cache_fraction": 0.4}
+
+
+def shown(session: Session, capsys: pytest.CaptureFixture[str]) -> list[tuple[float, float]]:
+    """In all places where a speed is told of a model."""
+    (card,) = [card for card in Pills(session.settings).library(library.listing()) if card.path == session.card.path]
+    assert card.fit is not None
+    assert session.card.fit is not None
+    assert card.fit.speed is not None
+    low, high = map(figure, session.plan.speed)
+    (pace,) = [sentence for sentence in session.card.plan if sentence.startswith("Expect")]
+    for sentence in (pace, card.fit.sentence, session.card.fit.sentence):
+        assert high in sentence
+        assert low in sentence
+    capsys.readouterr()
+    assert main(["plan", "builtin", "--json", "--threads", "1", "--dial", "exact", "--cache-fraction", "0.4"]) == 0
+    told = json.loads(capsys.readouterr().out)["speed"]
+    return [session.plan.speed, card.fit.speed, session.card.fit.speed or (0.0, 0.0), tuple(told)]
+
+
+def answer(session: Session, most: int) -> None:
+    """So many answers, or until its speed was judged."""
+    for number in range(most):
+        if (session.store.path / verified.FILE).exists():
+            return
+        story = (Message("user", f"Tell me long story number {number} about a fox and a hill."),)
+        session.generate(story, Sampling(0, max_tokens=120), (), Quiet())
+
+
+def test_the_same_before_and_after_the_model_was_seen_to_run(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = Load()
+    monkeypatch.setattr(Watch, "load", property(lambda watch: load))
+    rates = iter([3e10, *[1e10] * 50])
+    monkeypatch.setattr("engine.hardware.memory_speed.quickly", lambda threads: next(rates))
+    with Session.open("builtin", CHOSEN) as session:
+        before = shown(session, capsys)
+        assert all(speed == pytest.approx(before[0], rel=0.01) for speed in before)
+        load = Load(0.8)  # what others slow down says nothing of the next time
+        answer(session, 4)
+        assert not (session.store.path / verified.FILE).exists()
+        load = Load()
+        answer(session, 12)
+        assert (session.store.path / verified.FILE).exists()
+        after = shown(session, capsys)
+        assert all(speed == pytest.approx(after[0], rel=0.01) for speed in after)
+        assert after[0] != before[0]
