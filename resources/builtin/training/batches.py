@@ -11,7 +11,7 @@ from torch import Tensor
 
 from training.corpus import MIX
 
-_QUESTION_WEIGHT = 0.3  # of tokens that are not part of an answer
+_QUESTION_WEIGHT = 0.0  # of tokens that are not part of an answer: names and numbers there cannot be foretold
 
 
 class Batch(NamedTuple):

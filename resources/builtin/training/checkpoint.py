@@ -17,7 +17,8 @@ class Checkpoint:
         self.tokenizer = AutoTokenizer.from_pretrained(path)
         self.model = AutoModelForCausalLM.from_pretrained(path, dtype=torch.float32).eval()
 
-    def _ids(self, messages: list[Message], prompt: bool) -> torch.Tensor:
+    def ids(self, messages: list[Message], prompt: bool) -> torch.Tensor:
+        """[1, T] tokens of a chat; `prompt` adds the head of the next answer."""
         ids = self.tokenizer.apply_chat_template(
             messages, add_generation_prompt=prompt, tokenize=True, return_dict=False
         )
@@ -26,7 +27,7 @@ class Checkpoint:
     @torch.no_grad()
     def answer(self, messages: list[Message], limit: int = 200, temperature: float = 0.0) -> str:
         """The next answer, at most `limit` tokens."""
-        ids = self._ids(messages, prompt=True)
+        ids = self.ids(messages, prompt=True)
         how = {"do_sample": True, "temperature": temperature, "top_p": 0.9} if temperature else {"do_sample": False}
         out = self.model.generate(
             ids, attention_mask=torch.ones_like(ids), max_new_tokens=limit, eos_token_id=2, pad_token_id=0, **how
@@ -41,8 +42,8 @@ class Checkpoint:
         learned: list[bool] = []
         for i, message in enumerate(messages):
             start = len(ids)
-            ids = self._ids(messages[: i + 1], prompt=False)[0].tolist()
-            head = len(self._ids(messages[:i], prompt=True)[0]) - start if message["role"] == "assistant" else len(ids)
+            ids = self.ids(messages[: i + 1], prompt=False)[0].tolist()
+            head = len(self.ids(messages[:i], prompt=True)[0]) - start if message["role"] == "assistant" else len(ids)
             # The last token is the line break after the end mark, which is never generated.
             learned += [at - start >= head and at < len(ids) - 1 for at in range(start, len(ids))]
         tensor = torch.tensor([ids[:limit]])

@@ -12,12 +12,12 @@ Message = dict[str, str]
 
 # Share of each source in the sequences of a batch.
 MIX = {
-    "own": 80.0,
-    "tinystories": 3.0,
-    "sgd": 4.0,
-    "topical_chat": 3.0,
-    "gsm8k": 2.0,
-    "synthetic_persona_chat": 5.0,
+    "own": 78.0,
+    "tinystories": 4.0,
+    "sgd": 5.0,
+    "topical_chat": 4.0,
+    "gsm8k": 3.0,
+    "synthetic_persona_chat": 6.0,
 }
 
 # Tells the model which voice to use, so that bookings and chatter do not leak into plain questions.

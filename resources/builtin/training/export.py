@@ -11,10 +11,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from safetensors.torch import save_file
+import torch
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from training.run import part, read
+from training.saved import part, read
 from training.shape import Shape
 
 _TOKENIZER_FILES = ("tokenizer.json", "tokenizer_config.json", "chat_template.jinja")
@@ -89,6 +90,29 @@ def tensors(state: dict[str, Tensor], s: Shape) -> dict[str, Tensor]:
                 f"{there}mlp.experts.{e}.down_proj.weight": state[f"{here}down"][e].t(),
             }
     return {name: t.bfloat16().contiguous() for name, t in found.items()}
+
+
+def weights(checkpoint: Path, s: Shape) -> dict[str, Tensor]:
+    """The other way: the training model's parameters, in float32, from an exported checkpoint."""
+    found = load_file(checkpoint / "model.safetensors")
+    state = {"embedding": found["model.embed_tokens.weight"], "norm": found["model.norm.weight"]}
+    for layer in range(s.layers):
+        here, there = f"blocks.{layer}.", f"model.layers.{layer}."
+        experts = [f"{there}mlp.experts.{e}." for e in range(s.experts)]
+        state |= {
+            f"{here}attention_norm": found[f"{there}input_layernorm.weight"],
+            f"{here}expert_norm": found[f"{there}post_attention_layernorm.weight"],
+            f"{here}qkv": torch.cat([found[f"{there}self_attn.{name}_proj.weight"] for name in "qkv"]),
+            f"{here}out": found[f"{there}self_attn.o_proj.weight"],
+            f"{here}q_norm": found[f"{there}self_attn.q_norm.weight"],
+            f"{here}k_norm": found[f"{there}self_attn.k_norm.weight"],
+            f"{here}router": found[f"{there}mlp.gate.weight"],
+            f"{here}gate_up": torch.stack(
+                [torch.cat((found[f"{e}gate_proj.weight"], found[f"{e}up_proj.weight"])).t() for e in experts]
+            ),
+            f"{here}down": torch.stack([found[f"{e}down_proj.weight"].t() for e in experts]),
+        }
+    return {name: t.float().contiguous() for name, t in state.items()}
 
 
 def export(run: Path, tokenizer: Path, out: Path) -> None:

@@ -1,4 +1,7 @@
-"""The built-in model as it is trained: Qwen3-MoE in bfloat16 over float32 master weights."""
+"""The built-in model as it is trained: Qwen3-MoE over float32 master weights.
+
+Products are computed in bfloat16 where the processor has instructions for it, else in float32.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,8 @@ from training.attention import Attention
 from training.experts import ExpertLayer
 from training.shape import Shape
 
+_ROWS = 1024  # of the product with the vocabulary
+
 
 class Losses(NamedTuple):
     """Of one batch of B sequences of T tokens."""
@@ -21,7 +26,7 @@ class Losses(NamedTuple):
     balance: Tensor  # scalar: load-balancing loss (1 when all experts are used alike), mean over layers
     z: Tensor  # scalar: squared log-sum-exp of the router's logits, mean over layers
     load: Tensor  # [L, E] share of the choices each expert got
-    per_token: Tensor  # [B * T] cross entropy, no gradient
+    per_token: Tensor  # [B * T] cross entropy, no gradient; zero where the weight is
 
 
 def _rms(x: Tensor, weight: Tensor, eps: float) -> Tensor:
@@ -78,6 +83,14 @@ def _cross_entropy(
     return (loss * weights).sum(), loss.detach()
 
 
+def _weighed(weights: Tensor) -> Tensor:
+    """Places [M] of the tokens with a weight and, up to a multiple of 1024, of others: few shapes to compile for."""
+    flat = weights.reshape(-1)
+    order = torch.argsort((flat == 0).to(torch.uint8), stable=True)
+    count = int((flat != 0).sum())
+    return order[: max(1, -(-count // _ROWS)) * _ROWS]
+
+
 class Block(nn.Module):
     """Parameters of one layer."""
 
@@ -99,7 +112,7 @@ class Block(nn.Module):
         self.down = normal(s.experts, s.width, s.hidden, std=out_std)
 
     def matrices(self) -> list[nn.Parameter]:
-        """What is computed with in bfloat16 and, the embedding aside, trained by Muon."""
+        """What is computed with in the compute type and, the embedding aside, trained by Muon."""
         return [self.qkv, self.out, self.gate_up, self.down]
 
 
@@ -109,7 +122,7 @@ class Model(nn.Module):
     cos: Tensor
     sin: Tensor
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, compute: torch.dtype = torch.bfloat16) -> None:
         super().__init__()
         self.shape = shape
         self.embedding = nn.Parameter(torch.randn(shape.vocab, shape.hidden) * 0.02)
@@ -118,15 +131,15 @@ class Model(nn.Module):
         self.norm = nn.Parameter(torch.ones(shape.hidden))
         frequency = shape.theta ** -(torch.arange(0, shape.head_dim, 2).float() / shape.head_dim)
         angles = torch.outer(torch.arange(shape.context).float(), frequency)
-        self.register_buffer("cos", angles.cos().bfloat16(), persistent=False)
-        self.register_buffer("sin", angles.sin().bfloat16(), persistent=False)
+        self.register_buffer("cos", angles.cos().to(compute), persistent=False)
+        self.register_buffer("sin", angles.sin().to(compute), persistent=False)
         self._masters: list[Tensor] = [self.embedding, *(p for b in self.layers for p in b.matrices())]
-        self._copies = [p.detach().bfloat16().requires_grad_() for p in self._masters]
+        self._copies = [p.detach().clone().to(compute).requires_grad_() for p in self._masters]
         self._copy_of = {id(p): c for p, c in zip(self._masters, self._copies, strict=True)}
 
     @torch.no_grad()
     def refresh(self) -> None:
-        """Bring the bfloat16 copies up to date with the float32 masters."""
+        """Bring the copies that are computed with up to date with the float32 masters."""
         torch._foreach_copy_(self._copies, self._masters)
 
     def collect(self) -> None:
@@ -156,7 +169,9 @@ class Model(nn.Module):
             balance = balance + s.experts * (load * mean).sum()
             z = z + layer_z
             loads.append(load)
-        weighted, per_token = _cross_entropy(
-            x.view(-1, s.hidden), self.norm, embedding, targets.reshape(-1), weights.reshape(-1), s.eps
+        flat, wanted = weights.reshape(-1), _weighed(weights)
+        weighted, some = _cross_entropy(
+            x.view(-1, s.hidden)[wanted], self.norm, embedding, targets.reshape(-1)[wanted], flat[wanted], s.eps
         )
+        per_token = torch.zeros_like(flat).index_copy(0, wanted, some)
         return Losses(weighted, balance / s.layers, z / s.layers, torch.stack(loads), per_token)

@@ -9,38 +9,43 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from training.export import weights
 from training.model import Model
 from training.muon import Muon
+from training.saved import STATE_FILE, part, read
 from training.shape import Shape
+from training.workers import ALONE, Workers
 
 _ADAM_RATE = 4e-3
 _MUON_RATE = 0.03
-_FILE = "state.safetensors"
-
-
-def read(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors (named `model.`, `muon.`, `adam.`) and counters of a saved run."""
-    with safe_open(folder / _FILE, framework="pt") as file:
-        return {name: file.get_tensor(name) for name in file.keys()}, json.loads(file.metadata()["counters"])  # noqa: SIM118
-
-
-def part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The tensors whose names begin with `prefix`, without it."""
-    return {name.removeprefix(prefix): t for name, t in tensors.items() if name.startswith(prefix)}
 
 
 class Run:
-    """Opens the run in `folder`, or begins one there; it is to end at `until` (seconds since the epoch)."""
+    """Opens the run in `folder`, or begins one there; it is to end at `until` (seconds since the epoch).
 
-    def __init__(self, folder: Path, until: float, shape: Shape) -> None:
+    A new run begins with random weights, or with those of the exported checkpoint `begin`. Unless `muon_experts`, AdamW
+    trains the experts too: without instructions for bfloat16, Muon takes a third of all the time on them.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        until: float,
+        shape: Shape,
+        compute: torch.dtype = torch.bfloat16,
+        begin: Path | None = None,
+        workers: Workers = ALONE,
+        muon_experts: bool = True,
+    ) -> None:
+        self.workers = workers
         self.folder = folder
-        self.model = Model(shape)
-        matrices = [p for b in self.model.layers for p in b.matrices()]
-        self.muon = Muon(matrices, fused=[b.gate_up for b in self.model.layers])
+        self.model = Model(shape, compute)
+        fused = [b.gate_up for b in self.model.layers]
+        matrices = [p for b in self.model.layers for p in b.matrices() if muon_experts or p.ndim == 2]
+        self.muon = Muon(matrices, fused=fused, compute=compute, workers=workers)
         taken = {id(p) for p in matrices}
         rest = [p for p in self.model.parameters() if id(p) not in taken]
         self.adam = torch.optim.AdamW(
@@ -52,9 +57,11 @@ class Run:
             fused=True,
         )
         self.counters: dict[str, Any] = {"step": 0, "tokens": 0, "seconds": 0.0, "start": time.time(), "until": until}
-        if (folder / _FILE).exists():
+        if (folder / STATE_FILE).exists():
             self._restore()
             self.counters["until"] = until
+        elif begin:
+            self.model.load_state_dict(weights(begin, shape))
         self.model.refresh()
 
     def _restore(self) -> None:
@@ -73,9 +80,9 @@ class Run:
         tensors |= {f"muon.{i}": t for i, t in enumerate(self.muon.buffers)}
         for index, values in self.adam.state_dict()["state"].items():
             tensors |= {f"adam.{index}.{key}": t for key, t in values.items()}
-        temporary = self.folder / f"{_FILE}.tmp"
+        temporary = self.folder / f"{STATE_FILE}.tmp"
         save_file(tensors, temporary, metadata={"counters": json.dumps(self.counters)})
-        os.replace(temporary, self.folder / _FILE)
+        os.replace(temporary, self.folder / STATE_FILE)
 
     def progress(self) -> float:
         """Share of the time that has passed, by the clock."""
@@ -85,6 +92,7 @@ class Run:
     def update(self, rate: float) -> float:
         """One optimizer step at `rate` times the full learning rates; returns the gradient's norm before clipping."""
         self.model.collect()
+        self.workers.average(p.grad for p in self.model.parameters() if p.grad is not None)
         norm = nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for group in self.adam.param_groups:
             group["lr"] = _ADAM_RATE * rate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from random import Random
 
 from training.generator.tables import NAMES
@@ -14,6 +15,45 @@ _WORDS = {"+": "plus", "-": "minus", "*": "times"}
 def calculate(a: int, op: str, b: int) -> int:
     """`a op b` for the three operators that are taught."""
     return {"+": a + b, "-": a - b, "*": a * b}[op]
+
+
+_SUM = re.compile(r"\b([1-9][0-9])\s*(?:\+|plus)\s*([1-9][0-9])\b")
+
+
+def held_out(a: int, b: int) -> bool:
+    """One in 25 sums of two two-digit numbers is in no training text, so that it can be asked for in a test."""
+    return a >= 10 and b >= 10 and (7 * a + 3 * b) % 25 == 0
+
+
+def held_sums(text: str) -> list[tuple[int, int]]:
+    """The sums in `text` that are held out."""
+    return [(int(a), int(b)) for a, b in _SUM.findall(text) if held_out(int(a), int(b))]
+
+
+def addition(rng: Random) -> Turn:
+    """Of two numbers below 100, mostly of two digits each; never one that is held out."""
+    low = 10 if rng.random() < 0.9 else 0
+    a, b = rng.randint(low, 99), rng.randint(low, 99)
+    while held_out(a, b):
+        a, b = rng.randint(low, 99), rng.randint(low, 99)
+    question = rng.choice(
+        (
+            f"What is {a} + {b}?",
+            f"What is {a} + {b}?",
+            f"What is {a} plus {b}?",
+            f"{a} + {b}",
+            f"{a}+{b}",
+            f"{a} + {b} = ?",
+            f"{a}+{b}=",
+            f"Calculate {a} + {b}.",
+            f"Add {a} and {b}.",
+            f"What is the sum of {a} and {b}?",
+            f"How much is {a} plus {b}?",
+            f"How much is {a} + {b}?",
+            f"And {a} + {b}?",
+        )
+    )
+    return question, f"{a} + {b} = {a + b}."
 
 
 def operation(rng: Random) -> Turn:

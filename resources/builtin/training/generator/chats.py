@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from random import Random
 
-from training.generator import arithmetic, knowledge, language, reading, taste, writing
+from training.generator import arithmetic, knowledge, language, memory, reading, taste, writing
 from training.generator.arithmetic import Turn
 from training.generator.phrasing import casual
 from training.generator.tables import TABLES, TALK
@@ -163,6 +163,22 @@ def _memory(rng: Random) -> list[Turn]:
     return turns
 
 
+def _short(rng: Random) -> Turn:
+    """An exchange that takes little room between what is told and what is asked."""
+    while len((turn := single(rng))[0] + turn[1]) > 160:
+        pass
+    return turn
+
+
+def _sums(rng: Random) -> list[Turn]:
+    """One sum of two numbers after another, mostly of two digits each."""
+    turns = []
+    for _ in range(rng.choice((1, 2, 4, 8, 12))):
+        question, answer = arithmetic.addition(rng)
+        turns.append((casual(question, rng, slips=False), answer))
+    return turns
+
+
 def _scripted(rng: Random) -> list[Turn]:
     return [(casual(q, rng, slips=False), a) for q, a in writing.dialogue(rng)]
 
@@ -175,10 +191,12 @@ def _several(rng: Random) -> list[Turn]:
 
 
 _KINDS: dict[Callable[[Random], list[Turn]], float] = {
-    lambda rng: [single(rng)]: 54,
-    _several: 18,
-    _scripted: 8,
-    _memory: 8,
+    lambda rng: [single(rng)]: 40,
+    _several: 12,
+    _scripted: 7,
+    _memory: 4,
+    lambda rng: memory.told_and_asked(rng, _short): 70,
+    _sums: 95,
     _capitals: 3,
     _running_sum: 2,
     _repeated: 2,
@@ -198,7 +216,9 @@ def chat(rng: Random) -> list[Message]:
 
 
 def chats(seed: int) -> Iterator[list[Message]]:
-    """An endless, reproducible stream."""
+    """An endless, reproducible stream; no chat has a sum that is held out."""
     rng = Random(seed)
     while True:
-        yield chat(rng)
+        messages = chat(rng)
+        if not any(arithmetic.held_sums(m["content"]) for m in messages):
+            yield messages

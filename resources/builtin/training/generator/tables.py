@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
-_TEXT = Path(__file__).resolve().parent.parent / "text"
+TEXT = Path(__file__).resolve().parent.parent / "text"
 
 NAMES = (
     "Anna Tom Lily Ben Sara Max Mia Sam Lucy Jack Emma Leo Nina Paul Kate Omar Ravi Mei Carlos Julia Peter Ella David "
@@ -58,7 +58,7 @@ class Exchange:
 
 
 def _lines(name: str) -> list[str]:
-    return (_TEXT / name).read_text(encoding="utf-8").splitlines()
+    return (TEXT / name).read_text(encoding="utf-8").splitlines()
 
 
 def _exchanges(name: str, many_answers: bool) -> tuple[Exchange, ...]:
@@ -72,11 +72,11 @@ def _exchanges(name: str, many_answers: bool) -> tuple[Exchange, ...]:
 
 
 def _paragraphs(name: str) -> list[list[str]]:
-    text = (_TEXT / name).read_text(encoding="utf-8").strip()
+    text = (TEXT / name).read_text(encoding="utf-8").strip()
     return [block.splitlines() for block in text.split("\n\n")]
 
 
-TABLES: dict[str, dict[str, str]] = tomllib.loads((_TEXT / "tables.toml").read_text(encoding="utf-8"))
+TABLES: dict[str, dict[str, str]] = tomllib.loads((TEXT / "tables.toml").read_text(encoding="utf-8"))
 RHYMES: list[list[str]] = [group.split() for group in TABLES.pop("rhymes")["words"]]
 LISTS: dict[str, list[str]] = {kind: items.split(", ") for kind, items in TABLES.pop("lists").items()}
 FACTS = _exchanges("facts.txt", many_answers=False)

@@ -10,10 +10,10 @@ from random import Random
 
 import pytest
 from training.generate import read_keys, select
-from training.generator import arithmetic, reading, writing
-from training.generator.chats import chats
+from training.generator import arithmetic, memory, reading, writing
+from training.generator.chats import _short, chats
 from training.generator.phrasing import casual
-from training.generator.tables import DIALOGUES, GIRLS, LISTS, STORIES, TABLES
+from training.generator.tables import DIALOGUES, GIRLS, LISTS, NAMES, PETS, STORIES, TABLES
 
 _EQUATION = re.compile(r"(\d+) ([-+*]) (\d+) = (\d+)")
 
@@ -105,3 +105,36 @@ def test_excluded_chats_are_left_out(tmp_path: Path) -> None:
     rest = list(islice(select(3, keys), 400))
     assert not [m for m in rest if m in held]
     assert all(sum(m["role"] == "user" for m in messages) >= 2 for messages in held)
+
+
+def test_what_is_asked_for_was_told() -> None:
+    rng = Random(0)
+    words: set[str] = set()
+    for _ in range(600):
+        turns = memory.told_and_asked(rng, _short)
+        for at, (question, answer) in enumerate(turns):
+            found = re.fullmatch(r"Your (\w+) is (?:called|named) (\w+)\.", answer)
+            if found and question.endswith("?"):
+                words.add(found[2])
+                assert any(found[2] in told for told, _ in turns[:at]), turns
+    assert len(words) > 150  # a vocabulary without end: hardly any word comes twice
+    assert len(words - set(NAMES) - set(PETS)) > 0.7 * len(words)
+
+
+def test_no_training_text_has_a_sum_that_is_held_out(sample: list[list[dict[str, str]]]) -> None:
+    held = sum(arithmetic.held_out(a, b) for a in range(10, 100) for b in range(10, 100))
+    assert held == 324
+    sums = re.compile(r"\b([1-9]\d) ?(?:\+|plus) ?([1-9]\d)\b")
+    asked = {(int(a), int(b)) for m in sample for t in m for a, b in sums.findall(t["content"])}
+    assert len(asked) > 1000
+    assert not any(arithmetic.held_out(a, b) for a, b in asked)
+
+
+def test_the_memory_questions_have_names_that_the_generator_does_not_know(root: Path) -> None:
+    path = root / "tests" / "resources" / "builtin" / "memory_questions.json"
+    questions = json.loads(path.read_text(encoding="utf-8"))
+    assert len(questions) >= 20
+    for question in questions:
+        assert question["expected"] in " ".join(question["told"])
+        assert question["expected"] not in question["asked"]
+        assert question["expected"] not in {*NAMES, *PETS, *TABLES["capitals"].values(), *TABLES["capitals"]}

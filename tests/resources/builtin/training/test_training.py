@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Barrier, Thread
 
 import pytest
 import torch
@@ -10,11 +11,13 @@ from safetensors.torch import save_file
 from torch import Tensor
 from training.attention import Attention
 from training.experts import ExpertLayer
-from training.export import config, tensors
+from training.export import config, tensors, weights
 from training.muon import orthogonalize
-from training.run import Run, part, read
+from training.run import Run
+from training.saved import part, read
 from training.shape import Shape
 from training.train import rate
+from training.workers import Workers
 from transformers import AutoConfig, AutoModelForCausalLM
 
 TINY = Shape(vocab=64, hidden=64, layers=2, heads=2, kv_heads=1, head_dim=32, experts=6, top_k=2, width=64, context=64)
@@ -123,3 +126,55 @@ def test_exported_checkpoint_computes_the_same(tmp_path: Path) -> None:
     theirs = torch.nn.functional.cross_entropy(logits, ids[:, 1:].flatten(), reduction="none")
     # bfloat16 against float32; a router may choose differently on a near tie
     assert (ours - theirs).abs().median() < 0.02
+
+
+def test_a_run_can_begin_with_an_exported_checkpoint(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    before = Run(tmp_path, 0.0, TINY).model.state_dict()
+    save_file(tensors(before, TINY), tmp_path / "model.safetensors")
+    torch.manual_seed(1)
+    found = Run(tmp_path / "new", 0.0, TINY, begin=tmp_path).model.state_dict()
+    assert found.keys() == before.keys() == weights(tmp_path, TINY).keys()
+    for name, t in found.items():
+        assert torch.equal(t, before[name].bfloat16().float()), name
+
+
+def _step(run: Run, ids: Tensor) -> None:
+    losses = run.model(ids[:, :-1], ids[:, 1:], torch.full((len(ids), ids.shape[1] - 1), 1 / (len(ids) * 16)))
+    losses.weighted.backward()
+    run.update(1.0)
+
+
+@pytest.mark.parametrize("muon_experts", [True, False])
+def test_two_workers_do_what_one_does_with_the_whole_batch(tmp_path: Path, muon_experts: bool) -> None:
+    def run(workers: Workers) -> Run:
+        torch.manual_seed(0)
+        return Run(tmp_path, 0.0, TINY, torch.float32, workers=workers, muon_experts=muon_experts)
+
+    torch.manual_seed(2)
+    ids = torch.randint(0, 64, (4, 17))
+    alone = run(Workers())
+    size = sum(p.numel() for p in alone.model.parameters())
+    memory, gate = torch.zeros(2, size), Barrier(2, timeout=60)
+    both = [run(Workers(rank, 2, memory, gate)) for rank in range(2)]
+    threads = [Thread(target=_step, args=(one, ids[2 * i : 2 * i + 2])) for i, one in enumerate(both)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    _step(alone, ids)
+    for name, t in alone.model.state_dict().items():
+        first, second = (one.model.state_dict()[name] for one in both)
+        assert torch.equal(first, second), name
+        torch.testing.assert_close(first, t, atol=2e-3, rtol=1e-2)
+
+
+def test_tokens_without_a_weight_have_no_loss_and_cost_nothing() -> None:
+    torch.manual_seed(0)
+    run = Run(Path("nowhere"), 0.0, TINY, torch.float32)
+    ids = torch.randint(0, 64, (2, 17))
+    some = torch.zeros(2, 16)
+    some[:, 5:9] = 1 / 8
+    whole = run.model(ids[:, :-1], ids[:, 1:], torch.ones(2, 16)).per_token.view(2, 16)
+    part_of_it = run.model(ids[:, :-1], ids[:, 1:], some)
+    torch.testing.assert_close(part_of_it.weighted, whole[:, 5:9].mean())
