@@ -13,10 +13,6 @@ STAMP="$ENVIRONMENT/underhill-stamp"
 LIBRARY="$ROOT/engine/kernels/native/underhill_kernels.so"
 
 set_up() { # runtime | dev: have an environment for running Underhill, or for working on it too
-    case "${UNDERHILL_TORCH:-}" in
-        "" | cpu | gpu) ;;
-        *) die "UNDERHILL_TORCH is '$UNDERHILL_TORCH'; it can be cpu or gpu." ;;
-    esac
     is_current "$1" && return
     [ -w "$ROOT" ] || die "$ROOT may not be written to, so nothing can be set up there."
     lock_set_up
@@ -46,7 +42,7 @@ lock_set_up() {
 wanted() { # PART: the stamp's line for it, as it should be now
     local native="$ROOT/engine/kernels"
     case "$1" in
-        base) echo "base=$ROOT torch $(torch_version) $(torch_kind)" ;;
+        base) echo "base=$ROOT torch $(_hash "$ROOT"/requirements/torch{,-general}.txt)" ;;
         runtime | dev) echo "$1=$(_hash "$ROOT/requirements/$1.txt")" ;;
         project) echo "project=$(_hash "$ROOT/pyproject.toml")" ;;
         kernels) echo "kernels=$(_hash "$native"/build.py "$native"/native/*.[ch] "$native"/native/options.txt) $(compiler)" ;;
@@ -73,9 +69,8 @@ is_current() { # runtime | dev
 # ---- building -------------------------------------------------------------------------------------------------------
 
 update_environment() { # runtime | dev: bring every part of the environment up to date, all of them or none
-    local kind stamp="$FRESH/underhill-stamp" part old=()
+    local stamp="$FRESH/underhill-stamp" part old=()
     local -x TMPDIR="$FRESH/tmp" PIP_DISABLE_PIP_VERSION_CHECK=1
-    kind=$(torch_kind)
     rm -rf "$FRESH"
     if has_part "$STAMP" base && "$ENVIRONMENT/bin/python" -c '' 2>/dev/null; then
         need_disk 500
@@ -85,12 +80,12 @@ update_environment() { # runtime | dev: bring every part of the environment up t
         mapfile -t old < <(grep -o '^[a-z]*' "$stamp")
         mkdir -p "$TMPDIR"
     else
-        need_disk "$([ "$kind" = cpu ] && echo 3000 || echo 12000)"
+        need_disk 3000
         find_python
         mkdir -p "$TMPDIR"
         step "Making a virtual environment with $PYTHON" make_environment "$FRESH" ||
             failed "Making a virtual environment"
-        install_torch "$FRESH" "$kind"
+        install_torch "$FRESH"
     fi
 
     local parts=(runtime project)
@@ -98,7 +93,7 @@ update_environment() { # runtime | dev: bring every part of the environment up t
     for part in "${parts[@]}"; do
         has_part "$stamp" "$part" || "install_$part" "$FRESH"
     done
-    check_environment "$FRESH" "$kind"
+    check_environment "$FRESH"
 
     local kernels
     kernels=$(grep -sE '^(kernels|built)=' "$stamp" || true)

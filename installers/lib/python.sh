@@ -27,43 +27,21 @@ make_environment() { # FOLDER: an empty virtual environment with pip in it
     fi
 }
 
-torch_version() {
-    sed -n 's/^ *"torch==\(.*\)",$/\1/p' "$ROOT/pyproject.toml"
-}
-
-torch_kind() { # cpu or gpu; UNDERHILL_TORCH overrules what the computer has
-    if [ -n "${UNDERHILL_TORCH:-}" ]; then
-        echo "$UNDERHILL_TORCH"
-    elif has_nvidia_gpu; then
-        echo gpu
-    else
-        echo cpu
-    fi
-}
-
-install_torch() { # ENVIRONMENT KIND
-    local pip=("$1/bin/python" -m pip --no-input install) version
-    version=$(torch_version)
-    if [ "$2" = cpu ]; then
-        # A +cpu file is at hand where pip was told of one. Its own requirements are in the lock.
-        step "Installing torch $version for the CPU (about 200 MB)" \
-            "${pip[@]}" --no-deps "torch==$version+cpu" && return
-        [ -z "$(reason)" ] || failed "Installing torch"
-    fi
+install_torch() { # ENVIRONMENT: the build for the CPU, which is all that Underhill uses, graphics card or not
+    local pip=("$1/bin/python" -m pip --no-input install --no-deps --require-hashes) cpu="$ROOT/requirements/torch.txt"
+    # pip has the CPU build where it was told of such a file. What torch needs itself is in the other lock.
+    step "Installing torch (about 200 MB)" "${pip[@]}" -r "$cpu" && return
+    [ -z "$(reason)" ] || failed "Installing torch"
     # uv knows where PyTorch keeps its builds; it is used for this one package and removed again.
-    if step "Getting uv, which knows torch's builds" \
-        "${pip[@]}" --no-deps --require-hashes --target "$1/uv" -r "$ROOT/requirements/uv.txt"; then
-        local uv=("$1/uv/bin/uv" pip install --python "$1/bin/python" --no-cache "torch==$version")
-        if [ "$2" = cpu ]; then
-            step "Installing torch $version for the CPU (about 200 MB)" "${uv[@]}" --no-deps --torch-backend=cpu
-        else
-            step "Installing torch $version for the GPU (about 3 GB)" "${uv[@]}" --torch-backend=auto
-        fi && rm -rf "$1/uv" && return
+    if step "Getting uv, which knows torch's builds" "${pip[@]}" --target "$1/uv" -r "$ROOT/requirements/uv.txt"; then
+        step "Installing torch (about 200 MB)" "$1/uv/bin/uv" pip install --python "$1/bin/python" --no-cache \
+            --no-deps --require-hashes --torch-backend=cpu -r "$cpu" && rm -rf "$1/uv" && return
         rm -rf "$1/uv"
     fi
-    [ "$2" = gpu ] || say "The CPU build of torch cannot be reached. The general one works too, but takes about 3 GB."
+    say "The CPU build of torch cannot be reached. The general one works too, but takes about 3 GB."
     need_disk 12000
-    step "Installing torch $version (about 3 GB)" "${pip[@]}" "torch==$version" || failed "Installing torch"
+    step "Installing torch (about 3 GB)" "${pip[@]}" -r "$ROOT/requirements/torch-general.txt" ||
+        failed "Installing torch"
     touch "$1/general-torch"
 }
 
@@ -85,8 +63,8 @@ install_project() { # ENVIRONMENT: the commands underhill and underhill-cli, run
         --config-settings=wheel.cmake=false -e "$ROOT" || failed "Installing Underhill itself"
 }
 
-check_environment() { # ENVIRONMENT KIND: it is whole, torch runs, and no CUDA came where there is no GPU for it
-    step "Checking" "$1/bin/python" - "$2" <<'EOP' || failed "The check of what was installed"
+check_environment() { # ENVIRONMENT: it is whole, torch runs, and no CUDA came but with the general torch
+    step "Checking" "$1/bin/python" - "$1" <<'EOP' || failed "The check of what was installed"
 import re, sys
 from importlib.metadata import distributions
 from pathlib import Path
@@ -94,8 +72,8 @@ from pathlib import Path
 import numpy, safetensors, tokenizers, torch
 
 cuda = sorted(d.name for d in distributions() if re.match(r"(?i)nvidia|triton|cuda", d.name))
-if sys.argv[1] == "cpu" and cuda and not (Path(sys.prefix) / "general-torch").exists():
-    sys.exit(f"CUDA packages came in although there is no NVIDIA GPU: {', '.join(cuda)}")
+if cuda and not Path(sys.argv[1], "general-torch").exists():
+    sys.exit(f"CUDA packages came in, which nothing needs: {', '.join(cuda)}")
 torch.ones(2).sum()
 EOP
     step "Checking that everything fits together" "$1/bin/python" -m pip check ||

@@ -1,4 +1,4 @@
-# The computer: GPU, disk, display, and what only the system's package manager can bring.
+# The computer: disk, display, and what only the system's package manager can bring.
 # shellcheck shell=bash
 
 # Debian's names of what Qt's window needs. Whether anything is missing is asked of the linker, not of this list.
@@ -7,10 +7,6 @@ QT_PACKAGES=(libglib2.0-0 libgl1 libegl1 libdbus-1-3 libfontconfig1 libxkbcommon
 
 has() { # COMMAND
     command -v "$1" >/dev/null 2>&1
-}
-
-has_nvidia_gpu() {
-    has nvidia-smi && nvidia-smi -L 2>/dev/null | grep -q '^GPU'
 }
 
 free_megabytes() { # FOLDER

@@ -48,7 +48,7 @@ case "$*" in
     "-m engine.kernels.build")
         echo "kernels" >>"$fakes/calls"
         [ ! -e "$fakes/kernels-fail" ] && touch "@ROOT@/engine/kernels/native/underhill_kernels.so" ;;
-    "- cpu" | "- gpu") ;;
+    "- @ROOT@/.venv.new") ;;
     "- "*) exec "@PYTHON@" "$@" ;;
     *) echo "unexpected: $*" >&2 && exit 99 ;;
 esac
@@ -77,10 +77,6 @@ def disk(free: int) -> str:
 printf 'Filesystem 1048576-blocks Used Available Capacity Mounted\\n/dev/x 200000 900 {free} 90%% /\\n'
 """
 
-
-NVIDIA_SMI = """#!/bin/bash
-echo "GPU 0: a graphics card"
-"""
 
 NOTHING = "#!/bin/bash\n"
 

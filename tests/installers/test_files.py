@@ -76,9 +76,23 @@ def test_torch_and_cuda_stay_out_of_the_lock(pins: dict[str, set[str]]) -> None:
     assert not [name for name in pins if re.match("torch|nvidia|triton|cuda", name)]
 
 
+def test_both_torches_are_the_one_of_pyproject(root: Path) -> None:
+    dependencies = tomllib.loads((root / "pyproject.toml").read_text())["project"]["dependencies"]
+    (wanted,) = (d for d in dependencies if d.startswith("torch=="))
+    assert re.findall(r"(?m)^torch==\S+", (root / "requirements/torch.txt").read_text()) == [f"{wanted}+cpu"]
+    assert re.findall(r"(?m)^torch==\S+", (root / "requirements/torch-general.txt").read_text()) == [wanted]
+
+
+def test_the_general_torch_takes_no_other_version_of_what_the_lock_has(root: Path, pins: dict[str, set[str]]) -> None:
+    for line in (root / "requirements/torch-general.txt").read_text().splitlines():
+        if found := re.match(r"([\w.-]+)==(\S+)", line):
+            versions = pins.get(canonicalize_name(found[1]))
+            assert versions is None or found[2] in versions, line
+
+
 def test_every_pin_has_a_hash(root: Path) -> None:
     for path in root.glob("requirements/*.txt"):
-        for block in re.split(r"\n(?=\S)", path.read_text().strip()):
+        for block in re.split(r"\n(?=\S)", re.sub("(?m)^#.*\n", "", path.read_text()).strip()):
             assert "--hash=sha256:" in block, f"{path.name}: {block.splitlines()[0]}"
 
 
