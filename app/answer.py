@@ -106,6 +106,14 @@ class Answer:
             )  # fmt: skip
         return dataclasses.replace(message, state="whole", finish=finish, stats=values)
 
+    def late(self, event: api.Event) -> StoredMessage | None:
+        """As `finished`, by an event that came when nobody waited any more: with its figures, or why it did not end."""
+        if isinstance(event, api.Cancelled) and isinstance(event.result, api.Stats):
+            return self.finished(event.result.finish, event.result)
+        if isinstance(event, api.Failed) and event.kind is api.Kind.HELD:
+            return self.finished("held", None)
+        return None
+
 
 def _together(before: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     """What an answer took in all, where it went on from where it had ended; the wait is that for its first word."""

@@ -47,7 +47,7 @@ class Underhill:
         self.keeper = Keeper(paths.chats, self.inbox, self._problem)
         self.link = EngineLink(self.inbox, start)
         self.conversation = Conversation(self.keeper, self.link, self.inbox)
-        self.models = Models(self.link, self.inbox)
+        self.models = Models(self.link, self.inbox, lambda: dict(remembered.engine))
         self.shelf = Shelf(self.link, self.models, lambda: dict(remembered.engine))
         self.window = MainWindow(
             self.theme, self.keeper, self.conversation, self.models, self.shelf, remembered, paths.preferences

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal
 
 from app.answer import Answer
 from app.chats import branches, drafts, erasing, trash
@@ -22,6 +22,8 @@ from app.turns import turns
 from app.under_way import UnderWay
 from app.unsent import Unsent
 from engine import api
+
+STOPS_IN = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
 
 
 class Conversation(QObject):
@@ -50,7 +52,7 @@ class Conversation(QObject):
         self.model = ""  # title of the model that answers
         self.opening = False  # it is not open yet, and answers wait for it
         self.closing = False  # the window goes, and the engine with it
-        self.thinking = True  # where the model's template can switch it
+        self.thinking = "on"  # as in api.Generate
         self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
         self.new_style: Style | None = None  # of a chat that has no message yet
         self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
@@ -310,12 +312,13 @@ class Conversation(QObject):
     def stop(self) -> None:
         """Stop the answer of the open chat; what it has said stays. A second time: no longer wait for its end."""
         answer = self._running()
-        if answer is None:
-            return
-        if answer.stopped:
+        if answer is not None:
+            (self._leave if answer.stopped else self._stop)(answer)
+
+    def _leave(self, answer: Answer) -> None:
+        """Wait no longer for its end, if somebody does."""
+        if self._under_way.has(answer):
             self._end(answer, answer.finished("cancelled", None))
-        else:
-            self._stop(answer)
 
     def _begin(
         self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
@@ -355,7 +358,7 @@ class Conversation(QObject):
         messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
         command = api.Generate(
             answer.command, turns(messages, answer.style.system), dict(answer.style.sampling), answer.style.stop,
-            answer.goes_on, self.thinking,
+            answer.goes_on, self.thinking, str(answer.message.chat_id),
         )  # fmt: skip
         self._link.send(command, partial(self._heard, answer))
 
@@ -382,9 +385,9 @@ class Conversation(QObject):
     # ---- what the engine says ---------------------------------------------------------------------------------
 
     def _heard(self, answer: Answer, event: api.Event) -> None:
-        if not self._under_way.has(answer):  # nobody waits for it any more
-            return
-        if isinstance(event, api.TextDelta):
+        if not self._under_way.has(answer):
+            self._add_late(answer, answer.late(event))
+        elif isinstance(event, api.TextDelta):
             answer.take(event)
             self._under_way.show_soon()
         elif isinstance(event, api.PromptRead):
@@ -400,6 +403,8 @@ class Conversation(QObject):
                 self._cut_off(answer, stats)
             else:
                 self._end(answer, answer.finished(finish, stats))
+        elif isinstance(event, api.Failed) and event.kind is api.Kind.HELD and answer.stopped:
+            self._end(answer, answer.finished("held", None))
         elif isinstance(event, api.Failed):
             if answer.tokens or answer.goes_on:
                 self._end(answer, answer.finished("failed", None))
@@ -408,6 +413,13 @@ class Conversation(QObject):
                 self._keeper.do(lambda store: store.remove(answer.message.id), partial(self._removed, answer.message))
             self.unanswered = answer.turns[-1].id if answer.turns else 0
             self.failed.emit(event, answer.message.chat_id)
+
+    def _add_late(self, answer: Answer, message: StoredMessage | None) -> None:
+        """What came after nobody waited any more, where the answer is as it was left and nothing followed."""
+        if message is not None and not self.busy and answer.finished("cancelled", None) in self.messages[-1:]:
+            self.messages = [*self.messages[:-1], message]
+            self.unsent.keep_answer(message, self.chats_changed.emit)
+            self.finished.emit(message)
 
     def _removed(self, message: StoredMessage, _: None) -> None:
         """Another answer that did not come: the one there was is open again, and what followed it."""
@@ -435,7 +447,7 @@ class Conversation(QObject):
     def _go_through_queue(self, answer: Answer, message: StoredMessage) -> None:
         """The first message that waited is sent; but where the user stopped the answer or it broke off, none is."""
         chat_id, (first, *rest) = message.chat_id, answer.queue
-        if message.finish in ("cancelled", "failed"):
+        if message.finish in ("cancelled", "held", "failed"):
             if self.chat is not None and self.chat.id == chat_id:
                 self._return_queue(chat_id, answer.queue)
             return
@@ -478,6 +490,7 @@ class Conversation(QObject):
         self._under_way.show_soon()
         if answer.command:
             self._link.stop(answer.command)
+            QTimer.singleShot(STOPS_IN, self, partial(self._leave, answer))
 
     def _tell_busy(self) -> None:
         self.busy_changed.emit()

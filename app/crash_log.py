@@ -7,6 +7,10 @@ import time
 from pathlib import Path
 from typing import TextIO
 
+from engine.regular_file import is_regular, open_regular
+
+MAX_SHOWN = 1 << 20  # bytes of a log that are shown; the file itself is kept whole
+
 
 def begin(path: Path) -> tuple[TextIO | None, str, Path | None]:
     """Send faults to `path`. Returns the open log, what the last run left in it, and where that is kept now.
@@ -16,6 +20,8 @@ def begin(path: Path) -> tuple[TextIO | None, str, Path | None]:
     left, kept = take(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and not is_regular(path):  # to open a pipe that nobody reads would wait for ever
+            return None, left, kept
         log = path.open("w", encoding="utf-8")
     except OSError:
         return None, left, kept
@@ -29,7 +35,8 @@ def take(path: Path) -> tuple[str, Path | None]:
     try:
         if not path.exists() or not path.stat().st_size:
             return "", None
-        left = path.read_text(encoding="utf-8", errors="replace")
+        with open_regular(path) as log:
+            left = log.read(MAX_SHOWN).decode("utf-8", "replace")
         kept = path.with_name(f"{path.stem}-{time.strftime('%Y-%m-%d-%H%M%S')}.log")
         path.replace(kept)
     except OSError:

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 class EngineDesk(QObject):
-    """Says so, keeps what is known of it, and starts another one with the same model."""
+    """Says so, keeps what is known of it, and starts another one with the same model: at once, where it was ended since
+    it did not let go of an answer; the chat says that.
+    """
 
     def __init__(self, window: MainWindow, link: EngineLink, shelf: Shelf, keeper: Keeper) -> None:
         super().__init__(window)
@@ -39,7 +41,10 @@ class EngineDesk(QObject):
             self._noted = True
             path, text = Paths(self._window.folder).engine_log, event.cause or event.sentence
             self._keeper.do(lambda store: crash_log.note(path, text), None, lambda problem: None)
-        show_failure(self._window, event)
+        if event.kind is api.Kind.HELD:
+            self._link.restart()
+        else:
+            show_failure(self._window, event)
 
     @Slot()
     def _started(self) -> None:

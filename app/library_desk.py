@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,11 @@ from PySide6.QtWidgets import QFileDialog
 from app.language.words import say
 from app.library.page import LibraryPage
 from app.library.shelf import Shelf
+from app.library.smaller import SmallerDialog
 from app.library.words import UNFINISHED
 from app.models import Models
 from app.remedies import show_failure
+from app.widgets.format import size
 from app.widgets.import_dialog import ImportDialog
 from engine import api
 
@@ -30,10 +33,13 @@ class LibraryDesk(QObject):
         self.page: LibraryPage | None = None
         self._choose_again = self.choose_folder  # where what is imported now came from
         self._folder = QDir.homePath()  # that what is imported was last chosen in
+        self._then_smaller = ("", 0.0)  # what is imported now, and by how much its loss may rise behind that
         self._refused = ""  # why the last import was; said by a banner
         window.header.library_wanted.connect(self.show)
         window.header.import_wanted.connect(self.choose_folder)
         known.import_failed.connect(self._import_failed)
+        known.imported.connect(self._imported)
+        shelf.lowered_one.connect(self._lowered)
         shelf.failed.connect(self._failed)
         shelf.said.connect(self._said)
         shelf.deleted_one.connect(self._deleted)
@@ -49,6 +55,7 @@ class LibraryDesk(QObject):
             self.page.opened.connect(self._open)
             self.page.yours.import_folder.connect(self.choose_folder)
             self.page.yours.import_file.connect(self.choose_file)
+            self.page.yours.smaller.connect(self._make_smaller)
             self.page.elsewhere.wanted.connect(self._import_found)
             self.page.downloads.setting_wanted.connect(self._show_setting)
             self.page.discover.setting_wanted.connect(self._show_setting)
@@ -104,14 +111,33 @@ class LibraryDesk(QObject):
         self._choose_again = self.choose_folder if Path(path).is_dir() else self.choose_file
         if dialog.exec():
             self._window.banners.withdraw(self._refused)
+            self._then_smaller = (dialog.name(), dialog.tolerance())
             self._models.import_folder(path, dialog.name(), dialog.top())
         dialog.deleteLater()
+
+    @Slot(object)
+    def _imported(self, card: api.ModelCard) -> None:
+        (name, tolerance), self._then_smaller = self._then_smaller, ("", 0.0)
+        if tolerance and name == card.name:
+            self._shelf.lower(card, tolerance)
+
+    @Slot(object)
+    def _make_smaller(self, card: api.ModelCard) -> None:
+        dialog = SmallerDialog(card, self._shelf, self._window)
+        dialog.wanted.connect(self._shelf.lower)
+        dialog.open()
+
+    @Slot(object, object)
+    def _lowered(self, card: api.ModelCard, saved: int) -> None:
+        undo = partial(self._shelf.restore_original, card)
+        said = say("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
+        self._window.toast.say(said, say("Undo"), undo)
 
     @Slot(object)
     def _import_failed(self, event: api.Failed) -> None:
         """What it was made from is of no use, unless it is the disk."""
         self._refused = event.sentence
-        if event.kind in (api.Kind.DISK_FULL, api.Kind.OUT_OF_MEMORY, api.Kind.STOPPED):
+        if event.kind in (api.Kind.DISK_FULL, api.Kind.OUT_OF_MEMORY, *api.GONE):
             show_failure(self._window, event)
         else:
             another = (say("Choose another…"), self._choose_again)

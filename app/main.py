@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from app import crash_log, display, paths
+from engine import private_files
 
 NO_DISPLAY = 3  # exit code; installers/run.sh then opens a chat in the terminal
 NO_ANSWER = 4  # exit code: another one runs and does not answer
@@ -27,6 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(model: str | None) -> int:
     where = paths.default()
+    private_files.write_privately()
+    private_files.tighten(where.folder)
     if sys.platform.startswith("linux") and not _utf8():
         os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same
     from PySide6.QtWidgets import QApplication

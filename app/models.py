@@ -32,9 +32,12 @@ class Models(QObject):
     failed = Signal(object)  # api.Failed, of anything else
     noticed = Signal(str)  # what changed about how the model runs, unasked
 
-    def __init__(self, link: EngineLink, parent: QObject | None = None) -> None:
+    def __init__(
+        self, link: EngineLink, parent: QObject | None = None, settings: Callable[[], dict[str, Any]] = dict
+    ) -> None:
+        """settings: those of the engine that a model is opened with."""
         super().__init__(parent)
-        self._link = link
+        self._link, self._settings = link, settings
         self.cards: tuple[api.ModelCard, ...] = ()
         self.card: api.ModelCard | None = None
         self.wanted = ""  # what was last asked for
@@ -54,7 +57,7 @@ class Models(QObject):
 
     def refresh(self) -> None:
         """Ask for the list of models."""
-        self._link.send(api.ListModels(self._link.new_id()), self._listed)
+        self._link.send(api.ListModels(self._link.new_id(), self._settings()), self._listed)
 
     def load(self, model: str, settings: dict[str, Any]) -> None:
         """Open a model; one that is still being opened is left off."""
@@ -75,7 +78,8 @@ class Models(QObject):
     def update(self, values: dict[str, Any], heard: Callable[[api.Event], None] | None = None) -> None:
         """Change live settings of the open model; it takes them mid-answer. heard: gets Done or Failed."""
         if self.state == READY and values:
-            self._link.send(api.UpdateSettings(self._link.new_id(), dict(values)), heard or self._other_heard)
+            heard = partial(self._updated, heard or self._other_heard)
+            self._link.send(api.UpdateSettings(self._link.new_id(), dict(values)), heard)
 
     def ask(self, kind: type[api.Command], heard: Callable[[api.Event], None], *values: Any) -> None:
         """Send a command that is about no open model. heard: gets each of its events."""
@@ -147,6 +151,11 @@ class Models(QObject):
                 self.import_failed.emit(event)
             self.refresh()  # what is done of one that broke off is there, too, and can go on
         self.import_changed.emit()
+
+    def _updated(self, heard: Callable[[api.Event], None], event: api.Event) -> None:
+        heard(event)
+        if isinstance(event, api.Done):
+            self.refresh()  # the library's estimates are made with these settings, too
 
     def _other_heard(self, event: api.Event) -> None:
         if isinstance(event, api.Failed):

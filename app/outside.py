@@ -8,6 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
 from app.language.words import say
+from engine import private_files
 
 _SCHEMES = ("http", "https", "mailto")  # a model may write any link, and some start programs
 
@@ -17,13 +18,18 @@ def open_link(address: str) -> str:
     url = QUrl(address)
     if url.scheme() not in _SCHEMES:
         return say("Underhill opens links to the web and to mail addresses only, not {link}", link=address)
-    if not QDesktopServices.openUrl(url):
+    if not _opened(url):
         return say("This computer has no program that opens {link}", link=address)
     return ""
 
 
 def show_folder(path: str | Path) -> str:
     """Open a folder in the file manager. Returns why not; '' where it is done."""
-    if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
+    if not _opened(QUrl.fromLocalFile(str(path))):
         return say("This computer has no program that opens {link}", link=path)
     return ""
+
+
+def _opened(url: QUrl) -> bool:
+    with private_files.usual_permissions():
+        return QDesktopServices.openUrl(url)

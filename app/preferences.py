@@ -12,6 +12,7 @@ from typing import Any
 from app.engine_words import told
 from app.language.words import say
 from engine import api
+from engine.regular_file import read_json
 
 FONT_PERCENTS = (85, 100, 115, 130, 150, 175)
 
@@ -29,7 +30,7 @@ class Preferences:
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     font_percent: int = 100
     language: str = "system"  # or the code of one of app.language.choice.languages
-    thinking: bool = True  # where the model's template can switch it
+    thinking: str = "on"  # or another of api.THINKING; of a model that has no such level, the nearest
     live_open: bool = True
     sidebar_open: bool = True
     geometry: str = ""  # QMainWindow.saveGeometry in base64
@@ -62,7 +63,7 @@ class Preferences:
 def load(path: Path) -> tuple[Preferences, str]:
     """The preferences at `path`, and a sentence if some of them could not be used (defaults stand in for those)."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
         if not isinstance(found, dict):
             raise ValueError("not an object")
     except FileNotFoundError:
@@ -71,6 +72,8 @@ def load(path: Path) -> tuple[Preferences, str]:
         return Preferences(), say(
             "Your preferences could not be read, so the usual ones are used ({error}).", error=error
         )
+    if isinstance(found.get("thinking"), bool):  # as it was kept before there were levels
+        found["thinking"] = "on" if found["thinking"] else "off"
     defaults = Preferences()
     known = {
         f.name: found[f.name]
@@ -82,6 +85,8 @@ def load(path: Path) -> tuple[Preferences, str]:
     known["sampling"], worse = _valid(found.get("sampling"), api.settings.SAMPLING)
     own = {name: _valid(values, api.settings.ENGINE) for name, values in known.get("models", {}).items()}
     known["models"] = {name: good for name, (good, _) in own.items() if good}
+    if known.get("thinking") not in api.THINKING:
+        known["thinking"] = "on"
     if known.get("font_percent") not in FONT_PERCENTS:
         known["font_percent"] = 100
     note = " ".join([*bad, *worse, *(sentence for _, wrong in own.values() for sentence in wrong)])

@@ -41,7 +41,7 @@ def _open_setting(window: MainWindow, name: str) -> None:
 def show_failure(window: MainWindow, event: api.Failed, again: Button | None = None) -> None:
     """A banner with what to do: try it again, where that may help, or what helps elsewhere."""
     other = remedy(window, event)
-    if event.kind is api.Kind.STOPPED:
+    if event.kind in api.GONE:
         again = None
     first, second = (again, other) if again is not None else (other, None)
     window.banners.show_banner("error", event.sentence, event.action, event.cause, first, second)

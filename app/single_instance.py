@@ -6,14 +6,21 @@ import contextlib
 import hashlib
 import json
 import os
+import socket
+import struct
+import sys
+import tempfile
 from pathlib import Path
 
 from PySide6.QtCore import QLockFile, QObject, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
+from engine import private_files
+
 PATIENCE = 5000  # milliseconds that a first start has to answer a second one; it may be reading a large database
 _TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")  # by which a desktop lets the first window take the focus
 _MOST = 1 << 16  # bytes of a message
+_LONGEST_ADDRESS = 100  # bytes of a socket's path; the system takes 107, and Qt adds to it
 
 
 class SingleInstance(QObject):
@@ -26,7 +33,7 @@ class SingleInstance(QObject):
 
     def __init__(self, folder: Path, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._name = "underhill-" + hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:24]
+        self._name = address(folder)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._called)
@@ -48,15 +55,15 @@ class SingleInstance(QObject):
 
     def ask(self, model: str = "") -> bool:
         """Ask the first one to show its window. Returns whether it answered."""
-        socket = QLocalSocket()
-        socket.connectToServer(self._name)
-        if not socket.waitForConnected(PATIENCE):
+        first = QLocalSocket()
+        first.connectToServer(self._name)
+        if not first.waitForConnected(PATIENCE) or not is_this_user(first):
             return False
         wanted = {"model": model, "tokens": {name: os.environ[name] for name in _TOKENS if name in os.environ}}
-        socket.write(json.dumps(wanted).encode() + b"\n")
-        socket.flush()
-        answered = socket.waitForReadyRead(PATIENCE)
-        socket.disconnectFromServer()
+        first.write(json.dumps(wanted).encode() + b"\n")
+        first.flush()
+        answered = first.waitForReadyRead(PATIENCE)
+        first.disconnectFromServer()
         return answered
 
     def close(self) -> None:
@@ -67,28 +74,59 @@ class SingleInstance(QObject):
 
     @Slot()
     def _called(self) -> None:
-        while (socket := self._server.nextPendingConnection()) is not None:
-            socket.setParent(self)
-            socket.disconnected.connect(socket.deleteLater)
-            socket.readyRead.connect(self._heard)
+        while (second := self._server.nextPendingConnection()) is not None:
+            second.setParent(self)
+            second.disconnected.connect(second.deleteLater)
+            if is_this_user(second):
+                second.readyRead.connect(self._heard)
+            else:
+                second.abort()
 
     @Slot()
     def _heard(self) -> None:
-        socket = self.sender()
-        assert isinstance(socket, QLocalSocket)
-        if not socket.canReadLine():
-            if socket.bytesAvailable() > _MOST:
-                socket.abort()
+        second = self.sender()
+        assert isinstance(second, QLocalSocket)
+        if not second.canReadLine():
+            if second.bytesAvailable() > _MOST:
+                second.abort()
             return
         try:
-            wanted = json.loads(bytes(socket.readLine(_MOST).data()))
+            wanted = json.loads(bytes(second.readLine(_MOST).data()))
             model, tokens = str(wanted["model"]), {str(k): str(v) for k, v in wanted["tokens"].items()}
         except (ValueError, KeyError, TypeError, AttributeError):
-            socket.abort()
+            second.abort()
             return
         for name in _TOKENS:  # Qt takes them from here when a window asks for the focus
             if name in tokens:
                 os.environ[name] = tokens[name]
-        socket.write(b"shown\n")
-        socket.flush()
+        second.write(b"shown\n")
+        second.flush()
         self.asked.emit(model)
+
+
+def address(folder: Path) -> str:
+    """Where the first start of this folder listens: in a folder that no other user may enter, or as a pipe on Windows.
+
+    The session's runtime folder; where there is none, the folder of the chats; where that is too deep for the address
+    of a socket, one of our own among the temporary files.
+    """
+    name = "underhill-" + hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:24]
+    if sys.platform == "win32":
+        return name
+    places = [folder, Path(tempfile.gettempdir()) / f"underhill-{os.getuid()}"]
+    if os.environ.get("XDG_RUNTIME_DIR"):
+        places.insert(0, Path(os.environ["XDG_RUNTIME_DIR"]))
+    for place in places:
+        path = str(place.absolute() / name)
+        if len(os.fsencode(path)) <= _LONGEST_ADDRESS and private_files.private_folder(place):
+            return path
+    return str(folder / name)  # nobody can listen there: each start is the first, as where no lock can be taken
+
+
+def is_this_user(peer: QLocalSocket) -> bool:
+    """Whether the program at the other end runs as this user. Windows and others see to that by the pipe's rights."""
+    if not sys.platform.startswith("linux"):
+        return True
+    with socket.socket(fileno=os.dup(int(peer.socketDescriptor()))) as same:
+        credentials = same.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return bool(struct.unpack("3i", credentials)[1] == os.getuid())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -222,8 +221,9 @@ class MainWindow(QMainWindow):
         self.remembering.arrange()
         sizes.follow(self, lambda window: window.sides.fit())
         self.conversation.sampling = dict(p.sampling)
-        self.header.thinking.setChecked(p.thinking)
-        self._keeper.do(lambda store: trash.empty(store, now=time.time()))
+        self.header.thinking.set_level(p.thinking)
+        self.conversation.thinking = p.thinking
+        self._keeper.do(trash.empty_expired)
         self.chats.refresh()
         self._keeper.do(drafts.attached, self._attach_again)
         self._keeper.do(partial(ChatStore.chat, chat_id=p.chat), partial(self._reopen, p.draft))
@@ -433,8 +433,8 @@ class MainWindow(QMainWindow):
         about.open()
         return about
 
-    @Slot(bool)
-    def _think(self, wanted: bool) -> None:
+    @Slot(str)
+    def _think(self, wanted: str) -> None:
         self.conversation.thinking = self._preferences.thinking = wanted
 
     def focusNextPrevChild(self, forward: bool) -> bool:

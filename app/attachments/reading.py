@@ -2,44 +2,50 @@
 
 from __future__ import annotations
 
-import logging
+import time
 from pathlib import Path
 
+from app.attachments import pdf_text
 from app.chats.records import Attachment
 from app.language.words import say
-from engine import api
+from app.no_file import no_file
+from engine import api, regular_file
+from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
 
 LONGEST_TEXT = 8 << 20  # bytes; far more than any model sees at a time
 LONGEST_PDF = 256 << 20
+PDF_SECONDS = 60.0  # for all pages; a book of a thousand pages takes about half
+PDF_MEMORY = 800_000_000  # bytes that reading one may take; large scans take a few hundred MB
 
 
 def read(path: Path) -> Attachment:
     """Read a file. Raises UnderhillError, which says what it is that cannot be read and why."""
     try:
-        size = path.stat().st_size
-        pdf = path.is_file() and _begins(path) == b"%PDF-"
-        if size > (LONGEST_PDF if pdf else LONGEST_TEXT):
-            sentence = say("{file} is too large ({size:,.0f} MB).", file=path.name, size=size / 1e6)
-            raise _refused(sentence, say("Attach the part that matters."))
-        text = _pdf(path) if pdf else decoded(path.read_bytes(), path.name)
+        with regular_file.open_regular(path, LONGEST_PDF) as file:
+            start = file.read(512)
+            if is_picture(start):
+                raise _picture(path.name)
+            pdf = start.startswith(b"%PDF-")
+            file.seek(0)
+            text = "" if pdf else decoded(regular_file.read_at_most(file, LONGEST_TEXT, path), path.name)
+        if pdf:
+            text = _pdf(path)
     except (OSError, ValueError) as e:
         raise _unreadable(path, e) from e
     if not text.strip():
         raise _refused(
             say("There is no text in {file}.", file=path.name),
-            say("It may consist of pictures; Underhill reads no pictures.") if pdf else say("The file is empty."),
+            say("It may consist of pictures, and pictures are not read yet.") if pdf else say("The file is empty."),
         )
     return Attachment(path.name, text)
 
 
 def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
     name = path.name
-    if path.is_dir():
-        return _refused(say("{file} is a folder.", file=name), say("Attach the files in it that matter."))
-    if isinstance(cause, FileNotFoundError):
-        return api.UnderhillError(
-            api.Kind.MISSING_FILE, say("{file} is not there any more.", file=name), say("Choose another file.")
-        )
+    if isinstance(cause, regular_file.FileTooLarge):
+        return _too_large(path)
+    if (error := no_file(path, cause)) is not None:
+        return error
     if isinstance(cause, PermissionError):
         sentence = say("Underhill may not read {file}.", file=name)
         action = say("Make a copy of it that you may read, or give yourself the right to.")
@@ -48,8 +54,20 @@ def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
     return api.UnderhillError(api.Kind.BROKEN_FILE, sentence, action)
 
 
+_PICTURES = (b"\x89PNG", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"BM", b"II*\0", b"MM\0*", b"\0\0\1\0", b"8BPS")
+
+
+def is_picture(data: bytes) -> bool:
+    """Whether a file with these first bytes is a picture: PNG, JPEG, GIF, BMP, TIFF, ICO, PSD, WebP, HEIC or AVIF."""
+    inside = data[:4] == b"RIFF" and data[8:12] == b"WEBP"
+    boxed = data[4:8] == b"ftyp" and data[8:12] in (b"heic", b"heix", b"mif1", b"avif", b"avis")
+    return (data.startswith(_PICTURES) and b"\0" in data[:512]) or inside or boxed
+
+
 def decoded(data: bytes, name: str) -> str:
     """Bytes as text: UTF-8, UTF-16 with its mark, or Windows' Latin letters. Raises UnderhillError for what is none."""
+    if is_picture(data):
+        raise _picture(name)
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace").replace("\r\n", "\n")
     try:
@@ -63,30 +81,57 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def _pdf(path: Path) -> str:
-    from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
-
-    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it complains of is of no use to the reader of a chat
+    """Raises UnderhillError."""
+    texts: list[str] = []
+    long = 0
+    end = time.monotonic() + PDF_SECONDS
+    reader = SandboxedFunction("app.attachments.pdf_text:pages", PDF_MEMORY)
     try:
-        reader = PdfReader(path)
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise _refused(
-                say("{file} is locked with a password.", file=path.name), say("Save it without one, then attach it.")
-            )
-        return "\n\n".join(page.extract_text().strip() for page in reader.pages)
-    except api.UnderhillError:
-        raise
-    except (PyPdfError, ArithmeticError, AttributeError, LookupError, NotImplementedError, OSError, RecursionError,
-            TypeError, ValueError) as e:  # what the library raises on files that keep to no rule  # fmt: skip
-        raise api.UnderhillError(
-            api.Kind.BROKEN_FILE, say("{file} cannot be read as a PDF.", file=path.name),
-            say("Open it in a PDF viewer and copy the text that matters."),
-        ) from e  # fmt: skip
+        for kind, *said in reader.stream(str(path.resolve()), seconds=PDF_SECONDS):
+            if kind == pdf_text.LOCKED:
+                raise _refused(
+                    say("{file} is locked with a password.", file=path.name),
+                    say("Save it without one, then attach it."),
+                )
+            if kind == pdf_text.DAMAGED:
+                raise _no_pdf(path) from ValueError(*said)
+            texts += said
+            long += len(said[0])
+            if long > LONGEST_TEXT:
+                raise _too_large(path)
+            if time.monotonic() > end:
+                raise SandboxTimeout("all pages together")
+    except SandboxTimeout as e:
+        raise _refused(
+            say("Reading {file} takes too long.", file=path.name), say("Attach the pages that matter.")
+        ) from e
+    except SandboxMemory as e:
+        raise _refused(
+            say("Reading {file} takes too much memory.", file=path.name), say("Attach the pages that matter.")
+        ) from e
+    except SandboxFailure as e:
+        raise _no_pdf(path) from e
+    finally:
+        reader.close()
+    return "\n\n".join(texts)
 
 
-def _begins(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(5)
+def _no_pdf(path: Path) -> api.UnderhillError:
+    return api.UnderhillError(
+        api.Kind.BROKEN_FILE, say("{file} cannot be read as a PDF.", file=path.name),
+        say("Open it in a PDF viewer and copy the text that matters."),
+    )  # fmt: skip
+
+
+def _too_large(path: Path) -> api.UnderhillError:
+    size = path.stat().st_size / 1e6
+    sentence = say("{file} is too large ({size:,.0f} MB).", file=path.name, size=size)
+    return _refused(sentence, say("Attach the part that matters."))
+
+
+def _picture(name: str) -> api.UnderhillError:
+    sentence = say("{file} is a picture, and pictures are not read yet.", file=name)
+    return _refused(sentence, say("Text, code and PDF files can be attached; type what is to be seen in it."))
 
 
 def _refused(sentence: str, action: str) -> api.UnderhillError:

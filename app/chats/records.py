@@ -132,5 +132,5 @@ class StoredMessage:
     @property
     def unfinished(self) -> bool:
         """An answer that could go on from where it ended."""
-        ended = self.state == "cut" or self.finish in ("length", "cancelled", "failed", "edited")
+        ended = self.state == "cut" or self.finish in ("length", "cancelled", "held", "failed", "edited")
         return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended

@@ -7,6 +7,7 @@ import time
 from app.chats import rows
 from app.chats.records import Chat
 from app.chats.store import ChatStore
+from engine.lived_time import LivedTime, look
 
 DAYS = 30  # a deleted chat is kept so long
 
@@ -29,17 +30,25 @@ def listed(store: ChatStore) -> list[tuple[Chat, float]]:
     return [(rows.chat_of(row[1:]), row[0]) for row in found]
 
 
-def empty(store: ChatStore, chat_id: int | None = None, now: float | None = None) -> int:
-    """Remove for good: one chat, or all. now: only those that have been there for DAYS. Returns how many went.
+def empty(store: ChatStore, chat_id: int | None = None, lived: LivedTime | None = None) -> int:
+    """Remove for good: one chat, or all. lived: only those that have been there for DAYS. Returns how many went.
 
     What they said is taken out of the search index as well, in which SQLite would leave it for a while.
     """
-    before = (now - DAYS * 86400) if now is not None else float("inf")
     with store.transaction() as db:
-        gone = db.execute(
-            "DELETE FROM chats WHERE deleted_at <= ? AND (? IS NULL OR id = ?)", (before, chat_id, chat_id)
-        ).rowcount
+        there = db.execute("SELECT id, deleted_at FROM chats WHERE deleted_at IS NOT NULL").fetchall()
+        ids = [
+            (number,)
+            for number, at in there
+            if chat_id in (None, number) and (lived is None or lived.since(at) >= DAYS * 86400)
+        ]
+        gone = db.executemany("DELETE FROM chats WHERE id = ?", ids).rowcount if ids else 0
         if gone:
             db.execute("INSERT INTO found(found) VALUES ('optimize')")
             db.execute("INSERT INTO ends(ends) VALUES ('optimize')")
     return int(gone)
+
+
+def empty_expired(store: ChatStore) -> int:
+    """Remove for good what has been there for DAYS; nothing of a database that is not kept. Returns how many went."""
+    return 0 if store.file is None else empty(store, lived=look(store.file.parent))

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
-# The terminal, pictures that it draws, and lists of names.
+# The terminal, pictures that it draws, lists of names, and what is for the log.
 SILENT = (
     "engine/cli", "engine/kernels/build.py", "engine/tracing/plot.py", "engine/tracing/timeline.py",
-    "engine/hub/remote/families.py", "engine/hub/app_places.py", "engine/session/preflight.py",
+    "engine/hub/remote/families.py", "engine/hub/app_places.py", "engine/session/preflight.py", "engine/sandbox",
+    "engine/apart/supervisor.py", "engine/private_files.py", "engine/regular_file.py",
+    "engine/generation/formats", "engine/generation/vetting.py",
 )  # fmt: skip
 # Written in words, and yet for no person: what is looked for in others' words, keys, patterns, a file's contents.
 NOT_SHOWN = frozenset({
@@ -26,7 +28,9 @@ NOT_SHOWN = frozenset({
     "bytes (\\d+)-\\d+/(\\d+|\\*)", "arrived {name} {k}", "record {layer} {expert}", "dense {name}",
     "Underhill keeps models in this folder.", "The model is damaged:",
     "the engine has been shut down", "this is not Windows",
-    "no direct I/O on this system", "MXFP4 safetensors", "FP8 safetensors", "GGUF {name}",
+    "no direct I/O on this system", "MXFP4 safetensors", "FP8 safetensors", "GGUF {name}", "HQQ {bits}-bit",
+    "MLX {bits}-bit", ", act-order", "compressed-tensors MXFP4", "compressed-tensors NVFP4", "ModelOpt NVFP4",
+    "GGUF Q4_K_M",
 })  # fmt: skip
 # Single words that become parts of sentences; each has to stand in its file.
 WORDS = {

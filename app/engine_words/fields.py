@@ -23,7 +23,7 @@ SENTENCES: dict[type, tuple[str, ...]] = {
     api.ModelFolder: ("problem",),
     api.AdoptedModel: ("problem", "action"),
     api.FoundModel: ("why_not",),
-    api.HubModel: ("about",),
+    api.HubModel: ("about", "lost"),
     api.Transfer: ("text", "problem", "action"),
     api.TokenState: ("note",),
 }

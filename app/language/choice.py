@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
+from app.language import letters
 from engine import resources
 
 SYSTEM = "system"
@@ -39,6 +40,7 @@ def meant(chosen: str) -> str:
 
 def install(chosen: str) -> None:
     """Speak a language from here on: Underhill's own texts, Qt's, and numbers and dates."""
+    letters.plain()
     for old in _installed:
         QCoreApplication.removeTranslator(old)
     _installed.clear()

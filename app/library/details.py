@@ -23,10 +23,14 @@ _TIERS = {
 }
 
 
-class Details(QDialog):
-    """wanted: bits that are to be stored."""
+_AS_IT_COMES = later("4 bits – just as they come")
 
-    wanted = Signal(str, int)
+
+class Details(QDialog):
+    """wanted: an api.HubModel, and bits to store. original_wanted: a repository to be described instead."""
+
+    wanted = Signal(object, int)
+    original_wanted = Signal(str)
 
     def __init__(self, details: api.ModelDetails, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,24 +45,30 @@ class Details(QDialog):
         column.setContentsMargins(24, 18, 24, 12)
         column.setSpacing(10)
         column.addWidget(head)
-        for line in (model.repo, model.about, words.hub_facts(model), _inside(details)):
+        for line in (model.repo, model.about, model.lost, words.hub_facts(model), _inside(details)):
             if line:
                 label = QLabel(line, page)
                 label.setWordWrap(True)
-                label.setObjectName("" if line == model.about else "muted")
+                label.setObjectName("" if line in (model.about, model.lost) else "muted")
                 column.addWidget(label)
         fits = dict(details.fits)
         self.entries: list[Entry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
-            deed = Deed(say("Get"), partial(self._get, model.repo, bits), primary=fit is not None and fit == model.fit,
+            deed = Deed(say("Get"), partial(self._get, model, bits), primary=fit is not None and fit == model.fit,
                         enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
             takes = say("takes {size}", size=size(nbytes))
+            title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
             self.entries.append(
-                Entry(say(_TIERS[bits]), takes, pill=fit.pill if fit is not None else "",
+                Entry(say(title), takes, pill=fit.pill if fit is not None else "",
                       sentence=fit.sentence if fit is not None else "", deeds=[deed], parent=page)
             )  # fmt: skip
             column.addWidget(self.entries[-1])
+        if model.original:
+            look = Deed(say("Look at it"), partial(self._look, model.original))
+            amount = say("{size} to fetch", size=size(model.original_bytes))
+            self.original = Entry(say("The original, unquantized"), words.joined(model.original, amount), deeds=[look])
+            column.addWidget(self.original)
         download = say("{size} to fetch", size=size(model.download_bytes))
         files = QLabel(words.joined(plural("1 file", "%n files", len(details.files)), download), page)
         files.setObjectName("muted")
@@ -97,8 +107,12 @@ class Details(QDialog):
         self.said.setText(why)
         self.said.setVisible(bool(why))
 
-    def _get(self, repo: str, bits: int) -> None:
-        self.wanted.emit(repo, bits)
+    def _look(self, repo: str) -> None:
+        self.original_wanted.emit(repo)
+        self.accept()
+
+    def _get(self, model: api.HubModel, bits: int) -> None:
+        self.wanted.emit(model, bits)
         self.accept()
 
 

@@ -149,7 +149,7 @@ class Discover(Section):
         )
 
     def _entry(self, model: api.HubModel) -> Entry:
-        deeds = [Deed(say("Details"), partial(self._shelf.describe, model.repo))]
+        deeds = [Deed(say("Details"), partial(self._shelf.describe, model.repo, model.gguf_name))]
         if model.here:
             deeds.append(Deed(say("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
@@ -161,7 +161,8 @@ class Discover(Section):
         return Entry(
             model.title, words.joined(whose, words.hub_facts(model)),
             pill=model.fit.pill if model.fit is not None else "",
-            sentence=model.fit.sentence if model.fit is not None else "", note=model.about, deeds=deeds,
+            sentence=model.fit.sentence if model.fit is not None else "", note=sentences(model.about, model.lost),
+            deeds=deeds,
         )  # fmt: skip
 
 

@@ -135,11 +135,12 @@ class LibraryPage(QWidget):
         dialog = Details(details, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.wanted.connect(self._get)
+        dialog.original_wanted.connect(self._shelf.describe)
         dialog.open()
 
-    @Slot(str, int)
-    def _get(self, repo: str, top: int) -> None:
-        self._shelf.pull(repo, top)
+    @Slot(object, int)
+    def _get(self, model: api.HubModel, top: int) -> None:
+        self._shelf.pull(model, top)
         self.show_section(3)
 
     @Slot(object)

@@ -41,6 +41,7 @@ class Shelf(QObject):
     failed = Signal(object)
     said = Signal(str)
     deleted_one = Signal(str)  # name; it can be restored
+    lowered_one = Signal(object, object)  # api.ModelCard, and bytes saved; it can be undone
 
     def __init__(self, link: EngineLink, known: Models, settings: Callable[[], dict[str, Any]]) -> None:
         """settings: those of the engine that are chosen now, under which is judged what fits."""
@@ -115,17 +116,20 @@ class Shelf(QObject):
             self._ask_page(self._page + 1)
             self.results_changed.emit()
 
-    def describe(self, repo: str) -> None:
-        """Ask for all that is known of a model on the hub; `described` or `failed` follows."""
-        self._ask(api.DescribeModel(self._link.new_id(), repo, settings=self._settings()), self.described.emit)
+    def describe(self, repo: str, gguf: str = "") -> None:
+        """Ask for all that is known of a model on the hub; `described` or `failed` follows. gguf: see PullModel."""
+        command = api.DescribeModel(self._link.new_id(), repo, gguf=gguf, settings=self._settings())
+        self._ask(command, self.described.emit)
 
     def get(self, model: api.HubModel) -> None:
         """Put a model on its way here, in as many bits as suit this computer best."""
-        self.pull(model.repo, max(4, model.fit.tier) if model.fit is not None else 8)
+        self.pull(model, max(4, model.fit.tier) if model.fit is not None else 8)
 
-    def pull(self, repo: str, top: int) -> None:
-        """Put a model on its way here."""
-        self._ask(api.PullModel(self._link.new_id(), repo, top=top), self._transfer_heard)
+    def pull(self, model: api.HubModel, top: int) -> None:
+        """Put a model on its way here, under the name that the unquantized one has."""
+        name = model.original.rpartition("/")[2]
+        command = api.PullModel(self._link.new_id(), model.repo, name, top=top, gguf=model.gguf_name)
+        self._ask(command, self._transfer_heard)
 
     def pause(self, transfer: str) -> None:
         """Halt a transfer."""
@@ -169,6 +173,30 @@ class Shelf(QObject):
             card.title,
             say("Moving {model}", model=card.title),
             self._moved,
+        )
+
+    def measure(self, card: api.ModelCard, tolerance: float, heard: Callable[[api.Event], None]) -> str:
+        """Find how few bits its experts can do with. heard: gets each event, the last with a LoweringOffer."""
+        command = api.MeasureLowering(self._link.new_id(), card.name, tolerance, self._settings())
+        self._link.send(command, heard)
+        return command.id
+
+    def lower(self, card: api.ModelCard, tolerance: float) -> None:
+        """Put a copy whose experts have fewer bits in its place."""
+        self._begin(
+            api.LowerModel(self._link.new_id(), card.name, tolerance, self._settings()),
+            card.title,
+            say("Making {model} smaller", model=card.title),
+            lambda _, lowered: self.lowered_one.emit(lowered, card.expert_bytes - lowered.expert_bytes),
+        )
+
+    def restore_original(self, card: api.ModelCard) -> None:
+        """Put the original of a smaller model back in its place."""
+        self._begin(
+            api.RestoreOriginal(self._link.new_id(), card.name),
+            card.title,
+            say("Restoring {model}", model=card.title),
+            lambda title, _: self.said.emit(say("{model} is as it was.", model=title)),
         )
 
     def continue_import(self, card: api.ModelCard) -> None:

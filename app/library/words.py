@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from app.language.words import later, say
-from app.widgets.format import size, time_left
+from app.widgets.format import percent, size, time_left
 from engine import api
 
 BETWEEN = "  ·  "
+_STAYS = "\u00a0\u00a0·  "  # with what is before it, where a line is broken
 UNFINISHED = "unfinished"  # state of a model whose import broke off
 MISSING = "missing_disk"  # and of one in a folder that is not there now
 # Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
@@ -41,17 +44,46 @@ def parameters(total: int, active: int) -> str:
 def card_facts(card: api.ModelCard) -> str:
     """A model of the library in a line."""
     tiers = say("experts at {bits} bits", bits=max(card.tiers)) if card.tiers else ""
+    if card.expert_bits:
+        rest = (
+            say("other weights: {bits}-bit", bits=card.lowered_dense.removeprefix("int")) if card.lowered_dense else ""
+        )
+        tiers = joined(say("experts: {shares}", shares=shares(card.expert_bits)), rest, change(card.lowered_kl or 0.0))
     disk = say("{size} on the disk", size=size(card.disk_bytes))
     return joined(parameters(card.parameters, card.active_parameters), disk, tiers)
 
 
+def shares(bits: Sequence[tuple[int, int]]) -> str:
+    """'80 % 2-bit, 20 % 4-bit'. bits: (bits, experts that have them)."""
+    whole = sum(experts for _, experts in bits)
+    each = (say("{share} {bits}-bit", share=percent(experts / whole), bits=bits) for bits, experts in bits)
+    return say(", ").join(each)
+
+
+def change(kl: float) -> str:
+    """What fewer bits cost."""
+    return say("KL {kl} from full precision", kl=f"{kl:.4f}")
+
+
 def hub_facts(model: api.HubModel) -> str:
     """A model of the hub in a line."""
-    download = say("{size} to fetch", size=size(model.download_bytes)) if model.download_bytes else ""
+    download = _fetched(model)
     here = say("takes {size}", size=size(model.fit.disk)) if model.fit is not None else ""
     licence = say("licence {licence}", licence=model.licence) if model.licence else ""
     gated = say("asks for an account") if model.gated else ""
     return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
+
+
+def _fetched(model: api.HubModel) -> str:
+    """How much is fetched, and of a model in four bits, how much that of the original would be."""
+    if not model.download_bytes:
+        return ""
+    if not model.original_bytes:
+        return say("{size} to fetch", size=size(model.download_bytes))
+    return say(
+        "{size} to fetch as {form} instead of {whole}",
+        size=size(model.download_bytes), form=model.form, whole=size(model.original_bytes),
+    )  # fmt: skip
 
 
 def found_facts(model: api.FoundModel) -> str:
@@ -77,4 +109,4 @@ def joined(*parts: str, between: str = BETWEEN) -> str:
 
 def unbroken(line: str) -> str:
     """What `joined` made, so that a line is broken between its parts and not within a short one."""
-    return BETWEEN.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))
+    return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))

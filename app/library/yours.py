@@ -26,11 +26,14 @@ _NONE, _LITTLE = 2_000_000_000, 10_000_000_000  # bytes free on a disk
 
 
 class Yours(Section):
-    """opened: a model's name. import_folder, import_file: a person wants to bring something in from this computer."""
+    """opened: a model's name. import_folder, import_file: a person wants to bring something in from this computer.
+    smaller: of an api.ModelCard, they want its experts to have fewer bits.
+    """
 
     opened = Signal(str)
     import_folder = Signal()
     import_file = Signal()
+    smaller = Signal(object)
 
     def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
         super().__init__(say("Your models"), parent)
@@ -61,6 +64,7 @@ class Yours(Section):
             self._models.state,
             busy,
             self._shelf.folders,
+            self._shelf.deleted,
         )
         if looks == self._shown:
             return
@@ -78,6 +82,7 @@ class Yours(Section):
             deeds.append(Deed(say("Go on"), partial(self._shelf.continue_import, card), primary=True, enabled=not busy))
         if card.usable:
             deeds.append(Deed(say("Check every byte"), partial(self._shelf.verify, card), menu=True, enabled=not busy))
+            deeds += self._bits(card, busy=busy)
             others = [f for f in self._shelf.folders if f.there and f.writable]
             deeds.append(Deed(say("Move to another folder…"), partial(self._move, card), menu=True,
                               enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
@@ -94,6 +99,16 @@ class Yours(Section):
         if card.problem:
             made.complain(sentences(card.problem, card.action))
         return made
+
+    def _bits(self, card: api.ModelCard, *, busy: bool) -> list[Deed]:
+        """What can be done about the bits of its experts."""
+        if card.expert_bits:
+            there = any(model.name == card.name for model in self._shelf.deleted)
+            restore = partial(self._shelf.restore_original, card)
+            return [Deed(say("Restore original"), restore, menu=True, enabled=not busy)] if there else []
+        possible = bool(card.tiers) and max(card.tiers) in (4, 8) and card.name != "builtin"
+        smaller = Deed(say("Make smaller…"), partial(self.smaller.emit, card), menu=True, enabled=not busy)
+        return [smaller] if possible else []
 
     def _move(self, card: api.ModelCard) -> None:
         here = [f.path for f in self._shelf.folders if f.there and f.writable and not card.path.startswith(f.path)]
@@ -170,8 +185,14 @@ class Yours(Section):
         until = day(date.fromtimestamp(model.expires))
         return Entry(
             model.name, words.joined(size(model.nbytes), say("kept until {date}", date=until)),
-            deeds=[Deed(say("Bring back"), partial(self._shelf.restore, model.name))],
+            deeds=[self._back(model)],
         )  # fmt: skip
+
+    def _back(self, model: api.DeletedModel) -> Deed:
+        smaller = next((c for c in self._models.cards if c.name == model.name and c.expert_bits), None)
+        if smaller is not None:  # whose original this is
+            return Deed(say("Restore original"), partial(self._shelf.restore_original, smaller))
+        return Deed(say("Bring back"), partial(self._shelf.restore, model.name))
 
     @Slot()
     def _empty_trash(self) -> None:

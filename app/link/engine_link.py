@@ -154,5 +154,5 @@ class EngineLink(QObject):
         listener = self._listeners.pop(event.id, None) if terminal else self._listeners.get(event.id)
         if listener is not None:
             listener(event)
-        if isinstance(event, api.Failed) and event.kind is api.Kind.STOPPED:
+        if isinstance(event, api.Failed) and event.kind in api.GONE:
             self.died.emit(event)

@@ -120,7 +120,7 @@ class Figures(QWidget):
         self.waiting.tell(percent(now.waiting) if now.generating else "–")
         self.memory_text.tell(
             say("Underhill takes {amount} of {ceiling} that it may take.",
-                amount=size(now.rss), ceiling=size(now.memory.ceiling))
+                amount=size(now.memory.taken), ceiling=size(now.memory.ceiling))
             if now.memory is not None
             else say("Underhill takes {amount}.", amount=size(now.rss))
         )  # fmt: skip

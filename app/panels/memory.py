@@ -21,6 +21,7 @@ KINDS = (
     Kind("buffers", later("for computing"), lambda p: p.tiers["skipped"]),
     Kind("cached", later("experts"), lambda p: p.tiers["8"]),
     Kind("room", later("room for experts"), lambda p: p.tiers["4"]),
+    Kind("aside", later("kept for context and computing"), lambda p: p.heat[1]),
     Kind("spare", later("not needed"), lambda p: p.tiers["0"]),
 )
 DEVICE = (
@@ -68,7 +69,7 @@ class MemoryBar(QWidget):
             self._legend.tell(say("Known once a model is open."))
             return
         parts = parts_of(use)
-        self._bar.show_parts(parts, use.ceiling, size)
+        self._bar.show_parts(parts, max(use.ceiling, use.taken), size)
         self._legend.tell(
             swatches([(k.colour(palette), f"{say(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )
@@ -79,15 +80,16 @@ class MemoryBar(QWidget):
 
 
 def parts_of(use: api.MemoryUse) -> dict[str, int]:
-    """Bytes by KINDS; they add up to the ceiling."""
-    cached = min(use.cached, use.cache)
+    """Bytes by KINDS. Those before 'room' add up to what is taken, and all to the ceiling, or to what is taken beyond
+    it."""
     return {
         "program": use.program,
         "dense": use.dense,
         "context": use.context,
         "buffers": use.buffers,
-        "cached": cached,
-        "room": use.cache - cached,
+        "cached": use.cached,
+        "room": use.room,
+        "aside": use.aside,
         "spare": use.spare,
     }
 

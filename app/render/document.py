@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from PySide6.QtCore import Qt, QUrl
@@ -28,6 +29,9 @@ _HEADINGS = {1: 1.5, 2: 1.28, 3: 1.12}
 _LINE_HEIGHT = 142.0  # percent
 _LONG_LINE = 4000  # characters
 _BOX = 22  # pixels that the box of a thing to do takes
+
+_MARKS = re.compile(r"[*_~`\[]+")
+_MOST_MARKS, _MOST_CELLS = 2000, 5000  # 0.1 and 0.3 s of the window's thread
 
 
 class BlockDocument(QTextDocument):
@@ -72,7 +76,7 @@ def make(
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
     document.setDefaultTextOption(option)
-    if plain or block.kind == "open":
+    if plain or block.kind == "open" or _costly(block.text):
         document.setPlainText(block.text)
         _space_lines(document, _LINE_HEIGHT)
         return document
@@ -88,6 +92,13 @@ def make(
         document.sources = [f.source for f in found]
         document.waiting = mathematics.put_in(document, found, formulas, palette, room)
     return document
+
+
+def _costly(text: str) -> bool:
+    """Whether Qt would take so long for its Markdown or its tables that the window stood still: both take four times as
+    long for twice as much. No answer that is meant to be read has so much of it in one block.
+    """
+    return text.count("|") > _MOST_CELLS or sum(1 for _ in _MARKS.finditer(text)) > _MOST_MARKS
 
 
 def _centre(document: QTextDocument) -> None:

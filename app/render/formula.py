@@ -1,11 +1,11 @@
-"""Formulas in LaTeX: found in Markdown, set by ziamath on a thread of its own, kept as pictures."""
+"""Formulas in LaTeX: found in Markdown, set by ziamath in a process of its own, kept as pictures."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -13,22 +13,16 @@ from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QFontInfo, QGuiApplication, QImage, QPainter
 from PySide6.QtSvg import QSvgRenderer
 
+from app.render import apart
 from app.theme import fonts
 
-_FORMULA = re.compile(
-    r"(?P<code>(?P<ticks>`+)(?!`)[\s\S]*?(?<!`)(?P=ticks)(?!`))"
-    r"|(?P<escaped>\\\\|\\\$)"
-    r"|\\\((?P<round>[\s\S]+?)\\\)"
-    r"|\\\[(?P<square>[\s\S]+?)\\\]"
-    r"|\$\$(?P<double>[^$]+?)\$\$"
-    r"|(?<![\w$])\$(?P<single>(?=\S)[^$\n]+?(?<=\S))\$(?!\w)"
-)
-_RAISED = re.compile(r"(\\begin\{(\w+)\}[\s\S]*?\\end\{\2\})(?=\s*[\^_])")  # refused unless in braces
+_SIGN = re.compile(r"`+|\\[\\$(\[]|\$\$?")  # where code, an escape or a formula may begin
 _PLACE = 0xE000  # of Unicode's private characters, the first that stands for a formula while Markdown is read
 _MOST = 6000  # formulas in a block
 _SCALE = 1.16  # its typeface looks smaller than ours at the same size
 _KEPT = 400  # formulas kept as pictures
 _LONGEST = 4000  # characters; what is longer is no formula but a mistake
+_PIXELS = 1_000_000  # of a picture; a larger one is drawn less finely, for 400 may be kept
 
 Key = tuple[str, bool, str, float]  # the formula, whether it stands alone, colour, pixels of size
 
@@ -55,33 +49,80 @@ class Found:
 def take_out(text: str) -> tuple[str, list[Found]]:
     """Markdown with a private character in place of each formula, and the formulas. Code is left alone."""
     found: list[Found] = []
+    parts: list[str] = []
+    done = 0
+    for start, end, latex, display in _formulas(text):
+        if len(found) >= _MOST:
+            break
+        found.append(Found(latex, display, text[start:end]))
+        parts += text[done:start], chr(_PLACE + len(found) - 1)
+        done = end
+    return "".join([*parts, text[done:]]), found
 
-    def put(match: re.Match[str]) -> str:
-        latex = match["round"] or match["square"] or match["double"] or match["single"]
-        if not latex or not latex.strip() or len(found) >= _MOST:
-            return match[0]
-        found.append(Found(latex.strip(), bool(match["square"] or match["double"]), match[0]))
-        return chr(_PLACE + len(found) - 1)
 
-    if "$" not in text and "\\(" not in text and "\\[" not in text:
-        return text, found
-    return _FORMULA.sub(put, text), found
+def _formulas(text: str) -> Iterator[tuple[int, int, str, bool]]:
+    """(start, end, the formula, whether it stands alone) of each, delimiters included.
+
+    In time that grows as the text does, whatever is in it: what is looked for in vain is not looked for again.
+    """
+    ticks = _Ticks(text)
+    missing: set[str] = set()  # what ends a formula and does not come any more
+    at = 0
+    while (sign := _SIGN.search(text, at)) is not None:
+        start, at = sign.span()
+        mark = sign[0]
+        close = {"\\(": "\\)", "\\[": "\\]", "$$": "$$", "$": "$"}.get(mark, "")
+        if mark[0] == "`":
+            at = ticks.end(start, at)
+        elif close and close not in missing:
+            end = text.find(close[0] if mark == "$$" else close, at + 1)
+            if end < 0:
+                missing.add(close)
+            elif _is_formula(text, start, at, end, mark):
+                yield start, end + len(close), text[at:end].strip(), mark in ("\\[", "$$")
+                at = end + len(close)
+        if mark == "$$" and at == start + 2:
+            at -= 1  # the second may begin one
+
+
+def _is_formula(text: str, start: int, at: int, end: int, mark: str) -> bool:
+    """Whether text[at:end] is one, where `mark` stands at `start` and what ends it at `end`."""
+    inside = text[at:end]
+    if not inside.strip():
+        return False
+    if mark == "$$":
+        return text.startswith("$$", end)
+    if mark != "$":
+        return True
+    before, behind = text[start - 1 : start], text[end + 1 : end + 2]
+    word = before == "$" or _is_word(before) or _is_word(behind)
+    return not (word or "\n" in inside or inside[0].isspace() or inside[-1].isspace())
+
+
+def _is_word(character: str) -> bool:
+    return character == "_" or character.isalnum()
+
+
+class _Ticks:
+    """Where runs of backticks are: code ends at the next run that is as long as the one it begins with."""
+
+    def __init__(self, text: str) -> None:
+        self._runs: dict[int, deque[int]] = {}
+        for run in re.finditer("`+", text):
+            self._runs.setdefault(len(run[0]), deque()).append(run.start())
+
+    def end(self, start: int, at: int) -> int:
+        """Where code ends that begins with the run from `start` to `at`; that very place where it is none."""
+        length = at - start
+        runs = self._runs[length]
+        while runs and runs[0] < at:
+            runs.popleft()
+        return runs.popleft() + length if runs else at
 
 
 def stand_in(number: int) -> str:
     """The private character of formula `number`."""
     return chr(_PLACE + number)
-
-
-def to_svg(latex: str, display: bool, size: float, colour: str) -> str:
-    """A formula as SVG whose line of writing is at 0. Any exception: it cannot be set."""
-    import ziafont  # half a second with its typeface, and most chats hold no formula
-    import ziamath
-
-    latex = _RAISED.sub(r"{\1}", latex)
-    ziafont.config.svg2 = False  # no <symbol>: Qt draws SVG 1.2 Tiny
-    set_ = ziamath.Latex(latex, size=size, color=colour, inline=not display)
-    return str(set_.svg())
 
 
 class Formulas(QObject):
@@ -90,7 +131,7 @@ class Formulas(QObject):
     ready = Signal()
     _set = Signal(object, str)
 
-    def __init__(self, parent: QObject | None = None, setter: Callable[..., str] = to_svg) -> None:
+    def __init__(self, parent: QObject | None = None, setter: Callable[..., str] = apart.svg) -> None:
         super().__init__(parent)
         self._setter = setter
         self._worker = ThreadPoolExecutor(max_workers=1, thread_name_prefix="formulas")
@@ -117,15 +158,14 @@ class Formulas(QObject):
 
     def close(self) -> None:
         """Take no more work and end the thread."""
-        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        apart.PROCESS.cancel()
+        self._worker.shutdown(wait=True)
+        apart.PROCESS.close()
 
     def _make(self, key: Key) -> None:
         latex, display, colour, size = key
-        try:
-            svg = self._setter(latex, display, size, colour)
-        except Exception:  # whatever a parser says to what is no LaTeX: the source is shown instead
-            svg = ""
-        self._set.emit(key, svg)
+        self._set.emit(key, self._setter(latex, display, size, colour))  # '': the source is shown instead
 
     @Slot(object, str)
     def _take(self, key: Key, svg: str) -> None:
@@ -148,6 +188,7 @@ def _drawn(svg: str) -> Picture | None:
         return None
     scale = max(2.0, *(s.devicePixelRatio() for s in QGuiApplication.screens()))
     width, height = min(math.ceil(box.width()), 8000), min(math.ceil(box.height()), 4000)
+    scale = min(scale, math.sqrt(_PIXELS / (width * height)))
     image = QImage(round(width * scale), round(height * scale), QImage.Format.Format_ARGB32_Premultiplied)
     image.fill(QColor(Qt.GlobalColor.transparent))
     painter = QPainter(image)

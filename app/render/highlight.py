@@ -1,4 +1,4 @@
-"""Colours for code: worked out on a thread of its own, put into the document in slices."""
+"""Colours for code: worked out in a process of its own, put into the document in slices."""
 
 from __future__ import annotations
 
@@ -10,38 +10,12 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from shiboken6 import isValid
 
+from app.render import apart
+
 _BUDGET = 0.003  # seconds per turn of the event loop
 _SPANS = 20  # runs between looks at the clock
-_BREATH = 32  # tokens between pauses of the worker: a thread that only computes would keep the window waiting
 
 Span = tuple[int, int, str]
-
-
-def spans(code: str, language: str) -> list[Span]:
-    """(start, length, style) of each coloured run; none where the language is not known. Takes a while."""
-    from pygments import lexers, token, util  # 100 ms with its first lexer, and most chats hold no code
-
-    styles = (
-        (token.Comment, "comment"), (token.String, "string"), (token.Number, "number"), (token.Keyword, "keyword"),
-        (token.Name.Builtin, "builtin"), (token.Name.Function, "name"), (token.Name.Class, "name"),
-        (token.Name.Decorator, "builtin"), (token.Name.Tag, "keyword"), (token.Name.Attribute, "name"),
-        (token.Operator.Word, "keyword"), (token.Operator, "operator"), (token.Error, "error"),
-    )  # fmt: skip
-    try:
-        lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except util.ClassNotFound:
-        return []
-    found = []
-    at = 0
-    for number, (kind, text) in enumerate(lexer.get_tokens(code)):
-        if number % _BREATH == 0:
-            time.sleep(0.0002)
-        style = next((name for family, name in styles if kind in family), "")  # type: ignore[comparison-overlap]
-        width = len(text.encode("utf-16-le")) // 2  # Qt counts UTF-16 units
-        if style and text.strip():
-            found.append((at, width, style))
-        at += width
-    return found
 
 
 class Highlighter(QObject):
@@ -64,15 +38,18 @@ class Highlighter(QObject):
         self._worker.submit(self._find, document, document.toPlainText(), language, colours)
 
     def prepare(self) -> None:
-        """Load the library before the first code comes: its import makes a window stutter that is streaming."""
-        self._worker.submit(spans, "x = 1", "python")
+        """Start the process and load the library before the first code comes."""
+        self._worker.submit(apart.spans, "x = 1", "python")
 
     def close(self) -> None:
         """Take no more work and end the thread."""
-        self._worker.shutdown(wait=True, cancel_futures=True)
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        apart.PROCESS.cancel()
+        self._worker.shutdown(wait=True)
+        apart.PROCESS.close()
 
     def _find(self, document: QTextDocument, code: str, language: str, colours: dict[str, str]) -> None:
-        self._found.emit(document, spans(code, language), colours)
+        self._found.emit(document, apart.spans(code, language), colours)
 
     @Slot(object, object, object)
     def _take(self, document: QTextDocument, found: list[Span], colours: dict[str, str]) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -196,6 +197,8 @@ class SettingsDialog(QDialog):
                     scroll = self._stack.widget(number)
                     assert isinstance(scroll, QScrollArea)
                     scroll.ensureWidgetVisible(editor)
+                    # Once more where it has its place: advanced settings may only just have come.
+                    QTimer.singleShot(0, editor, partial(scroll.ensureWidgetVisible, editor))
 
     def show_card(self, card: api.ModelCard | None, titles: Mapping[str, str]) -> None:
         """The model that is open, or none: what is known of its dials, and the choice to set it apart.
@@ -204,7 +207,7 @@ class SettingsDialog(QDialog):
         """
         self._card = card
         self._titles = {**titles, **({card.name: card.title} if card is not None else {})}
-        lossy = () if card is None else ("balanced", "fast")
+        lossy = () if card is None else api.LOSSY_DIALS
         lines = (told(api.dial_in_words(card.calibration, dial)) for dial in lossy if card is not None)
         self.editors["dial"].explain("\n".join(lines))
         self._list_models()

@@ -33,7 +33,7 @@ class SettingEditor(QWidget):
         self._label = QLabel(told(setting.label), self)
         sizes.letter(self._label, 1.0, self._label.font().Weight.Medium)
         self._label.setWordWrap(True)
-        self._help = QLabel(told(setting.help), self)
+        self._help = QLabel(told(setting.help).replace(" %", "\u00a0%"), self)
         self._help.setObjectName("muted")
         self._help.setWordWrap(True)
         self._more = QLabel(self)

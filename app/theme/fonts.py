@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtGui import QFont, QFontDatabase, QRawFont
 
 from engine import resources
 
@@ -15,9 +15,14 @@ _FILES = (
     "Inter-Italic.otf",
     "JetBrainsMono-Regular.ttf",
 )
-_CJK = "DroidSansFallback.ttf"  # 3.5 MB: Chinese, Japanese and Korean for a system without any of them
+_CJK = "DroidSansFallback.ttf"  # 3.5 MB: Chinese, Japanese and Korean for a system that lacks one of them
+_SAMPLES = {
+    QFontDatabase.WritingSystem.SimplifiedChinese: "混合专家模型",
+    QFontDatabase.WritingSystem.Japanese: "日本語です",
+    QFontDatabase.WritingSystem.Korean: "한국어",
+}
 _FALLBACK = [
-    "Noto Sans CJK SC", "Microsoft YaHei UI", "Droid Sans Fallback", "Noto Color Emoji", "Segoe UI Emoji",
+    "Noto Sans CJK SC", "Microsoft YaHei UI", "Underhill East Asia", "Noto Color Emoji", "Segoe UI Emoji",
 ]  # fmt: skip
 _TEXT = ["Inter", "Segoe UI", "Noto Sans", *_FALLBACK]
 _CODE = ["JetBrains Mono", "Cascadia Mono", "Noto Sans Mono", *_FALLBACK]
@@ -29,9 +34,17 @@ def load() -> None:
     """Make the shipped typefaces known to Qt. A missing file leaves the system's faces, which the lists name next."""
     for name in _FILES:
         QFontDatabase.addApplicationFont(str(resources.path("fonts", name)))
-    systems = QFontDatabase.WritingSystem
-    if not QFontDatabase.families(systems.SimplifiedChinese) and not QFontDatabase.families(systems.Japanese):
+    if not all(_can_be_shown(script, sample) for script, sample in _SAMPLES.items()):
         QFontDatabase.addApplicationFont(str(resources.path("fonts", _CJK)))
+
+
+def _can_be_shown(script: QFontDatabase.WritingSystem, sample: str) -> bool:
+    """Whether a face of the system has the signs of the sample: some claim a script and lack most of it."""
+    for family in QFontDatabase.families(script):
+        glyphs = QRawFont.fromFont(QFont(family), script).glyphIndexesForString(sample)
+        if len(glyphs) >= len(sample) and all(glyphs):
+            return True
+    return False
 
 
 def percent() -> int:

@@ -14,6 +14,10 @@ _ENDS = {
     "length": later("The answer reached the longest length that is set."),
     "context": later("The context is full: the model cannot read or write any more in this chat."),
     "cancelled": later("You stopped this answer."),
+    "held": later(
+        "You stopped this answer. Something in the engine did not let go of it, so the engine was ended and is started "
+        "again. What the answer had said is kept."
+    ),
     "failed": later("The answer broke off because of an error."),
 }
 

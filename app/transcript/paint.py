@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
@@ -13,7 +15,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
 )
 
-from app.language.words import say
+from app.language.words import later, say
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.tokens import Palette
@@ -25,6 +27,7 @@ from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
+_BLOCKS = {"tool_call": later("Tool call"), "thought": later("A later thought")}
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
@@ -57,7 +60,7 @@ def paint_message(
             if view.is_code:
                 _code_panel(painter, view, width, palette, view is copied)
             if view.block.kind == "rule":
-                painter.fillRect(QRectF(0, round(view.top + view.height / 2), width, 1), QColor(palette.border))
+                painter.fillRect(QRectF(0, math.floor(view.top + view.height / 2), width, 1), QColor(palette.border))
                 continue
             if view.is_quote:
                 edge = width - 5 if view.right_to_left else 2.0
@@ -156,12 +159,19 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
     painter.drawText(
         QRectF(14, view.top + 2, width / 2, fonts.pixels(CODE_HEAD)),
         _LEFT,
-        view.block.language or say("text", about="code in no known language"),
+        _language(view.block.language),
     )
     if view.block.kind == "code":
         button = copy_rect(view, width)
         painter.setPen(QColor(palette.accent if copied else palette.muted))
         painter.drawText(button.adjusted(0, 0, -6, 0), _RIGHT, say("Copied") if copied else say("Copy"))
+
+
+def _language(name: str) -> str:
+    """What stands above a block of code; the engine's own kinds of blocks in words."""
+    if name in _BLOCKS:
+        return say(_BLOCKS[name])
+    return name or say("text", about="code in no known language")
 
 
 def _text(

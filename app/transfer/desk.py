@@ -19,6 +19,7 @@ from app.chats.records import Chat
 from app.chats.store import ChatStore
 from app.conversation import Conversation
 from app.language.words import later, plural, say
+from app.no_file import no_file
 from app.transfer import backup, exporting, importing, reading
 from app.widgets.banner import Button
 from engine import api
@@ -100,12 +101,12 @@ class TransferDesk(QObject):
         path = Path(name)
 
         def work(store: ChatStore) -> Outcome:
-            contents = importing.read(path)
-            added = importing.add(store, contents)
+            with importing.read(path) as contents:
+                added = importing.add(store, contents)
+                odd = contents.unread
             sentence = plural(
                 "1 chat was imported from {file}.", "%n chats were imported from {file}.", len(added), file=path.name
             )
-            odd = contents.unread
             left = plural("1 more in it cannot be read.", "%n more in it cannot be read.", odd) if odd else ""
             return Outcome("info", sentence, left, added=added)
 
@@ -206,10 +207,8 @@ def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path)
         cause = f"{type(e).__name__}: {e}"
         if getattr(e, "errno", None) == errno.ENOSPC or getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
             return Outcome("error", say("The disk is full."), say("Free some space or choose another disk."), cause)
-        if isinstance(e, FileNotFoundError):
-            return Outcome(
-                "error", say("{file} is not there any more.", file=path.name), say("Choose another file."), cause
-            )
+        if (error := no_file(path, e)) is not None:
+            return Outcome("error", error.sentence, error.action, cause)
         if isinstance(e, PermissionError):
             return Outcome(
                 "error", say("Underhill may not use {file}.", file=path), say("Choose another folder."), cause

@@ -13,9 +13,8 @@ from app.chats import folders
 from app.chats.records import Chat, StoredMessage
 from app.chats.store import ChatStore
 from app.language.words import say
+from app.transfer.found import FORMAT, VERSION
 
-FORMAT = "underhill-chats"
-VERSION = 1
 _DEVICE = re.compile(
     r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE
 )  # names that Windows keeps to itself

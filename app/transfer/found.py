@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+FORMAT = "underhill-chats"  # what our own files say they are
+VERSION = 1
 _DAY = 86400.0
 _ENDLESS = 1e18  # more than any figure
 
@@ -15,7 +17,8 @@ _ENDLESS = 1e18  # more than any figure
 class Found:
     """A chat of a file. messages: parents before their children, ids as the file has them. leaf: one of those ids.
 
-    messages have at least id, parent, role, content, model and created_at (0: not known). updated_at: likewise.
+    messages have at least id, parent, role, content, model and created_at (0: not known). updated_at: likewise. style:
+    as `Style` has it, checked.
     """
 
     title: str
@@ -23,15 +26,9 @@ class Found:
     leaf: Any
     updated_at: float = 0.0
     folder: str = ""
-    more: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Contents:
-    """Of a file. unread: how many more chats it holds, which are not as they should be."""
-
-    chats: tuple[Found, ...]
-    unread: int = 0
+    style: dict[str, Any] | None = None
+    title_by_hand: bool = False
+    pinned: bool = False
 
 
 def words(text: object) -> str:

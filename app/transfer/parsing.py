@@ -1,72 +1,115 @@
-"""JSON piece by piece: to read a large file at once would hold Python's lock, and with it the window, for seconds."""
+"""JSON piece by piece from a stream: what is in memory at a time is one element, however long the file is."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Generator, Iterator
-from typing import Any
+from typing import IO, Any
 
+CHUNK = 1 << 20  # characters read at a time, at least
+MAX_ELEMENT = 32 << 20  # characters of one chat; the longest that people have take a few million
+_LONGEST_WORD = 16  # characters: an error nearer to the end of the text may be only that the rest is not read yet
 _decode = json.JSONDecoder().raw_decode
 _SPACE = re.compile(r"[ \t\n\r]*")
 
 
-def parts(text: str) -> Iterator[tuple[str, Any]]:
+class ElementTooLong(ValueError):
+    """One element is longer than is taken."""
+
+
+def parts(source: IO[str]) -> Iterator[tuple[str, Any]]:
     """('', element) for each element of a list; (name, value) for each member of an object, and where that is a list
     (name, element) for each of its elements. Each is read when it is asked for. Raises ValueError, RecursionError.
     """
-    at = _past(text, 0)
-    if text[at : at + 1] == "[":
-        at = yield from _elements(text, at, "")
+    text = _Window(source)
+    if text.sees("["):
+        yield from _elements(text, "")
     else:
-        at = yield from _members(text, at)
-    if at < len(text):
+        yield from _members(text)
+    if text.more():
         raise ValueError("more than one value")
 
 
-def _members(text: str, at: int) -> Generator[tuple[str, Any], None, int]:
-    at = _sign(text, at, "{")
-    while text[at : at + 1] != "}":
-        name, at = _decode(text, at)
+def _members(text: _Window) -> Generator[tuple[str, Any]]:
+    text.take("{")
+    while not text.sees("}"):
+        name = text.value()
         if not isinstance(name, str):
             raise ValueError("a member without a name")
-        at = _sign(text, _past(text, at), ":")
-        if text[at : at + 1] == "[":
-            at = yield from _elements(text, at, name)
+        text.take(":")
+        if text.sees("["):
+            yield from _elements(text, name)
         else:
-            value, at = _decode(text, at)
-            yield name, value
-            at = _past(text, at)
-        at = _next(text, at, "}")
-    return _past(text, at + 1)
+            yield name, text.value()
+        _next(text, "}")
+    text.take("}")
 
 
-def _elements(text: str, at: int, name: str) -> Generator[tuple[str, Any], None, int]:
-    at = _sign(text, at, "[")
-    while text[at : at + 1] != "]":
-        value, at = _decode(text, at)
-        yield name, value
-        at = _next(text, _past(text, at), "]")
-    return _past(text, at + 1)
+def _elements(text: _Window, name: str) -> Generator[tuple[str, Any]]:
+    text.take("[")
+    while not text.sees("]"):
+        yield name, text.value()
+        _next(text, "]")
+    text.take("]")
 
 
-def _next(text: str, at: int, end: str) -> int:
-    """Where the next one begins, or the end stands."""
-    if text[at : at + 1] == end:
-        return at
-    at = _sign(text, at, ",")
-    if text[at : at + 1] == end:
-        raise ValueError("nothing behind a comma")
-    return at
+def _next(text: _Window, end: str) -> None:
+    """Up to the next one, or to the end."""
+    if not text.sees(end):
+        text.take(",")
+        if text.sees(end):
+            raise ValueError("nothing behind a comma")
 
 
-def _sign(text: str, at: int, sign: str) -> int:
-    if text[at : at + 1] != sign:
-        raise ValueError(f"no {sign} at {at}")
-    return _past(text, at + 1)
+class _Window:
+    """The part of a text that is in memory. Every call first passes by white space."""
 
+    def __init__(self, source: IO[str]) -> None:
+        self._source, self._text, self._at, self._ended = source, "", 0, False
 
-def _past(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    def more(self) -> bool:
+        """Whether anything but white space is left."""
+        while True:
+            found = _SPACE.match(self._text, self._at)
+            assert found is not None
+            self._at = found.end()
+            if self._at < len(self._text):
+                return True
+            if not self._read(CHUNK):
+                return False
+
+    def sees(self, sign: str) -> bool:
+        """Whether this sign comes next."""
+        return self.more() and self._text[self._at] == sign
+
+    def take(self, sign: str) -> None:
+        """Pass by this sign."""
+        if not self.sees(sign):
+            raise ValueError(f"no {sign}")
+        self._at += 1
+
+    def value(self) -> Any:
+        """Read one value. What ends too early is tried again with twice the text, so that all tries together cost
+        twice the last; a number at the end of the text may go on, too."""
+        self.more()
+        while True:
+            long = len(self._text) - self._at
+            try:
+                value, end = _decode(self._text, self._at)
+                if end < len(self._text) or self._ended:
+                    self._at = end
+                    return value
+            except json.JSONDecodeError as e:
+                cut = e.pos > len(self._text) - _LONGEST_WORD or e.msg.startswith("Unterminated")
+                if self._ended or not cut:
+                    raise
+            if long > MAX_ELEMENT:
+                raise ElementTooLong(f"more than {MAX_ELEMENT} characters")
+            self._read(max(CHUNK, long))
+
+    def _read(self, count: int) -> bool:
+        new = self._source.read(count)
+        self._ended = len(new) < count
+        self._text, self._at = self._text[self._at :] + new, 0
+        return bool(new)

@@ -24,6 +24,7 @@ from app.widgets.elided import ElidedButton, ElidedLabel
 from app.widgets.format import percent, size, time_left
 from app.widgets.icon_button import IconButton
 from app.widgets.plain import plain_entry, plain_tip
+from app.widgets.thinking_button import ThinkingButton
 
 
 class Header(QFrame):
@@ -32,7 +33,7 @@ class Header(QFrame):
     chosen = Signal(str)
     import_wanted = Signal()
     library_wanted = Signal()
-    thinking_wanted = Signal(bool)
+    thinking_wanted = Signal(str)
     shortcuts_wanted = Signal()
     about_wanted = Signal()
     offline_wanted = Signal()
@@ -71,10 +72,8 @@ class Header(QFrame):
         self.offline.setObjectName("offline")
         self.offline.clicked.connect(self.offline_wanted)
         self.offline.hide()
-        self.thinking = IconButton(theme, "thought", say("Think before answering"), self)
-        self.thinking.setCheckable(True)
-        self.thinking.setChecked(True)
-        self.thinking.toggled.connect(self.thinking_wanted)
+        self.thinking = ThinkingButton(theme, self)
+        self.thinking.wanted.connect(self.thinking_wanted)
         self.live = IconButton(theme, "live", say("Show or hide the live panel"), self, "Ctrl+L")
         self.live.setCheckable(True)
         self.settings = IconButton(theme, "settings", say("Settings"), self, "Ctrl+,")
@@ -125,7 +124,8 @@ class Header(QFrame):
         self.model.setToolTip("\n".join(dict.fromkeys((title, say("Choose a model")))) + "  (Ctrl+M)")
         self.model.setAccessibleName(say("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
-        self.thinking.setVisible(m.state == models.READY and m.card is not None and m.card.thinking)
+        card = m.card if m.state == models.READY else None
+        self.thinking.offer(*((card.thinking, card.plain_thinking) if card is not None else ((), "")))
         progress = m.progress if m.state == models.LOADING else m.importing
         self.bar.setVisible(progress is not None)
         self.cancel.setVisible(progress is not None)

@@ -20,21 +20,23 @@ from PySide6.QtWidgets import (
 
 from app.engine_words import told
 from app.language.words import later, say
+from app.library.smaller import TOLERANCES
 from app.theme import sizes
 from app.widgets.layouts import fit
 from engine import api
 
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
+_WHOLE = 16
 _TOPS = (
     (0, later("Automatic – 8 bits, or 4 where the model was stored with about 4")),
     (8, later("8 bits – practically the original")),
     (4, later("4 bits – nearly as good, half the size of 8 bits")),
-    (16, later("16 bits – as it is; for small models")),
+    (_WHOLE, later("16 bits – as it is; for small models")),
 )
 
 
 class ImportDialog(QDialog):
-    """name() and top() after it was accepted."""
+    """name(), top() and tolerance() after it was accepted."""
 
     def __init__(self, path: str, parent: QWidget | None = None, name: str = "", taken: Collection[str] = ()) -> None:
         """path: of a folder or a file. name: to be offered; '' takes the path's. taken: names of other models."""
@@ -43,8 +45,7 @@ class ImportDialog(QDialog):
         head = QLabel(say("Import a model"), self)
         sizes.letter(head, 1.3, head.font().Weight.DemiBold)
         text = QLabel(
-            say("Underhill makes its own copy of the model, cut into experts that can be read one by one. "
-            "What is there is left as it is. This can take a while; you can go on chatting."), self,
+            say("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
         )  # fmt: skip
         text.setObjectName("muted")
         text.setWordWrap(True)
@@ -61,6 +62,13 @@ class ImportDialog(QDialog):
         self._top.setAccessibleName(say("Precision"))
         for bits, words in _TOPS:
             self._top.addItem(say(words), bits)
+        self._tolerance = QComboBox(self)
+        self._tolerance.setAccessibleName(say("Make smaller"))
+        self._tolerance.addItem(say("No"), 0.0)
+        for tolerance, label in TOLERANCES:
+            self._tolerance.addItem(say("Most quality loss: {loss}", loss=say(label)), tolerance)
+        self._tolerance.setToolTip(say("Experts that matter least keep 2 or 4 bits. Measured once the model is there."))
+        self._top.currentIndexChanged.connect(self._bits_chosen)
         form = QFormLayout()
         form.setVerticalSpacing(10)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
@@ -68,6 +76,7 @@ class ImportDialog(QDialog):
         form.addRow(say("Name"), self._name)
         form.addRow("", self._note)
         form.addRow(say("Precision"), self._top)
+        form.addRow(say("Make smaller"), self._tolerance)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = QPushButton(say("Import"), self)
         self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
@@ -115,6 +124,15 @@ class ImportDialog(QDialog):
             number += 1
             found = f"{name} {number}"
         return found
+
+    @Slot()
+    def _bits_chosen(self) -> None:
+        """Experts that are kept as they are have no fewer bits to choose from."""
+        self._tolerance.setEnabled(self.top() != _WHOLE)
+
+    def tolerance(self) -> float:
+        """By how much the loss may rise so that experts take fewer bits; 0: they keep all."""
+        return float(self._tolerance.currentData()) if self._tolerance.isEnabled() else 0.0
 
     def top(self) -> int:
         """Bits of the finest tier that is kept; 0: what suits the model."""

@@ -131,48 +131,18 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is too large ({size:,.0f} MB).</source>
-            <translation>{file} 太大（{size:,.0f} MB）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Attach the part that matters.</source>
-            <translation>请只添加需要的部分。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
             <source>There is no text in {file}.</source>
             <translation>{file} 中没有文本。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
-            <source>It may consist of pictures; Underhill reads no pictures.</source>
-            <translation>它可能只包含图片；Underhill 无法读取图片。</translation>
+            <source>It may consist of pictures, and pictures are not read yet.</source>
+            <translation>它可能只有图片，而图片暂时还不能读取。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
             <source>The file is empty.</source>
             <translation>文件为空。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is a folder.</source>
-            <translation>{file} 是文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Attach the files in it that matter.</source>
-            <translation>请添加其中需要的文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>{file} is not there any more.</source>
-            <translation>{file} 已不存在。</translation>
-        </message>
-        <message>
-            <location filename="../../app/attachments/reading.py"></location>
-            <source>Choose another file.</source>
-            <translation>请选择其他文件。</translation>
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
@@ -216,6 +186,21 @@
         </message>
         <message>
             <location filename="../../app/attachments/reading.py"></location>
+            <source>Reading {file} takes too long.</source>
+            <translation>读取 {file} 花的时间太长。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Attach the pages that matter.</source>
+            <translation>只附加重要的页面。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Reading {file} takes too much memory.</source>
+            <translation>读取 {file} 占用的内存太多。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
             <source>{file} cannot be read as a PDF.</source>
             <translation>无法将 {file} 作为 PDF 读取。</translation>
         </message>
@@ -223,6 +208,26 @@
             <location filename="../../app/attachments/reading.py"></location>
             <source>Open it in a PDF viewer and copy the text that matters.</source>
             <translation>请在 PDF 阅读器中打开，并复制需要的文本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} is too large ({size:,.0f} MB).</source>
+            <translation>{file} 太大（{size:,.0f} MB）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Attach the part that matters.</source>
+            <translation>请只添加需要的部分。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>{file} is a picture, and pictures are not read yet.</source>
+            <translation>{file} 是图片，图片暂时还不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/attachments/reading.py"></location>
+            <source>Text, code and PDF files can be attached; type what is to be seen in it.</source>
+            <translation>可以附上文本、代码和 PDF 文件；图片中的内容可以用文字描述。</translation>
         </message>
         <message>
             <location filename="../../app/attention.py"></location>
@@ -802,6 +807,11 @@
         </message>
         <message>
             <location filename="../../app/library/details.py"></location>
+            <source>4 bits – just as they come</source>
+            <translation>4 位，与下载的完全相同</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
             <source>Get</source>
             <translation>获取</translation>
         </message>
@@ -812,8 +822,18 @@
         </message>
         <message>
             <location filename="../../app/library/details.py"></location>
+            <source>Look at it</source>
+            <translation>查看</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
             <source>{size} to fetch</source>
             <translation>需下载 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details.py"></location>
+            <source>The original, unquantized</source>
+            <translation>未量化的原始模型</translation>
         </message>
         <message numerus="yes">
             <location filename="../../app/library/details.py"></location>
@@ -1064,6 +1084,21 @@
         </message>
         <message>
             <location filename="../../app/library/shelf.py"></location>
+            <source>Making {model} smaller</source>
+            <translation>正在缩小 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>Restoring {model}</source>
+            <translation>正在恢复 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
+            <source>{model} is as it was.</source>
+            <translation>{model} 已恢复原样。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/shelf.py"></location>
             <source>Importing {model}</source>
             <translation>正在导入 {model}</translation>
         </message>
@@ -1098,6 +1133,91 @@
             <translation>{model} 已下载完成。</translation>
         </message>
         <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>0.5 %</source>
+            <translation>0.5%</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>1 %</source>
+            <translation>1%</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>2 % – usual</source>
+            <translation>2%（常用）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>5 % – smallest</source>
+            <translation>5%（最小）</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Most quality loss</source>
+            <translation>质量损失上限</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Make smaller</source>
+            <translation>缩小模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Make {model} smaller</source>
+            <translation>缩小 {model}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its answers change slightly. How much is measured first. That can take a while, and chat waits meanwhile.</source>
+            <translation>影响最小的专家只保留 2 位或 4 位。模型占用的内存更少，回答更快，但回答会略有变化。先测量变化有多大，这可能需要一些时间，期间对话会等待。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Measure</source>
+            <translation>测量</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>No expert can have fewer bits within this loss. Allow more.</source>
+            <translation>在此损失上限内，没有专家可以降低位数。可放宽上限。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Experts take {after} instead of {before}.</source>
+            <translation>专家占用 {after}，原来为 {before}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Bits: {shares}</source>
+            <translation>位数：{shares}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Change: {change}, measured on {tokens} tokens</source>
+            <translation>变化：{change}，在 {tokens} 个词元上测得</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Needs {needed} on the disk, {free} free. The original goes to the trash.</source>
+            <translation>需要 {needed} 磁盘空间，剩余 {free}。原模型会移到回收站。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Other weights: {bits}-bit, {after} instead of {before} in memory</source>
+            <translation>其他权重：{bits} 位，内存占用 {after}，原来为 {before}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/smaller.py"></location>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
             <location filename="../../app/library/words.py"></location>
             <source>Fits</source>
             <translation>适合</translation>
@@ -1124,11 +1244,6 @@
         </message>
         <message>
             <location filename="../../app/library/words.py"></location>
-            <source>Stopped</source>
-            <translation>已停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
             <source>Here</source>
             <translation>已完成</translation>
         </message>
@@ -1149,8 +1264,33 @@
         </message>
         <message>
             <location filename="../../app/library/words.py"></location>
+            <source>other weights: {bits}-bit</source>
+            <translation>其他权重：{bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>experts: {shares}</source>
+            <translation>专家：{shares}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
             <source>{size} on the disk</source>
             <translation>占用磁盘 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>{share} {bits}-bit</source>
+            <translation>{share} 为 {bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>, </source>
+            <translation>，</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>KL {kl} from full precision</source>
+            <translation>与最高精度相比 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../app/library/words.py"></location>
@@ -1161,6 +1301,11 @@
             <location filename="../../app/library/words.py"></location>
             <source>asks for an account</source>
             <translation>需要登录账号</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
+            <source>{size} to fetch as {form} instead of {whole}</source>
+            <translation>需下载 {size}（{form}），而不是 {whole}</translation>
         </message>
         <message>
             <location filename="../../app/library/words.py"></location>
@@ -1204,6 +1349,16 @@
         </message>
         <message>
             <location filename="../../app/library/yours.py"></location>
+            <source>Restore original</source>
+            <translation>恢复原模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
+            <source>Make smaller…</source>
+            <translation>缩小模型…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/yours.py"></location>
             <source>Move</source>
             <translation>移动</translation>
         </message>
@@ -1211,11 +1366,6 @@
             <location filename="../../app/library/yours.py"></location>
             <source>Move {model} to</source>
             <translation>将 {model} 移动到</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Stop</source>
-            <translation>停止</translation>
         </message>
         <message>
             <location filename="../../app/library/yours.py"></location>
@@ -1319,6 +1469,11 @@
         </message>
         <message>
             <location filename="../../app/library_desk.py"></location>
+            <source>{model} takes {saved} less. The original is in the trash.</source>
+            <translation>{model} 少占用 {saved}。原模型在回收站中。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library_desk.py"></location>
             <source>Choose another…</source>
             <translation>另选…</translation>
         </message>
@@ -1396,6 +1551,41 @@
             <location filename="../../app/models.py"></location>
             <source>Reading the model's files</source>
             <translation>正在读取模型文件</translation>
+        </message>
+        <message>
+            <location filename="../../app/no_file.py"></location>
+            <source>{file} is not a file but a device or a pipe.</source>
+            <translation>{file} 不是文件，而是设备或管道。</translation>
+        </message>
+        <message>
+            <location filename="../../app/no_file.py"></location>
+            <source>Choose another file.</source>
+            <translation>请选择其他文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/no_file.py"></location>
+            <source>The path of {file} is too long for this system.</source>
+            <translation>{file} 的路径对这个系统来说太长。</translation>
+        </message>
+        <message>
+            <location filename="../../app/no_file.py"></location>
+            <source>Move the file to a folder nearer the top, or give it a shorter name.</source>
+            <translation>把文件移到层级更浅的文件夹，或改成更短的名称。</translation>
+        </message>
+        <message>
+            <location filename="../../app/no_file.py"></location>
+            <source>{file} is a folder.</source>
+            <translation>{file} 是文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/no_file.py"></location>
+            <source>Choose the files in it that matter.</source>
+            <translation>请选择其中需要的文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/no_file.py"></location>
+            <source>{file} is not there any more.</source>
+            <translation>{file} 已不存在。</translation>
         </message>
         <message>
             <location filename="../../app/outside.py"></location>
@@ -1696,6 +1886,11 @@
             <location filename="../../app/panels/memory.py"></location>
             <source>room for experts</source>
             <translation>留给专家的空间</translation>
+        </message>
+        <message>
+            <location filename="../../app/panels/memory.py"></location>
+            <source>kept for context and computing</source>
+            <translation>为上下文和计算保留</translation>
         </message>
         <message>
             <location filename="../../app/panels/memory.py"></location>
@@ -2721,6 +2916,11 @@
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
+            <source>You stopped this answer. Something in the engine did not let go of it, so the engine was ended and is started again. What the answer had said is kept.</source>
+            <translation>您停止了这个回答。引擎中有操作不肯放开它，因此引擎已被终止并重新启动。回答已说出的内容都已保留。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/notes.py"></location>
             <source>The answer broke off because of an error.</source>
             <translation>回答因出错而中断。</translation>
         </message>
@@ -2869,14 +3069,24 @@
         </message>
         <message>
             <location filename="../../app/transcript/paint.py"></location>
-            <source>text</source>
-            <comment>code in no known language</comment>
-            <translation>文本</translation>
+            <source>Tool call</source>
+            <translation>工具调用</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/paint.py"></location>
+            <source>A later thought</source>
+            <translation>后续思考</translation>
         </message>
         <message>
             <location filename="../../app/transcript/paint.py"></location>
             <source>Copied</source>
             <translation>已复制</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/paint.py"></location>
+            <source>text</source>
+            <comment>code in no known language</comment>
+            <translation>文本</translation>
         </message>
         <message>
             <location filename="../../app/transcript/to_end.py"></location>
@@ -2922,11 +3132,6 @@
             <location filename="../../app/transfer/backup.py"></location>
             <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
             <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/chatgpt.py"></location>
-            <source>[picture]</source>
-            <translation>[图片]</translation>
         </message>
         <message>
             <location filename="../../app/transfer/desk.py"></location>
@@ -3076,8 +3281,23 @@
         </message>
         <message>
             <location filename="../../app/transfer/importing.py"></location>
+            <source>[picture]</source>
+            <translation>[图片]</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/importing.py"></location>
             <source>Install a newer version, then import it there.</source>
             <translation>请安装更新的版本，然后在其中导入。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/importing.py"></location>
+            <source>A chat in {file} is too long to be read.</source>
+            <translation>{file} 中有一个对话太长，无法读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/transfer/importing.py"></location>
+            <source>Export fewer chats at a time, or leave that chat out.</source>
+            <translation>每次导出少一些对话，或不导出那个对话。</translation>
         </message>
         <message>
             <location filename="../../app/transfer/importing.py"></location>
@@ -3385,11 +3605,6 @@
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
-            <source>Think before answering</source>
-            <translation>回答前先思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
             <source>Keyboard shortcuts</source>
             <translation>键盘快捷键</translation>
         </message>
@@ -3497,8 +3712,8 @@
         </message>
         <message>
             <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Underhill makes its own copy of the model, cut into experts that can be read one by one. What is there is left as it is. This can take a while; you can go on chatting.</source>
-            <translation>Underhill 会为模型制作自己的副本，并拆分成可以逐个读取的专家。原有文件保持不变。这可能需要一些时间，期间可以继续对话。</translation>
+            <source>Makes a converted copy; the original stays. It can take a while. You can keep chatting.</source>
+            <translation>生成转换后的副本，原文件不变。可能需要一些时间，期间可以继续对话。</translation>
         </message>
         <message>
             <location filename="../../app/widgets/import_dialog.py"></location>
@@ -3509,6 +3724,21 @@
             <location filename="../../app/widgets/import_dialog.py"></location>
             <source>Precision</source>
             <translation>精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/import_dialog.py"></location>
+            <source>No</source>
+            <translation>不缩小</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/import_dialog.py"></location>
+            <source>Most quality loss: {loss}</source>
+            <translation>质量损失上限：{loss}</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/import_dialog.py"></location>
+            <source>Experts that matter least keep 2 or 4 bits. Measured once the model is there.</source>
+            <translation>影响最小的专家只保留 2 位或 4 位。导入完成后开始测量。</translation>
         </message>
         <message>
             <location filename="../../app/widgets/import_dialog.py"></location>
@@ -3647,6 +3877,61 @@
             <location filename="../../app/widgets/sure.py"></location>
             <source>Keep it</source>
             <translation>保留</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Do not think</source>
+            <translation>不思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think very little</source>
+            <translation>思考极少</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think little</source>
+            <translation>少思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Let the model decide</source>
+            <translation>由模型决定</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think a good while</source>
+            <translation>适度思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think</source>
+            <translation>思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think long</source>
+            <translation>多思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think very long</source>
+            <translation>思考很久</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think as long as it takes</source>
+            <translation>充分思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Think before answering</source>
+            <translation>回答前先思考</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/thinking_button.py"></location>
+            <source>Before answering: {choice}</source>
+            <translation>回答前：{choice}</translation>
         </message>
         <message>
             <location filename="../../app/widgets/trash_dialog.py"></location>
@@ -3795,6 +4080,16 @@
             <location filename="../../engine/api/__init__.py"></location>
             <source>Your chats are safe. Start it again to go on.</source>
             <translation>你的对话是安全的。重新启动引擎即可继续。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/api/__init__.py"></location>
+            <source>Something in the engine did not come back, so the engine was ended.</source>
+            <translation>引擎中有操作一直没有返回，因此引擎已被终止。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/api/__init__.py"></location>
+            <source>Your chats are safe. It starts again, and opens the model.</source>
+            <translation>您的对话都安然无恙。引擎会重新启动并打开模型。</translation>
         </message>
         <message>
             <location filename="../../engine/errors.py"></location>
@@ -3953,46 +4248,6 @@
         </message>
         <message>
             <location filename="../../engine/generation/chat.py"></location>
-            <source>The model's tokenizer cannot be read.</source>
-            <translation>无法读取模型的分词器。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
-            <source>Download or import the model again; its tokenizer files may be missing or need code we do not run.</source>
-            <translation>请重新下载或导入模型；它的分词器文件可能缺失，或者需要我们不会运行的代码。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
-            <source>The model has no tokenizer.json, which Underhill needs to turn text into tokens.</source>
-            <translation>模型没有 tokenizer.json，Underhill 需要用它把文本转换成词元。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
-            <source>Look for a version of the model that includes tokenizer.json.</source>
-            <translation>请寻找包含 tokenizer.json 的模型版本。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
-            <source>The model's chat template is broken: {e}</source>
-            <translation>模型的对话模板已损坏：{e}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
-            <source>Download the model again.</source>
-            <translation>请重新下载模型。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
-            <source>This model's chat template refuses the chat: {e}</source>
-            <translation>此模型的对话模板不接受这段对话：{e}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
-            <source>Try without the system prompt.</source>
-            <translation>请去掉系统提示词再试。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/generation/chat.py"></location>
             <source>{name} of the model cannot be read.</source>
             <translation>无法读取模型的 {name}。</translation>
         </message>
@@ -4022,6 +4277,116 @@
             <translation>请缩短消息；如果模型允许，也可以在设置中调大上下文长度。</translation>
         </message>
         <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Download the model again, from its makers, or choose another.</source>
+            <translation>请从模型作者处重新下载，或选择其他模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Your chat is kept. Choose another model, or get this one from its makers.</source>
+            <translation>对话已保留。请选择其他模型，或从作者处获取此模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's tokenizer cannot be read.</source>
+            <translation>无法读取模型的分词器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Download or import the model again; its tokenizer files may be missing or need code we do not run.</source>
+            <translation>请重新下载或导入模型；它的分词器文件可能缺失，或者需要我们不会运行的代码。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model has no tokenizer.json, which Underhill needs to turn text into tokens.</source>
+            <translation>模型没有 tokenizer.json，Underhill 需要用它把文本转换成词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Look for a version of the model that includes tokenizer.json.</source>
+            <translation>请寻找包含 tokenizer.json 的模型版本。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's tokenizer gives two of its tokens the same number.</source>
+            <translation>模型的分词器给两个词元编了同一个编号。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's tokenizer takes too long for this text.</source>
+            <translation>模型的分词器处理这段文字耗时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's tokenizer takes too much memory for this text.</source>
+            <translation>模型的分词器处理这段文字占用内存过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's tokenizer ends in a fault on this text.</source>
+            <translation>模型的分词器处理这段文字时发生故障。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's chat template is broken: {text}</source>
+            <translation>模型的对话模板已损坏：{text}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Download the model again.</source>
+            <translation>请重新下载模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>This model's chat template refuses the chat: {text}</source>
+            <translation>此模型的对话模板拒绝了这段对话：{text}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Try without the system prompt.</source>
+            <translation>请去掉系统提示词再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's chat template takes too long to write this chat.</source>
+            <translation>模型的对话模板写出这段对话耗时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's chat template cannot be run.</source>
+            <translation>无法运行模型的对话模板。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>The model's chat template makes too much of this chat.</source>
+            <translation>模型的对话模板把这段对话写得过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Reading the model's tokenizer takes too long.</source>
+            <translation>读取模型的分词器耗时过长。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Reading the model's tokenizer takes too much memory.</source>
+            <translation>读取模型的分词器占用内存过多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/model_files.py"></location>
+            <source>Reading the model's tokenizer ends in a fault.</source>
+            <translation>读取模型的分词器时发生故障。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/sampling.py"></location>
+            <source>The model's output is not a number: some of its weights are damaged.</source>
+            <translation>模型的输出不是数字：它的部分权重已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/generation/sampling.py"></location>
+            <source>Your chat is kept. Import the model again, from its makers, or choose another.</source>
+            <translation>您的对话已保留。请从制作者处重新导入模型，或选择其他模型。</translation>
+        </message>
+        <message>
             <location filename="../../engine/hardware/battery.py"></location>
             <source>Paused at {percent} % of battery; it goes on once this computer is plugged in</source>
             <translation>电量剩余 {percent} %，已暂停；接通电源后继续</translation>
@@ -4040,6 +4405,11 @@
             <location filename="../../engine/hardware/budget.py"></location>
             <source>The memory ceiling is {asked}, of which the program itself takes {in_use}.</source>
             <translation>内存上限为 {asked}，其中程序自身占用 {in_use}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/computer.py"></location>
+            <source>It was measured while other programs took {busy} % of the processor, and will be measured again when they do not.</source>
+            <translation>测量时其他程序占用了 {busy} % 的处理器，等它们空闲后会重新测量。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/computer.py"></location>
@@ -4240,6 +4610,16 @@
             <location filename="../../engine/hardware/kept.py"></location>
             <source>It has to be measured again.</source>
             <translation>需要重新测速。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/least_memory.py"></location>
+            <source>Underhill needs {needed} MB of memory before any model, and may use {given} MB.</source>
+            <translation>Underhill 在加载任何模型之前就需要 {needed} MB 内存，而可用的只有 {given} MB。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hardware/least_memory.py"></location>
+            <source>Raise the memory limit that Underhill runs under, or close other programs under the same limit.</source>
+            <translation>请提高 Underhill 所受的内存限制，或关闭受同一限制的其他程序。</translation>
         </message>
         <message>
             <location filename="../../engine/hardware/measuring.py"></location>
@@ -4618,6 +4998,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/dials.py"></location>
+            <source>HOBBIT 67/30/3</source>
+            <translation>HOBBIT 67/30/3</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/dials.py"></location>
             <source>Exact: full precision always; the answer does not depend on what is in memory.</source>
             <translation>精确：始终使用全精度；回答不受内存中有哪些专家影响。</translation>
         </message>
@@ -4643,8 +5028,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/dials.py"></location>
-            <source>perplexity {perplexity_rise} %, KL {kl}</source>
-            <translation>困惑度 {perplexity_rise} %，KL {kl}</translation>
+            <source>KL {kl} from Exact</source>
+            <translation>与“精确”相差 KL {kl}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/finders.py"></location>
@@ -4758,6 +5143,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/headers.py"></location>
+            <source>it lists {header} tensors</source>
+            <translation>它列出了 {header} 个张量</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/headers.py"></location>
             <source>{name} overlaps another tensor</source>
             <translation>{name} 与另一个张量重叠</translation>
         </message>
@@ -4863,13 +5253,18 @@
         </message>
         <message>
             <location filename="../../engine/hub/importer.py"></location>
-            <source>The {name} of expert {expert} in layer {layer} has another shape than its neighbours.</source>
-            <translation>第 {layer} 层专家 {expert} 的 {name} 与相邻专家的形状不同。</translation>
+            <source>{name} holds numbers that are not finite.</source>
+            <translation>{name} 含有非有限的数。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/importer.py"></location>
             <source>The checkpoint is damaged; download it again.</source>
             <translation>检查点已损坏；请重新下载。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/importer.py"></location>
+            <source>The {name} of expert {expert} in layer {layer} has another shape than its neighbours.</source>
+            <translation>第 {layer} 层专家 {expert} 的 {name} 与相邻专家的形状不同。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/judging.py"></location>
@@ -4898,8 +5293,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/judging.py"></location>
-            <source>It is dense, without routed experts; Underhill runs Mixture-of-Experts models.</source>
-            <translation>它是稠密模型，没有路由专家；Underhill 运行的是混合专家（MoE）模型。</translation>
+            <source>It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed experts.</source>
+            <translation>它是稠密模型，不是混合专家模型；Underhill 运行的是有路由专家的混合专家模型。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/kept.py"></location>
@@ -4912,29 +5307,14 @@
             <translation>请修复它，或删除它以恢复默认设置。</translation>
         </message>
         <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>This model is already quantized ({method}), in a way that Underhill does not read.</source>
-            <translation>此模型已经量化过（{method}），Underhill 不能读取这种方式。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>Get the model in its original precision.</source>
-            <translation>请获取原始精度的模型。</translation>
+            <location filename="../../engine/hub/kept_codes.py"></location>
+            <source>The weights of {name} are not finite numbers.</source>
+            <translation>{name} 的权重不是有限数值。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/layouts.py"></location>
             <source>config.json names no num_hidden_layers.</source>
             <translation>config.json 没有写明 num_hidden_layers。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>This {config} model is dense: it has no routed experts.</source>
-            <translation>这个 {config} 模型是稠密的：没有路由专家。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/layouts.py"></location>
-            <source>Underhill runs Mixture-of-Experts models; choose one of those.</source>
-            <translation>Underhill 运行的是混合专家（MoE）模型；请选择其中之一。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/layouts.py"></location>
@@ -5138,8 +5518,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/lowering.py"></location>
-            <source>Only experts that are all stored with 4 or 8 bits can be lowered to 2.</source>
-            <translation>只有全部以 4 位或 8 位保存的专家才能降到 2 位。</translation>
+            <source>Only experts that are all stored with 4 or 8 bits can be lowered to fewer.</source>
+            <translation>只有全部以 4 位或 8 位存储的专家才能降到更少的位。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/lowering.py"></location>
@@ -5212,6 +5592,31 @@
             <translation>{key} 以 {dtype} 保存，Underhill 不能读取。</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/pieces.py"></location>
+            <source>Get the model in its original precision.</source>
+            <translation>请获取原始精度的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/refusals.py"></location>
+            <source>This {kind} model is dense, not a Mixture-of-Experts model: it has no routed experts.</source>
+            <translation>这个 {kind} 模型是稠密模型，不是混合专家模型：它没有路由专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/refusals.py"></location>
+            <source>Underhill runs Mixture-of-Experts models; choose one of those.</source>
+            <translation>Underhill 运行的是混合专家（MoE）模型；请选择其中之一。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/refusals.py"></location>
+            <source>This model is already quantized ({method}), in a way that Underhill does not read.</source>
+            <translation>此模型已经量化过（{method}），Underhill 不能读取这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/refusals.py"></location>
+            <source>Get the model in its original precision, as GGUF, or quantized by GPTQ or AWQ.</source>
+            <translation>改用此模型的原始精度版本、GGUF 版本，或由 GPTQ、AWQ 量化的版本。</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/remote/accounts.py"></location>
             <source>No token was given.</source>
             <translation>没有给出令牌。</translation>
@@ -5232,14 +5637,24 @@
             <translation>请重新复制，要完整且不带其他内容。</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/remote/answers.py"></location>
+            <source>an answer without end</source>
+            <translation>没完没了的应答</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/answers.py"></location>
+            <source>bytes that cannot be unpacked</source>
+            <translation>无法解压的数据</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/remote/body.py"></location>
             <source>other bytes than it was asked for</source>
             <translation>不是所请求的那些字节</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/client.py"></location>
-            <source>{endpoint} is not the address of a hub.</source>
-            <translation>{endpoint} 不是模型站的地址。</translation>
+            <source>{shown} is not the address of a hub.</source>
+            <translation>{shown} 不是模型库的地址。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/client.py"></location>
@@ -5425,6 +5840,16 @@
             <location filename="../../engine/hub/remote/errors.py"></location>
             <source>Check {what}, or try again later.</source>
             <translation>请检查 {what}，或稍后再试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>{host} answers too slowly.</source>
+            <translation>{host} 应答太慢。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/errors.py"></location>
+            <source>Check the connection, or try again later.</source>
+            <translation>请检查网络连接，或稍后重试。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/remote/errors.py"></location>
@@ -5817,6 +6242,16 @@
             <translation>请解锁或安装一个（Linux 上：GNOME Keyring 或 KWallet），或设置变量 HF_TOKEN。</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/replacing.py"></location>
+            <source>The original of {name} is no longer there.</source>
+            <translation>{name} 的原模型已经不在了。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/replacing.py"></location>
+            <source>Download or import the model again.</source>
+            <translation>重新下载或导入该模型。</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/routed.py"></location>
             <source>The experts of this model use an activation that the kernels do not have ({activation_name}).</source>
             <translation>此模型的专家使用了内核所没有的激活函数（{activation_name}）。</translation>
@@ -5895,11 +6330,6 @@
             <location filename="../../engine/hub/skeleton.py"></location>
             <source>The experts module {name} is in no layer.</source>
             <translation>专家模块 {name} 不在任何一层中。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/skeleton.py"></location>
-            <source>This {model_type} model has no routed experts.</source>
-            <translation>这个 {model_type} 模型没有路由专家。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/skeleton.py"></location>
@@ -6003,13 +6433,13 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>{name} in {name2} has the tensor type {kind}, which Underhill does not know.</source>
-            <translation>{name2} 中的 {name} 使用了 Underhill 不认识的张量类型 {kind}。</translation>
+            <source>{name} in {name2} is stored as {type_name}, which Underhill does not read.</source>
+            <translation>{name2} 中的 {name} 以 {type_name} 存储，Underhill 不能读取。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>Get the model in another quantization.</source>
-            <translation>请获取该模型的其他量化版本。</translation>
+            <source>Get the model in another quantization, such as Q4_K_M or Q8_0.</source>
+            <translation>改用此模型的其他量化版本，例如 Q4_K_M 或 Q8_0。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>
@@ -6023,13 +6453,18 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>its metadata holds an array of arrays</source>
-            <translation>它的元数据中有嵌套数组</translation>
+            <source>it ends within its metadata</source>
+            <translation>文件在元数据中途结束</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>
-            <source>it ends within its metadata</source>
-            <translation>文件在元数据中途结束</translation>
+            <source>its metadata lists more than {gguf_values} values</source>
+            <translation>其元数据列出了超过 {gguf_values} 个值</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>its metadata holds an array of arrays</source>
+            <translation>它的元数据中有嵌套数组</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_header.py"></location>
@@ -6042,14 +6477,24 @@
             <translation>它的文件头长得不合理</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>{foreign} (of ik_llama.cpp)</source>
+            <translation>{foreign}（来自 ik_llama.cpp）</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_header.py"></location>
+            <source>a type without a name (number {kind})</source>
+            <translation>没有名称的类型（编号 {kind}）</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
             <source>it lacks {key}</source>
             <translation>它缺少 {key}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{key} is {value}</source>
-            <translation>{key} 为 {value}</translation>
+            <source>{key} is {shown}</source>
+            <translation>{key} 为 {shown}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
@@ -6058,13 +6503,18 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
-            <source>{architecture}.{key} is {value}</source>
-            <translation>{architecture}.{key} 为 {value}</translation>
+            <source>{architecture}.{key} is {shown}</source>
+            <translation>{architecture}.{key} 为 {shown}</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
             <source>{architecture}.{key} is no list of {count} numbers</source>
             <translation>{architecture}.{key} 不是 {count} 个数的列表</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
+            <source>{architecture}.{key} is no list of {count} flags</source>
+            <translation>{architecture}.{key} 不是 {count} 个标志的列表</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_metadata.py"></location>
@@ -6085,6 +6535,11 @@
             <location filename="../../engine/hub/sources/gguf_rows.py"></location>
             <source>{name} is stored as {name2}, which Underhill does not read.</source>
             <translation>{name} 以 {name2} 保存，Underhill 不能读取。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_rows.py"></location>
+            <source>Get the model in another quantization.</source>
+            <translation>请获取该模型的其他量化版本。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_source.py"></location>
@@ -6120,11 +6575,6 @@
             <location filename="../../engine/hub/sources/gguf_source.py"></location>
             <source>Get the model in safetensors format, or one of these: {architectures}.</source>
             <translation>请获取 safetensors 格式的模型，或以下之一：{architectures}。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/gguf_source.py"></location>
-            <source>This {name} model is dense: it has no routed experts.</source>
-            <translation>这个 {name} 模型是稠密的：没有路由专家。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_source.py"></location>
@@ -6202,6 +6652,141 @@
             <translation>config.json 写明权重为 {name}，但没有一个是这样。</translation>
         </message>
         <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>they are {weights} numbers, which is no multiple of the {key} of config.json</source>
+            <translation>共有 {weights} 个数，不是 config.json 中 {key} 的整数倍</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>with 8 bits</source>
+            <translation>8 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>as {kind}</source>
+            <translation>格式 {kind}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>its blocks are not of {block} numbers</source>
+            <translation>它的分块不是 {block} 个数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>its code has not 16 values</source>
+            <translation>它的码表不是 16 个值</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>bitsandbytes {upper}</source>
+            <translation>bitsandbytes {upper}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>its description is not readable</source>
+            <translation>它的说明无法读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>its description does not say that it is {shape} by {shape2}</source>
+            <translation>它的说明与 {shape} × {shape2} 不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>its description names no {name}</source>
+            <translation>它的说明中没有 {name}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>with {bits} bits</source>
+            <translation>{bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>its zeros or scales have another shape</source>
+            <translation>它的零点或缩放系数形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>its scales have another shape</source>
+            <translation>它的缩放系数形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>with codes that are seen as floats</source>
+            <translation>编码以浮点数形式存放</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>it says that it has another shape</source>
+            <translation>它写明的形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_flat.py"></location>
+            <source>config.json does not say how large its groups are</source>
+            <translation>config.json 没有写明分组大小</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_floats.py"></location>
+            <source>as {algorithm}</source>
+            <translation>格式 {algorithm}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_floats.py"></location>
+            <source>with scales for what a layer is given</source>
+            <translation>带有输入的缩放系数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_floats.py"></location>
+            <source>its scales have another shape or type</source>
+            <translation>它的缩放系数形状或类型不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_floats.py"></location>
+            <source>{ending} is not one number</source>
+            <translation>{ending} 不是一个数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
+            <source>stores {family} models in a way of its own, which Underhill does not read</source>
+            <translation>以自己的方式存放 {family} 模型，Underhill 不能读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
+            <source>{name} holds {count} experts.</source>
+            <translation>{name} 含有 {count} 个专家。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
+            <source>{prefix}{keys} and {values} do not fit each other.</source>
+            <translation>{prefix}{keys} 与 {values} 不相符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
+            <source>keeps its weights as {mode}, which Underhill does not read</source>
+            <translation>以 {mode} 存放权重，Underhill 不能读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
+            <source>keeps its weights in groups of {group} with {bits} bits, which Underhill does not read</source>
+            <translation>以每组 {group} 个、{bits} 位存放权重，Underhill 不能读取</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
+            <source>its biases have another shape</source>
+            <translation>它的偏移形状不符</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_mlx.py"></location>
+            <source>This model was quantized by MLX, which {what}.</source>
+            <translation>此模型由 MLX 量化，而 MLX {what}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/packed_ways.py"></location>
+            <source>in the format {form}</source>
+            <translation>格式为 {form}</translation>
+        </message>
+        <message>
             <location filename="../../engine/hub/sources/packings.py"></location>
             <source>{ending} is no matrix</source>
             <translation>{ending} 不是矩阵</translation>
@@ -6223,13 +6808,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>in the format {form}</source>
-            <translation>格式为 {form}</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>its zeros or scales have another shape</source>
-            <translation>它的零点或缩放系数形状不符</translation>
+            <source>config.json says that inputs are in order, and g_idx that they are not</source>
+            <translation>config.json 说输入按顺序排列，g_idx 却说没有</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/packings.py"></location>
@@ -6243,18 +6823,8 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>its scales have another shape</source>
-            <translation>它的缩放系数形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
             <source>its zeros have another shape</source>
             <translation>它的零点形状不符</translation>
-        </message>
-        <message>
-            <location filename="../../engine/hub/sources/packings.py"></location>
-            <source>it says that it has another shape</source>
-            <translation>它写明的形状不符</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/packings.py"></location>
@@ -6280,6 +6850,16 @@
             <location filename="../../engine/hub/sources/source.py"></location>
             <source>The checkpoint lacks the tensor {name}.</source>
             <translation>检查点缺少张量 {name}。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/source.py"></location>
+            <source>Its codes could not be kept, since act-order puts each of its inputs into a group of its own: they were quantized a second time, and the errors told are what that cost.</source>
+            <translation>其编码无法原样保留，因为 act-order 使各输入分属各自的组：它们被再次量化，所示误差即为由此产生的损失。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/source.py"></location>
+            <source>Its codes were not kept but quantized a second time; the errors told are what that cost.</source>
+            <translation>其编码未原样保留，而是被再次量化；所示误差即为由此产生的损失。</translation>
         </message>
         <message>
             <location filename="../../engine/hub/sources/source.py"></location>
@@ -6527,6 +7107,21 @@
             <translation>没有内存可用于读取专家的信息</translation>
         </message>
         <message>
+            <location filename="../../engine/limits.py"></location>
+            <source>it holds more than any model's does</source>
+            <translation>其内容超过了任何模型所有的</translation>
+        </message>
+        <message>
+            <location filename="../../engine/limits.py"></location>
+            <source>{name} is {shown}, and no model has more than {most}</source>
+            <translation>{name} 为 {shown}，而没有模型超过 {most}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/limits.py"></location>
+            <source>The model's config.json is wrong: {what}.</source>
+            <translation>模型的 config.json 有误：{what}。</translation>
+        </message>
+        <message>
             <location filename="../../engine/models/compat/decoder.py"></location>
             <source>This family runs through the compatibility backend, which is slower than Underhill's own decoder.</source>
             <translation>此模型系列通过兼容后端运行，比 Underhill 自己的解码器慢。</translation>
@@ -6563,6 +7158,11 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
+            <source>This {family} model is dense: it has no experts, which is all that Underhill is made for.</source>
+            <translation>这个 {family} 模型是稠密的：没有专家，而 Underhill 只为专家模型而设。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/config.py"></location>
             <source>a whole number from {low} on</source>
             <translation>不小于 {low} 的整数</translation>
         </message>
@@ -6593,18 +7193,18 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
-            <source>This {family} model has layers that Underhill does not know: {kind}.</source>
-            <translation>这个 {family} 模型有 Underhill 不认识的层：{kind}。</translation>
+            <source>This {family} model has layers that Underhill does not know: {shown}.</source>
+            <translation>此 {family} 模型含有 Underhill 不认识的层：{shown}。</translation>
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
-            <source>This {family} model has {key} = {found}, which Underhill cannot compute yet.</source>
-            <translation>这个 {family} 模型的 {key} = {found}，Underhill 还不能计算。</translation>
+            <source>This {family} model has {key} = {shown}, which Underhill cannot compute yet.</source>
+            <translation>此 {family} 模型的 {key} = {shown}，Underhill 尚无法计算。</translation>
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
-            <source>This {family} model uses the activation {name}, which Underhill does not know.</source>
-            <translation>这个 {family} 模型使用激活函数 {name}，Underhill 不认识。</translation>
+            <source>This {family} model uses the activation {shown}, which Underhill does not know.</source>
+            <translation>此 {family} 模型使用 Underhill 不认识的激活函数 {shown}。</translation>
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
@@ -6653,8 +7253,8 @@
         </message>
         <message>
             <location filename="../../engine/models/config.py"></location>
-            <source>The model's config.json is wrong: {key} is {value} where {wanted} is needed.</source>
-            <translation>模型的 config.json 有误：{key} 为 {value}，而需要的是 {wanted}。</translation>
+            <source>The model's config.json is wrong: {key} is {shown} where {wanted} is needed.</source>
+            <translation>模型的 config.json 有误：{key} 为 {shown}，而应为{wanted}。</translation>
         </message>
         <message>
             <location filename="../../engine/models/decoder.py"></location>
@@ -6683,13 +7283,13 @@
         </message>
         <message>
             <location filename="../../engine/models/families/__init__.py"></location>
-            <source>This {family} model is dense: it has no experts, which is all that Underhill is made for.</source>
-            <translation>这个 {family} 模型是稠密的：没有专家，而 Underhill 只为专家模型而设。</translation>
+            <source>This {family} model asks for {k} of {experts} experts in {groups} groups.</source>
+            <translation>这个 {family} 模型要求从 {experts} 个专家（{groups} 组）中选 {k} 个。</translation>
         </message>
         <message>
             <location filename="../../engine/models/families/__init__.py"></location>
-            <source>This {family} model asks for {k} of {experts} experts in {groups} groups.</source>
-            <translation>这个 {family} 模型要求从 {experts} 个专家（{groups} 组）中选 {k} 个。</translation>
+            <source>This {family} model asks for {k} experts out of {top_groups} of {groups} groups of {experts}: there are not enough.</source>
+            <translation>这个 {family} 模型要求从 {groups} 组（每组 {experts} 个）中的 {top_groups} 组里选 {k} 个专家：不够。</translation>
         </message>
         <message>
             <location filename="../../engine/models/families/__init__.py"></location>
@@ -6702,6 +7302,26 @@
             <translation>这个 {family} 模型用 {method} 选择专家，Underhill 不认识这种方式。</translation>
         </message>
         <message>
+            <location filename="../../engine/models/families/deepseek_v4.py"></location>
+            <source>This {family} model compresses by {unknown}, which Underhill does not know.</source>
+            <translation>这个 {family} 模型按 {unknown} 压缩，Underhill 不认识这种方式。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/deepseek_v4.py"></location>
+            <source>This {family} model turns {dim} of {head_dim} dimensions.</source>
+            <translation>这个 {family} 模型在 {head_dim} 维中旋转 {dim} 维。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/exaone_moe.py"></location>
+            <source>This {family} model has the pattern of windows {pattern}, which is not known.</source>
+            <translation>这个 {family} 模型的窗口排列 {pattern} 无法识别。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/granitemoehybrid.py"></location>
+            <source>This granitemoehybrid model bounds its time steps in a way that is not known.</source>
+            <translation>这个 granitemoehybrid 模型限制时间步长的方式无法识别。</translation>
+        </message>
+        <message>
             <location filename="../../engine/models/families/hunyuan_v1_moe.py"></location>
             <source>rope alpha</source>
             <translation>rope 的 alpha</translation>
@@ -6712,9 +7332,44 @@
             <translation>这个 {family} 模型以 {alpha} 的 alpha 拉长其上下文。</translation>
         </message>
         <message>
+            <location filename="../../engine/models/families/llama4.py"></location>
+            <source>This {family} model does not say of every layer whether it rotates.</source>
+            <translation>这个 {family} 模型没有说明每一层是否使用旋转位置。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/llama4.py"></location>
+            <source>This {family} model chooses {top_k} experts for a token, and not one.</source>
+            <translation>这个 {family} 模型为每个词元选 {top_k} 个专家，而不是一个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/minimax_m3.py"></location>
+            <source>The indexer of this {family} model does not fit its {kv_heads} key heads.</source>
+            <translation>这个 {family} 模型的索引器与它的 {kv_heads} 个键头不相符。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/nemotron_h.py"></location>
+            <source>This nemotron_h model has blocks that Underhill does not know: {unknown}.</source>
+            <translation>这个 nemotron_h 模型有 Underhill 不认识的块：{unknown}。</translation>
+        </message>
+        <message>
             <location filename="../../engine/models/families/phimoe.py"></location>
             <source>This phimoe model asks for {top_k} experts per token; its router can only choose 2.</source>
             <translation>这个 phimoe 模型要求每个词元使用 {top_k} 个专家；而它的路由只能选 2 个。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/sparse_parts.py"></location>
+            <source>The first layer of this {family} model has no indexer of its own.</source>
+            <translation>这个 {family} 模型的第一层没有自己的索引器。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/sparse_parts.py"></location>
+            <source>The indexer of this {family} model turns more dimensions than it has.</source>
+            <translation>这个 {family} 模型的索引器旋转的维数多于它拥有的维数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/families/step3p5.py"></location>
+            <source>This {family} model has {heads} heads in some layers, for {kv_heads} key heads.</source>
+            <translation>这个 {family} 模型在某些层有 {heads} 个头，而键头有 {kv_heads} 个。</translation>
         </message>
         <message>
             <location filename="../../engine/models/linear.py"></location>
@@ -6745,6 +7400,36 @@
             <location filename="../../engine/models/tape/feed_forward.py"></location>
             <source>{name} has no native ops</source>
             <translation>{name} 没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/tape/feed_forward.py"></location>
+            <source>an MLP without a gate has no native ops</source>
+            <translation>没有门控的 MLP 没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/tape/feed_forward.py"></location>
+            <source>experts whose input is weighed, narrowed or passed on have no native ops</source>
+            <translation>输入被加权、变窄或直接传递的专家没有原生运算</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/tape/mixers.py"></location>
+            <source>attention among chosen blocks has no native ops</source>
+            <translation>对选定的块做注意力没有原生运算</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/tape/mixers.py"></location>
+            <source>attention by chunks, with a temperature or narrower values has no native ops</source>
+            <translation>分块、带温度或值较窄的注意力没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/tape/mixers.py"></location>
+            <source>latent attention with an indexer, a temperature or no rotation has no native ops</source>
+            <translation>带索引器、带温度或不旋转的潜在注意力没有原生算子</translation>
+        </message>
+        <message>
+            <location filename="../../engine/models/tape/player.py"></location>
+            <source>layers without both of their halves, or with a shortcut, have no native ops</source>
+            <translation>缺少一半或带捷径的层没有原生算子</translation>
         </message>
         <message>
             <location filename="../../engine/models/weights.py"></location>
@@ -6848,6 +7533,16 @@
         </message>
         <message>
             <location filename="../../engine/session/calibration.py"></location>
+            <source>Calibrating</source>
+            <translation>正在校准</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/calibration.py"></location>
+            <source>T1 and T2 are those published for Mixtral until this model's own have been found.</source>
+            <translation>在找到此模型自己的 T1 和 T2 之前，使用为 Mixtral 发表的数值。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/calibration.py"></location>
             <source>What was measured cannot be kept in {store}.</source>
             <translation>测量结果无法保存到 {store}。</translation>
         </message>
@@ -6898,13 +7593,78 @@
         </message>
         <message>
             <location filename="../../engine/session/facts.py"></location>
-            <source>layer {layer} holds {stored} experts of width {stored2} and should hold {experts} of width {hidden}</source>
-            <translation>第 {layer} 层有 {stored} 个宽度为 {stored2} 的专家，而应有 {experts} 个宽度为 {hidden} 的专家</translation>
+            <source>there are experts of layer {beyond}, which should have none</source>
+            <translation>第 {beyond} 层有专家，而它本不应有</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/facts.py"></location>
+            <source>layer {layer} holds {stored} experts of width {stored2} and should hold {count} of width {hidden}</source>
+            <translation>第 {layer} 层有 {stored} 个宽度为 {stored2} 的专家，应有 {count} 个宽度为 {hidden} 的专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/lowered.py"></location>
+            <source>A tolerance of {tolerance} % is not possible.</source>
+            <translation>损失上限不能设为 {tolerance}%。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/lowered.py"></location>
+            <source>Choose one from {least} % to {most} %.</source>
+            <translation>可选范围为 {least}% 到 {most}%。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/lowered.py"></location>
+            <source>Holding other weights at {bits} bits</source>
+            <translation>以 {bits} 位保存其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/lowered.py"></location>
+            <source>Experts of {name} have fewer bits already.</source>
+            <translation>{name} 的专家已经降低过位数。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/lowered.py"></location>
+            <source>Restore the original first, or import the model again.</source>
+            <translation>先恢复原模型，或重新导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/lowered.py"></location>
+            <source>Experts of {name} are not stored with 4 or 8 bits.</source>
+            <translation>{name} 的专家不是以 4 位或 8 位存储的。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/lowered.py"></location>
+            <source>Import the model again with a precision of 4 or 8 bits.</source>
+            <translation>以 4 位或 8 位精度重新导入该模型。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/measured.py"></location>
+            <source>Waiting for other programs to leave the processor</source>
+            <translation>正在等待其他程序让出处理器</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/measured.py"></location>
+            <source>Other programs take the processor, so what is known is kept.</source>
+            <translation>其他程序正占用处理器，因此保留已知的结果。</translation>
         </message>
         <message>
             <location filename="../../engine/session/measured.py"></location>
             <source>{sentence} What was measured could not be kept, and will have to be measured again.</source>
             <translation>{sentence}测量结果无法保存，之后需要重新测量。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/offers.py"></location>
+            <source>Its makers publish it in about 4 bits, and those are kept: nothing is lost.</source>
+            <translation>制作者发布的就是约 4 位的版本，并原样保留：没有任何损失。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/offers.py"></location>
+            <source>Quantized to 4 bits by its makers: nearly as good as the original, and kept as it is.</source>
+            <translation>由制作者量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/offers.py"></location>
+            <source>Quantized to 4 bits by {by}: nearly as good as the original, and kept as it is.</source>
+            <translation>由{by}量化为 4 位：几乎与原始模型一样好，并原样保留。</translation>
         </message>
         <message>
             <location filename="../../engine/session/policy_weights.py"></location>
@@ -6918,13 +7678,13 @@
         </message>
         <message>
             <location filename="../../engine/session/pressure.py"></location>
-            <source>Underhill took more than its ceiling allows, so {limit} of experts are kept, not {planned}.</source>
-            <translation>Underhill 占用的内存超过了上限，因此保留 {limit} 的专家，而不是 {planned}。</translation>
+            <source>Underhill itself takes more memory than was planned for it, so {kept} of experts are kept, not {planned}.</source>
+            <translation>Underhill 自身占用的内存超出计划，因此保留 {kept} 的专家，而不是 {planned}。</translation>
         </message>
         <message>
             <location filename="../../engine/session/pressure.py"></location>
-            <source>This computer is short of memory, so {limit} of experts are kept instead of {planned}; answers are slower until there is more.</source>
-            <translation>这台电脑内存不足，因此保留 {limit} 的专家，而不是 {planned}；在内存充足之前，回答会较慢。</translation>
+            <source>This computer is short of memory, so {kept} of experts are kept instead of {planned}; answers are slower until there is more.</source>
+            <translation>这台电脑内存不足，因此保留 {kept} 的专家，而不是 {planned}；在内存充足之前，回答会较慢。</translation>
         </message>
         <message>
             <location filename="../../engine/session/pressure.py"></location>
@@ -6983,6 +7743,11 @@
         </message>
         <message>
             <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>The routers of this model read something else than its experts are given.</source>
+            <translation>这个模型的路由器读取的内容与交给专家的内容不同。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
             <source>The routers of this model are not known, since it runs through the compatibility backend.</source>
             <translation>此模型通过兼容后端运行，因此它的路由未知。</translation>
         </message>
@@ -7018,6 +7783,11 @@
         </message>
         <message>
             <location filename="../../engine/session/reading_ahead.py"></location>
+            <source>{first_recall} % of those named for the first layer, before it ran.</source>
+            <translation>为第一层（运行之前）预测的专家中，{first_recall} % 被选中。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/reading_ahead.py"></location>
             <source>{read} % of the bytes read ahead were in vain.</source>
             <translation>预取的字节中有 {read} % 白读了。</translation>
         </message>
@@ -7043,8 +7813,18 @@
         </message>
         <message>
             <location filename="../../engine/session/robustness.py"></location>
+            <source>Finding how few bits all experts can have</source>
+            <translation>正在确定所有专家最少可用几位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/robustness.py"></location>
             <source>Finding how many may be lowered</source>
             <translation>正在确定可以降低多少专家</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>The cache policy goes by the open chat alone, since remembering which experts are used is off.</source>
+            <translation>由于没有记住使用了哪些专家，缓存策略只依据当前打开的对话。</translation>
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
@@ -7063,16 +7843,6 @@
         </message>
         <message>
             <location filename="../../engine/session/session.py"></location>
-            <source>Calibrating</source>
-            <translation>正在校准</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/session.py"></location>
-            <source>T1 and T2 are those published for Mixtral until this model's own have been found.</source>
-            <translation>在找到此模型自己的 T1 和 T2 之前，使用为 Mixtral 发表的数值。</translation>
-        </message>
-        <message>
-            <location filename="../../engine/session/session.py"></location>
             <source>{label} takes effect when the model is loaded.</source>
             <translation>{label} 在加载模型时生效。</translation>
         </message>
@@ -7082,14 +7852,24 @@
             <translation>请重新加载。</translation>
         </message>
         <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>The model's tokenizer makes token {ids}, and the model knows {known} tokens.</source>
+            <translation>模型的分词器产生词元 {ids}，而模型只认识 {known} 个词元。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/session.py"></location>
+            <source>Your chat is kept. Import the model again, with the tokenizer that belongs to it.</source>
+            <translation>您的对话已保留。请连同所属的分词器重新导入模型。</translation>
+        </message>
+        <message>
             <location filename="../../engine/session/snapshot.py"></location>
             <source>Idle.</source>
             <translation>空闲。</translation>
         </message>
         <message>
             <location filename="../../engine/session/spare_time.py"></location>
-            <source>Measuring its precision dials ({total} %).</source>
-            <translation>正在测量它的精度档位（{total} %）。</translation>
+            <source>Measuring its precision dials ({share} %).</source>
+            <translation>正在测量它的精度档位（{share} %）。</translation>
         </message>
         <message>
             <location filename="../../engine/session/spare_time.py"></location>
@@ -7098,8 +7878,43 @@
         </message>
         <message>
             <location filename="../../engine/session/spare_time.py"></location>
+            <source>Teaching the gates of coming layers ({share} %).</source>
+            <translation>正在教后续层的门控（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>The gates of coming layers could not be taught: {sentence}</source>
+            <translation>无法教后续层的门控：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>Learning which experts tokens use, and which follow which ({share} %).</source>
+            <translation>正在学习词元使用哪些专家、哪些专家相继出现（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>Which experts tokens use could not be learnt: {sentence}</source>
+            <translation>无法学习词元使用哪些专家：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>Fitting to its routing which experts stay in memory ({share} %).</source>
+            <translation>正在按它的路由拟合哪些专家留在内存（{share} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
+            <source>Which experts stay in memory could not be fitted to its routing: {sentence}</source>
+            <translation>无法按它的路由拟合哪些专家留在内存：{sentence}</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/spare_time.py"></location>
             <source>Measuring this computer ({total} %).</source>
             <translation>正在为这台电脑测速（{total} %）。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/tables.py"></location>
+            <source>Keeping what was learnt of this model</source>
+            <translation>保存从这个模型学到的内容</translation>
         </message>
         <message>
             <location filename="../../engine/session/verified.py"></location>
@@ -7125,6 +7940,11 @@
             <location filename="../../engine/session/why.py"></location>
             <source>The slower torch kernels compute.</source>
             <translation>正在使用较慢的 torch 内核计算。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/session/why.py"></location>
+            <source>Other programs hold {others} of the processor, which makes it slower.</source>
+            <translation>其他程序占用了处理器的 {others}，因此速度较慢。</translation>
         </message>
         <message>
             <location filename="../../engine/session/why.py"></location>
@@ -7288,8 +8108,23 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Exact runs every expert at full precision. Balanced and Fast run less important experts coarser when they would have to be fetched from disk.</source>
-            <translation>“精确”让每个专家都以全精度运行。“均衡”和“快速”在不太重要的专家需要从磁盘读取时，以较低精度运行它们。</translation>
+            <source>Exact runs every expert at full precision. The others run less important experts coarser, or skip them, when they would have to be fetched from disk: HOBBIT 67/30/3 as its paper does, 67 % of expert uses at full precision, 30 % coarse and 3 % skipped; Balanced more, Fast most.</source>
+            <translation>精确：每个专家都以完整精度运行。其他档位在需要从磁盘读取时，让不太重要的专家以较低精度运行或跳过：HOBBIT 67/30/3 按其论文，67 % 的专家使用为完整精度，30 % 为低精度，3 % 跳过；均衡降得更多，快速最多。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Exact</source>
+            <translation>精确</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Balanced</source>
+            <translation>均衡</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Fast</source>
+            <translation>快速</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -7340,6 +8175,21 @@
             <location filename="../../engine/settings.py"></location>
             <source>2 bits</source>
             <translation>2 位</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Coarse precision</source>
+            <translation>低精度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>Bits of an expert that runs coarse, where the model stores several below full precision: 4 lose less than 2, and take twice as long to read. What the dials cost is measured again.</source>
+            <translation>模型存有多个低于完整精度的版本时，以低精度运行的专家的位数：4 位比 2 位损失更少，读取时间是两倍。各档位的代价会重新测量。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/settings.py"></location>
+            <source>The coarsest stored</source>
+            <translation>存有的最低精度</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -7498,8 +8348,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>How many layers ahead is looked for a missing expert.</source>
-            <translation>提前多少层寻找缺少的专家。</translation>
+            <source>How many layers ahead is looked for a missing expert. Activation matrices look at all of them.</source>
+            <translation>提前多少层查找缺少的专家。激活矩阵会查看所有的层。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -7518,8 +8368,8 @@
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
-            <source>Keeps with the model which experts lay in memory and how often chats used which, so that it starts warm the next time: counts, no text. Off removes what is kept.</source>
-            <translation>随模型保存哪些专家在内存中、各对话使用专家的频率，以便下次启动时已经预热：只有计数，没有文本。关闭则删除已保存的内容。</translation>
+            <source>Keeps with the model which experts lay in memory, how often chats used which, and which tokens (pieces of words) were seen with which, so that it starts warm the next time: counts, no text, no order. Off removes what is kept.</source>
+            <translation>随模型保存哪些专家在内存中、各对话使用专家的频率，以及哪些词元（词的片段）与哪些专家一起出现过，以便下次启动时已经预热：只有计数，没有文本，也没有顺序。关闭则删除已保存的内容。</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -7675,21 +8525,6 @@
             <location filename="../../engine/settings.py"></location>
             <source>8-bit</source>
             <translation>8 位</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Balanced</source>
-            <translation>均衡</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Exact</source>
-            <translation>精确</translation>
-        </message>
-        <message>
-            <location filename="../../engine/settings.py"></location>
-            <source>Fast</source>
-            <translation>快速</translation>
         </message>
         <message>
             <location filename="../../engine/settings.py"></location>
@@ -7888,6 +8723,11 @@
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
+            <source>a coding of {where}</source>
+            <translation>{where} 的编码</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
             <source>{where} is impossible ({cause})</source>
             <translation>{where} 不合理（{cause}）</translation>
         </message>
@@ -7940,6 +8780,16 @@
             <location filename="../../engine/store/manifest.py"></location>
             <source>a dimension of {name}</source>
             <translation>{name} 的维度</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>the coding of {name}</source>
+            <translation>{name} 的编码</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/manifest.py"></location>
+            <source>tensor {name} is impossible ({cause})</source>
+            <translation>张量 {name} 不可能如此（{cause}）</translation>
         </message>
         <message>
             <location filename="../../engine/store/manifest.py"></location>
@@ -8048,6 +8898,11 @@
         </message>
         <message>
             <location filename="../../engine/store/table.py"></location>
+            <source>tensor {name} holds numbers that are not finite</source>
+            <translation>张量 {name} 含有非有限的数</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/table.py"></location>
             <source>row {row} of tensor {name} does not match its checksum</source>
             <translation>张量 {name} 的第 {row} 行与其校验和不符</translation>
         </message>
@@ -8055,6 +8910,11 @@
             <location filename="../../engine/store/verify.py"></location>
             <source>the header or the length of {name} is not as it was written</source>
             <translation>{name} 的文件头或长度与写入时不同</translation>
+        </message>
+        <message>
+            <location filename="../../engine/store/verify.py"></location>
+            <source>{name} is not as long as it was</source>
+            <translation>{name} 的长度与原来不同</translation>
         </message>
         <message>
             <location filename="../../engine/store/verify.py"></location>
@@ -8193,13 +9053,18 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A good all-rounder that answers at once, without thinking first.</source>
-            <translation>不错的通用模型，直接回答，不先思考。</translation>
+            <source>An all-rounder that suits most computers; thinks first where that is switched on.</source>
+            <translation>适合大多数电脑的全能模型；打开思考时会先思考再回答。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Thinks before it answers: slower, and better at mathematics and puzzles.</source>
-            <translation>先思考再回答：较慢，但更擅长数学和解谜。</translation>
+            <source>A large all-rounder, strong at programs, mathematics and tools.</source>
+            <translation>大型全能模型，擅长编程、数学和使用工具。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>A good all-rounder that answers at once, without thinking first.</source>
+            <translation>不错的通用模型，直接回答，不先思考。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -8208,23 +9073,8 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A very large all-rounder; for computers with a fast disk and patience.</source>
-            <translation>非常大的通用模型；适合磁盘快、有耐心的用户。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>The largest Qwen3 for programs.</source>
-            <translation>用于编程的最大 Qwen3。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>Many small experts and cheap long chats: much knowledge for little computing.</source>
-            <translation>许多小专家，长对话开销低：知识多而计算少。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>The successor of Qwen3 30B; thinks first where that is switched on.</source>
-            <translation>Qwen3 30B 的后继者；打开思考时会先思考。</translation>
+            <source>Made for writing and changing programs; much knowledge for little computing.</source>
+            <translation>专为编写和修改程序而做；知识多，计算少。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -8253,33 +9103,48 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>The classic: few large experts, good at European languages.</source>
-            <translation>经典之作：专家少而大，擅长欧洲语言。</translation>
+            <source>Among the strongest open models for programs and long tasks; for very large disks.</source>
+            <translation>编程和长任务方面最强的开放模型之一；需要很大的磁盘。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>The larger Mixtral.</source>
-            <translation>更大的 Mixtral。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>Trained on textbook-like text; good at reasoning in short answers.</source>
-            <translation>用教科书式的文本训练；擅长在简短回答中推理。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>A small DeepSeek that fits most computers.</source>
-            <translation>小型 DeepSeek，适合大多数电脑。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>The large model of the second generation.</source>
-            <translation>第二代中的大模型。</translation>
+            <source>Strong at programs and reasoning, with very long chats; made in 4 bits.</source>
+            <translation>擅长编程与推理，可进行很长的对话；以 4 位制作。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
             <source>Among the strongest open models, and among the largest.</source>
             <translation>最强的开放模型之一，也是最大的之一。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Quick, with long chats that cost little memory; good at tools and reasoning.</source>
+            <translation>速度快，长对话占用内存少；擅长使用工具和推理。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>An all-rounder of many languages, quick for its size; thinks where that is on.</source>
+            <translation>通晓多种语言的全能模型，就其规模而言速度快；开启思考时会先思考。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Very large; among the strongest open models, made in 4 bits from the start.</source>
+            <translation>非常大；属于最强的开放模型之一，从一开始就以 4 位制作。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Very large and very strong at reasoning; made in 4 bits from the start.</source>
+            <translation>非常大，推理能力很强；从一开始就以 4 位制作。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Large; made for programs and for working with tools.</source>
+            <translation>大型模型；用于编程和工具调用。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Very large; made for programs, tools and very long texts.</source>
+            <translation>非常大；适合编程、工具和很长的文本。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -8290,11 +9155,6 @@
             <location filename="../../resources/catalogue.json"></location>
             <source>Very small: runs anywhere, for simple tasks.</source>
             <translation>非常小：到处都能运行，适合简单任务。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>Small and quick, for summaries and simple questions.</source>
-            <translation>小而快，适合写摘要和回答简单问题。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -8313,13 +9173,8 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>The large ERNIE.</source>
-            <translation>大型 ERNIE。</translation>
-        </message>
-        <message>
-            <location filename="../../resources/catalogue.json"></location>
-            <source>Made for laptops: quick, with short answers in mind.</source>
-            <translation>为笔记本电脑而设：快速，以简短回答为主。</translation>
+            <source>Made for laptops: quick, and thinks before it answers.</source>
+            <translation>为笔记本电脑而做：速度快，先思考再回答。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
@@ -8328,13 +9183,18 @@
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>Large; made for programs and for working with tools.</source>
-            <translation>大型模型；用于编程和工具调用。</translation>
+            <source>Trained in the United States from start to end; good at tools and long texts.</source>
+            <translation>从头到尾在美国训练；擅长使用工具和长文本。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>
-            <source>A large all-rounder, trained without synthetic text.</source>
-            <translation>大型通用模型，训练时未使用合成文本。</translation>
+            <source>A large all-rounder, strong at Chinese; thinks fast or slowly.</source>
+            <translation>大型全能模型，擅长中文；可快思考或慢思考。</translation>
+        </message>
+        <message>
+            <location filename="../../resources/catalogue.json"></location>
+            <source>Very large; strong at Chinese, programs and tools.</source>
+            <translation>非常大；擅长中文、编程和使用工具。</translation>
         </message>
         <message>
             <location filename="../../resources/catalogue.json"></location>

@@ -34,6 +34,7 @@ from pytestqt.qtbot import QtBot
 from app import notices
 from app.assembly import Underhill
 from app.inbox import Inbox
+from app.language import choice
 from app.paths import Paths
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -49,6 +50,7 @@ HERE = Path(__file__).parent
 _LONGEST = int(1000 * LONGEST)  # milliseconds
 _ENDING = LONGEST  # seconds
 OFFSCREEN = "This plugin does not support propagateSizeHints()"  # of a platform without windows; nothing else may warn
+LOCALE_C = re.compile(r"Detected locale .*?which is not UTF-8.*?for more information\.\n", re.DOTALL)  # nor there
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -138,9 +140,13 @@ class Patient(QtBot):
         return super().waitSignal(signal, timeout=timeout, **more)
 
 
+choice.install(choice.ENGLISH)  # for tests that need no application: dates
+
+
 @pytest.fixture(scope="session")
 def qapp(qapp: QApplication) -> QApplication:
-    """With the typefaces that come with the window: how wide a text is does not hang on the tests before it."""
+    """As the window's own start makes it, in English: how wide a text is does not hang on the tests before it."""
+    choice.install(choice.ENGLISH)  # once more: there is a QApplication now, which has taken the system's letters
     fonts.load()
     qapp.setFont(fonts.text())
     return qapp

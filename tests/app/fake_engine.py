@@ -58,7 +58,8 @@ class FakeEngine:
 
     rate: tokens per second, 0 for as fast as can be. script(messages) returns the answer. fail: what the next
     command of that kind fails with. ends: while it is cleared, an answer whose words are all said does not end.
-    goes_on: while it is cleared, opening a model and measuring the computer come no further than half their way.
+    goes_on: while it is cleared, opening a model, measuring the computer and lowering bits come no further than half
+    their way.
     """
 
     def __init__(self, on_event: Callable[[api.Event], None]) -> None:
@@ -141,6 +142,8 @@ class FakeEngine:
                 if command.id in self._cancelled:
                     return api.Cancelled(command.id)
             return api.Done(command.id, LARGE)
+        if isinstance(command, (api.MeasureLowering, api.LowerModel, api.RestoreOriginal)):
+            return self._fewer_bits(command)
         if isinstance(command, api.ProbeComputer):
             return self._probe(command)
         if isinstance(command, api.Generate):
@@ -192,6 +195,28 @@ class FakeEngine:
             if self._halts(command, step == 2):
                 return api.Cancelled(command.id)
         return api.Done(command.id, COMPUTER)
+
+    def _fewer_bits(self, command: api.MeasureLowering | api.LowerModel | api.RestoreOriginal) -> api.Event:
+        card = next(c for c in self.cards if c.name == command.model)
+        bits = ((2, 700), (4, 324))
+        for step in range(4):
+            self._on_event(api.Progress(command.id, "Lowering one layer at a time", step, 4, "steps"))
+            if self._halts(command, step == 2):
+                return api.Cancelled(command.id)
+        if isinstance(command, api.MeasureLowering):
+            before, after = card.expert_bytes, card.expert_bytes // 3
+            kl, gb = command.tolerance / 2, 1_000_000_000
+            offer = api.LoweringOffer(
+                command.tolerance, before, after, bits, kl, 2048, after + gb, 90 * gb, gb, gb // 2, 4
+            )
+            return api.Done(command.id, offer)
+        if isinstance(command, api.LowerModel):
+            nbytes = card.expert_bytes // 3
+            now = replace(card, expert_bits=bits, lowered_kl=command.tolerance / 2, expert_bytes=nbytes)
+        else:
+            now = replace(card, expert_bits=(), lowered_kl=None, expert_bytes=3 * card.expert_bytes)
+        self.cards = tuple(now if c.name == command.model else c for c in self.cards)
+        return api.Done(command.id, now)
 
     def _halts(self, command: api.Command, half: bool) -> bool:
         """Whether it was cancelled."""
@@ -267,8 +292,8 @@ class FakeEngine:
             waiting=0.64 * wobble if generating else 0.0,
             ahead="Read ahead by taught gates and the token table: 83 % of the experts named for the next layer were "
             "chosen. 6 % of the bytes read ahead were in vain.",
-            memory=api.MemoryUse(4_000_000_000, 410_000_000, 890_000_000, 268_000_000, 190_000_000, 1_900_000_000,
-                                 342_000_000, 1_730_000_000),
+            memory=api.MemoryUse(4_000_000_000, 3_150_000_000, 270_000_000, 890_000_000, 120_000_000, 140_000_000,
+                                 1_730_000_000, 170_000_000, 338_000_000, 342_000_000),
         )  # fmt: skip
 
 

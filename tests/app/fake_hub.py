@@ -38,7 +38,8 @@ FOUND = (
     api.FoundModel("LM Studio", "Qwen3 30B A3B Instruct", "qwen3-30b-a3b", "/models/q.gguf", "gguf", 18 * GB,
                    "qwen3moe", "Q4_K_M", 128, template=True, can_open=True, fit=FITS),
     api.FoundModel("Ollama", "llama3.2", "llama3.2", "/ollama/x", "gguf", 2 * GB, "llama", "Q4_K_M",
-                   why_not="It is dense, without routed experts; Underhill runs Mixture-of-Experts models."),
+                   why_not="It is dense, not a Mixture-of-Experts model; Underhill runs those, which have routed "
+                   "experts."),
 )  # fmt: skip
 FOLDER = api.ModelFolder("/home/me/.local/share/underhill/models", True, True, True, True, 120 * GB, 500 * GB, 25 * GB)
 

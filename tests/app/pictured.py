@@ -71,7 +71,8 @@ CHINESE_ANSWER = """因为每生成一个词元，只有少数几个**专家**�
 """
 CALIBRATION = Calibration(
     8192, 4096, 2048, 0.25, 9.87,
-    {"balanced": DialCost(0.62, 0.91, Cost(0.021, 0.012), Cost(0.009, 0.004)),
+    {"hobbit": DialCost(0.71, 0.985, Cost(0.004, 0.002), Cost(0.002, 0.001)),
+     "balanced": DialCost(0.62, 0.91, Cost(0.021, 0.012), Cost(0.009, 0.004)),
      "fast": DialCost(0.35, 0.72, Cost(0.094, 0.061), Cost(0.038, 0.024))},
     (4000, *(round(900 * (n / 200) ** 0.7 * (1.02 - n / 200) ** 0.5) for n in range(1, 200))),
 )  # fmt: skip

@@ -127,13 +127,14 @@ def _first_run(studio: Studio) -> None:
 
 
 def _chats(studio: Studio) -> None:
+    from app.library.smaller import SmallerDialog
     from app.paths import Paths
     from engine import api
     from tests.app.fake_engine import BUILTIN, LARGE, scripted
     from tests.app.fake_hub import GB
 
     pictured.furnish(Paths(studio.folder))
-    cards = (BUILTIN, replace(LARGE, thinking=True, calibration=pictured.CALIBRATION))
+    cards = (BUILTIN, replace(LARGE, thinking=("off", "on"), plain_thinking="on", calibration=pictured.CALIBRATION))
     underhill = studio.open(scripted(cards=cards, context=4096))
     window, hub, theme = underhill.window, studio.engine.hub, underhill.theme
     studio.load(LARGE.name)
@@ -175,7 +176,7 @@ def _chats(studio: Studio) -> None:
     studio.wait(lambda: underhill.shelf.catalogue is not None and bool(library.discover.entries))
     studio.take("library")
     for model in hub.catalogue[:3]:
-        underhill.shelf.pull(model.repo, 4)
+        underhill.shelf.pull(model, 4)
     studio.wait(lambda: len(underhill.shelf.transfers) == 3)
     hub.tell("t1", state=api.FINISHED, done=14 * GB, total=14 * GB)
     hub.tell("t2", state=api.RUNNING, text="Downloading", done=38 * GB, total=61 * GB, rate=21.4e6, left=1080.0)
@@ -184,13 +185,19 @@ def _chats(studio: Studio) -> None:
     studio.wait()
     studio.take("downloading")
     window.toast.end()
+    smaller = SmallerDialog(cards[1], underhill.shelf, window)
+    smaller.open()
+    smaller.go.click()
+    studio.wait(lambda: smaller.offer is not None)
+    studio.take("make-smaller", smaller)
+    smaller.reject()
     window.show_chat()
     settings = window.desk.open_settings()
     settings.show_page(2)
     studio.wait()
     studio.take("settings", settings)
     settings.advanced.setChecked(True)
-    settings.show_setting("t2")
+    settings.show_setting("low")
     studio.wait()
     studio.take("settings-advanced", settings)
     settings.reject()

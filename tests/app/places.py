@@ -14,6 +14,7 @@ from app.chats import folders
 from app.chats.records import Attachment
 from app.language.words import say
 from app.library.details import Details
+from app.library.smaller import SmallerDialog
 from app.presets.dialog import StyleDialog
 from app.second_start import no_answer
 from app.widgets.import_dialog import ImportDialog
@@ -26,7 +27,7 @@ from tests.app.fake_engine import BUILTIN, LARGE
 from tests.app.fake_hub import FOLDER, GB, QWEN
 
 THOUGHT = "<think>They say hello. I say hello, too.</think>Hello! What shall we talk about?"
-CARD = dataclasses.replace(LARGE, thinking=True)
+CARD = dataclasses.replace(LARGE, thinking=("off", "low", "high"), plain_thinking="high")
 _CUT = dataclasses.replace(
     LARGE, name="cut", title="Mixtral 8x7B", state="unfinished", problem="Its import was cut off.", action="Go on."
 )
@@ -83,7 +84,7 @@ def pages(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QWidget]]:
     hub.deleted = (api.DeletedModel("old-model", FOLDER.path, GB, 0.0, 1e9),)
     library = window.library.show()
     qtbot.waitUntil(lambda: underhill.shelf.catalogue is not None and bool(underhill.shelf.folders))
-    underhill.shelf.pull(QWEN.repo, 4)
+    underhill.shelf.pull(QWEN, 4)
     qtbot.waitUntil(lambda: "t1" in underhill.shelf.transfers)
     hub.tell(
         "t1", state=api.RUNNING, text="Fetching model-1.safetensors", done=9 * GB, total=61 * GB, rate=21e6, left=2500.0
@@ -134,6 +135,14 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
     yield "import", importing
     importing.reject()
     importing.deleteLater()
+    smaller = SmallerDialog(CARD, underhill.shelf, window)
+    smaller.open()
+    yield "make smaller", smaller
+    smaller.go.click()
+    qtbot.waitUntil(lambda: smaller.offer is not None)
+    settle(qtbot, smaller)
+    yield "make smaller: what it saves", smaller
+    smaller.reject()
     reader = underhill.reading.open(window.composer.attachments, 0)
     reader.search()
     qtbot.waitUntil(lambda: "tokens" in reader.facts.text() or "词元" in reader.facts.text())
@@ -167,6 +176,7 @@ def menus(underhill: Underhill) -> Iterator[tuple[str, QMenu]]:
     yield "more", more
     window.header.fill_menu()
     yield "models", window.header.menu
+    yield "thinking", window.header.thinking.choices
     chat = underhill.conversation.chat
     assert chat is not None
     for name, fill in (

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import sys
 import threading
 from pathlib import Path
+from typing import IO
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -11,13 +15,13 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.attachments import desk
+from app.attachments import desk, reading
 from app.attachments.reading import read
 from app.chats.records import Attachment, StoredMessage
 from app.transcript import notes
 from app.turns import reads_from, said, turns
 from app.widgets.draft import LONG
-from engine import api
+from engine import api, regular_file
 from tests.app.acts import Launch, ask, contents
 from tests.app.attachments_pdf import pdf
 from tests.app.conftest import close, engine_of
@@ -42,7 +46,11 @@ def test_text_is_read_as_what_it_is(tmp_path: Path, data: bytes, text: str) -> N
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is not a text file"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 40, "is a picture, and pictures are not read yet"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 40, "is a picture"),
+        (b"RIFF\x10\0\0\0WEBPVP8 " * 40, "is a picture"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF\0" * 900_000, "is a picture"),
+        (b"\x7fELF\2\1\1\0\0\0" * 40, "is not a text file"),
         (b" \n", "no text in"),
         (pdf(""), "no text in"),
         (b"%PDF-1.4\ngarbage", "cannot be read as a PDF"),
@@ -64,16 +72,74 @@ def test_a_folder_and_a_missing_file_say_why(tmp_path: Path) -> None:
         read(tmp_path / "none")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="has no such files")
+@pytest.mark.parametrize("kind", ["device", "pipe", "socket", "link to a device"])
+def test_only_files_are_read_and_nothing_waits(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "odd.txt"
+    match kind:
+        case "device":
+            path = Path("/dev/zero")
+        case "pipe":
+            os.mkfifo(path)
+        case "socket":
+            socket.socket(socket.AF_UNIX).bind(os.path.relpath(path))
+        case _:
+            path.symlink_to("/dev/zero")
+    with pytest.raises(api.UnderhillError, match="is not a file but a device or a pipe"):
+        read(path)
+
+
+def test_a_file_of_holes_and_a_path_too_long_are_refused_in_words(tmp_path: Path) -> None:
+    with (tmp_path / "holes.txt").open("wb") as file:
+        file.truncate(1 << 42)
+    with pytest.raises(api.UnderhillError, match="is too large"):
+        read(tmp_path / "holes.txt")
+    with pytest.raises(api.UnderhillError, match=r"path of x+… is too long"):
+        read(tmp_path / ("x" * 300))
+
+
+def test_a_file_that_grows_while_it_is_read_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("words\n" * 100)
+    monkeypatch.setattr(reading, "LONGEST_TEXT", 700)
+    taken = regular_file.read_at_most
+
+    def grown(file: IO[bytes], max_bytes: int, name: Path) -> bytes:
+        with path.open("ab") as more:
+            more.write(b"words\n" * 1000)
+        return taken(file, max_bytes, name)
+
+    monkeypatch.setattr(regular_file, "read_at_most", grown)
+    with pytest.raises(api.UnderhillError, match="is too large"):
+        read(path)
+
+
+def test_a_pdf_that_is_no_end_of_work_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "endless.pdf"
+    path.write_bytes(pdf("x) Tj " + "(x) Tj " * 400_000 + "(x"))
+    monkeypatch.setattr(reading, "PDF_SECONDS", 2.0)
+    with pytest.raises(api.UnderhillError, match="takes too long"):
+        read(path)
+
+
+def test_a_pdf_that_takes_all_memory_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "large.pdf"
+    path.write_bytes(pdf("x) Tj " + "(x) Tj " * 400_000 + "(x"))
+    monkeypatch.setattr(reading, "PDF_MEMORY", 1_000_000)
+    with pytest.raises(api.UnderhillError, match="too much memory"):
+        read(path)
+
+
 @pytest.mark.parametrize(("error", "sentence"), [(PermissionError, "may not read"), (OSError, "cannot be read")])
 def test_a_file_that_the_system_refuses_says_so_without_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError], sentence: str
 ) -> None:
     (tmp_path / "a.txt").write_text("words")
 
-    def refuse(self: Path) -> bytes:
+    def refuse(*_: object) -> None:
         raise error(5, "E/A")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(regular_file, "open_regular", refuse)
     with pytest.raises(api.UnderhillError, match=sentence) as told:
         read(tmp_path / "a.txt")
     assert "E/A" not in str(told.value)
@@ -130,7 +196,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
     composer.edit.insertFromMimeData(mime)
     qtbot.waitUntil(lambda: len(composer.attachments) == 1)
     qtbot.waitUntil(lambda: bool(underhill.window.banners.banners))
-    assert underhill.window.banners.banners[0].sentence == "picture.png is not a text file."
+    assert underhill.window.banners.banners[0].sentence == "picture.png is a picture, and pictures are not read yet."
     qtbot.waitUntil(lambda: "tokens" in composer.attached.chips[0].text)
     ask(qtbot, underhill, "where?")
     sent = next(c for c in engine_of(underhill).received if isinstance(c, api.Generate))

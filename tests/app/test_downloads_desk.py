@@ -19,7 +19,7 @@ HALF = api.Transfer("t9", QWEN.repo, "", "Qwen3-30B-A3B", 4, "https://hub.invali
 def under_way(qtbot: QtBot, underhill: Underhill) -> FakeHub:
     """One download, a quarter of which is here."""
     hub = engine_of(underhill).hub
-    underhill.shelf.pull(QWEN.repo, 4)
+    underhill.shelf.pull(QWEN, 4)
     qtbot.waitUntil(lambda: "t1" in underhill.shelf.transfers)
     hub.tell("t1", state=api.RUNNING, done=15 * GB, total=60 * GB)
     qtbot.waitUntil(lambda: underhill.shelf.transfers["t1"].done == 15 * GB)

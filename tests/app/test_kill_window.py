@@ -16,7 +16,7 @@ import pytest
 
 from app.chats import drafts
 from app.chats.store import ChatStore
-from tests.app.conftest import OFFSCREEN
+from tests.app.conftest import LOCALE_C, OFFSCREEN
 from tests.app.fake_engine import SENTENCE
 from tests.app.window_process import ATTACHED
 
@@ -68,7 +68,7 @@ def kill(folder: Path, rounds: int, dice: random.Random) -> None:
         told = [moment for moment, _ in arrivals] + [time.monotonic()]
         behind += max((later - earlier for earlier, later in pairwise(told)), default=0.0)
         _, said = process.communicate()
-        assert [line for line in said.splitlines() if line != OFFSCREEN] == []
+        assert [line for line in LOCALE_C.sub("", said).splitlines() if line != OFFSCREEN] == []
         until_second_ago = max((n for t, n in arrivals if t < end - 1.0 - behind), default=0)
         store = ChatStore(folder / "chats.db")
         assert store.db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
+from app.panels.memory import parts_of
 from app.paths import Paths
 from engine import api, resources
 
@@ -76,7 +77,11 @@ def test_settings_and_panels_work_in_the_middle_of_an_answer(qtbot: QtBot, under
     assert (found.layer, found.expert) == (1, 4)
     assert use is not None
     assert window.live.experts.inspector.isVisible()
-    assert use.program + use.dense + use.context + use.buffers + use.cache + use.spare == use.ceiling
+    for now in told:
+        assert now.memory is not None
+        parts = parts_of(now.memory)
+        assert sum(parts[key] for key in ("program", "dense", "context", "buffers", "cached")) == now.rss
+        assert sum(parts.values()) == max(now.memory.ceiling, now.rss)
     assert dialog.scores.picture._cuts == [0.1, 0.3]
     underhill.link.telemetry.disconnect(known)
     dialog.reject()

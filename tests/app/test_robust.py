@@ -18,6 +18,7 @@ from engine import api
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
+from tests.app.fake_hub import QWEN
 
 
 def banner(qtbot: QtBot, underhill: Underhill, words: str) -> Banner:
@@ -104,7 +105,7 @@ def test_a_model_that_is_gone_can_be_tried_again_or_another_chosen(
 def test_where_a_setting_helps_it_is_one_click_away(qtbot: QtBot, launch: Launch, kind: api.Kind, setting: str) -> None:
     underhill = launch()
     engine_of(underhill).fail[api.PullModel] = api.Failed("", kind, "That did not work.", "See the settings.")
-    underhill.shelf.pull("some/model", 8)
+    underhill.shelf.pull(QWEN, 8)
     banner(qtbot, underhill, "did not work")._act()
     dialog = underhill.window.findChildren(SettingsDialog)[-1]
     page = dialog.pages[dialog._stack.currentIndex()]

@@ -50,6 +50,18 @@ def test_messages_typed_meanwhile_wait_and_are_then_sent_one_by_one(
     assert [content for _, content, _ in on_disk(underhill, tmp_path)[0]] == contents(underhill)
 
 
+def test_every_answer_says_of_which_chat_it_is(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    for _ in range(2):
+        for text in ("Hello", "Hello"):  # the words are the same
+            type_in(qtbot, underhill, text)
+            qtbot.waitUntil(lambda: not underhill.conversation.working and bool(contents(underhill)))
+        underhill.conversation.new()
+    chats = [command.chat for command in generated(underhill)]
+    assert chats[0] == chats[1] != chats[2] == chats[3]
+    assert all(chats)
+
+
 def test_a_message_that_waits_can_be_changed_or_taken_out(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(rate=60.0, script=lambda messages: SENTENCE * 50)
     begin(qtbot, underhill, "one")

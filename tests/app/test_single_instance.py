@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -102,6 +103,52 @@ def test_a_folder_one_may_not_write_to_is_no_reason_not_to_start(qapp: QApplicat
     assert alone.first
     alone.close()
     tmp_path.chmod(0o700)
+
+
+INTRUDER = """
+import os, socket, sys
+os.setuid(65534)
+with socket.socket(socket.AF_UNIX) as s:
+    s.connect(sys.argv[1])
+    s.sendall(b'{"model": "theirs", "tokens": {}}\\n')
+    print(s.recv(16), flush=True)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="needs root, to be another user")
+def test_another_user_is_not_heard(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as entered_by_all:
+        folder = Path(entered_by_all)
+        folder.chmod(0o777)
+        monkeypatch.setattr(single_instance, "address", lambda _: str(folder / "open"))
+        first = SingleInstance(folder)
+        (folder / "open").chmod(0o777)
+        heard: list[str] = []
+        first.asked.connect(heard.append)
+        intruder = subprocess.Popen(
+            [sys.executable, "-c", INTRUDER, str(folder / "open")], text=True, stdout=subprocess.PIPE
+        )
+        qtbot.waitUntil(lambda: intruder.poll() is not None)
+        assert "shown" not in intruder.communicate()[0]
+        assert heard == []
+        first.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a pipe there, with rights of its own")
+def test_it_listens_where_no_other_user_may_enter(monkeypatch: pytest.MonkeyPatch) -> None:
+    with tempfile.TemporaryDirectory() as short:  # pytest's own folders are too deep for the address of a socket
+        runtime, chats = Path(short) / "run", Path(short) / "chats"
+        runtime.mkdir(mode=0o700)
+        chats.mkdir(mode=0o700)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        assert Path(single_instance.address(chats)).parent == runtime
+        runtime.chmod(0o755)
+        assert Path(single_instance.address(chats)).parent == chats
+        deep = Path(short) / ("deep" * 30)
+        deep.mkdir(mode=0o700)
+        found = Path(single_instance.address(deep)).parent
+        assert found.name == f"underhill-{os.getuid()}"
+        assert found.stat().st_mode & 0o077 == 0
 
 
 def test_one_that_hangs_is_told_of(

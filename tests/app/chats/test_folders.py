@@ -9,6 +9,7 @@ from app.chats import folders, trash
 from app.chats.records import Chat, Folder, Place, Style
 from app.chats.store import ChatStore
 from app.widgets.chat_rows import Section, listing
+from engine.lived_time import LivedTime
 from tests.app.chats.conftest import talk
 
 
@@ -73,7 +74,7 @@ def test_the_trash_is_emptied_of_what_is_old_only(store: ChatStore) -> None:
     trash.put(store, old)
     trash.put(store, young)
     store.db.execute("UPDATE chats SET deleted_at = 1000 WHERE id = ?", (old,))
-    assert trash.empty(store, now=1000 + 31 * 86400) == 1
+    assert trash.empty(store, lived=LivedTime(1000 + 31 * 86400, ())) == 1
     assert [c.title for c, _ in trash.listed(store)] == ["young"]
     trash.take_back(store, young)
     assert {c.title for c in store.chats()} == {"young", "kept"}

@@ -13,6 +13,7 @@ import pytest
 from app.chats import drafts, records, trash
 from app.chats.records import Attachment, Chat, StoredMessage, new_id, pack_tokens, unpack_tokens
 from app.chats.store import ChatStore
+from engine.lived_time import LivedTime
 from tests.app.chats.conftest import talk
 
 
@@ -203,8 +204,8 @@ def test_a_chat_stays_in_the_trash_for_its_days_though_the_clock_was_years_behin
     with monkeypatch.context() as clock:
         clock.setattr(trash.time, "time", lambda: 946_684_800.0)
         trash.put(store, chat)
-    assert trash.empty(store, now=now) == 0
-    assert trash.empty(store, now=now + (trash.DAYS + 1) * 86400) == 1
+    assert trash.empty(store, lived=LivedTime(now, ())) == 0
+    assert trash.empty(store, lived=LivedTime(now + (trash.DAYS + 1) * 86400, ())) == 1
 
 
 def test_removing_an_answer_that_did_not_come_opens_the_version_beside_it(store: ChatStore) -> None:

@@ -74,8 +74,10 @@ def test_what_reads_ahead_is_named_where_anything_does(qtbot: QtBot, docks: Dock
     qtbot.waitUntil(lambda: not docks.figures.ahead.isVisibleTo(docks.figures))
 
 
-def test_the_parts_of_memory_add_up_to_the_ceiling(qtbot: QtBot, theme: Theme) -> None:
-    assert sum(parts_of(MEMORY).values()) == MEMORY.ceiling
+def test_the_parts_of_memory_add_up_to_what_is_taken_and_to_the_ceiling(qtbot: QtBot, theme: Theme) -> None:
+    parts = parts_of(MEMORY)
+    assert sum(parts.values()) == MEMORY.ceiling
+    assert sum(parts[key] for key in ("program", "dense", "context", "buffers", "cached")) == MEMORY.taken
     bar = MemoryBar(theme)
     qtbot.addWidget(bar)
     bar.show_use(MEMORY)

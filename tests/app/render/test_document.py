@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QFont, QImage, QTextCursor, QTextDocument, QTextTable
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.render import document as documents
-from app.render.highlight import Highlighter, spans
+from app.render.highlight import Highlighter
 from app.render.split import Block
+from app.render.typeset import spans
 from app.theme.tokens import LIGHT
 
 
@@ -107,3 +109,15 @@ def test_bold_italics_are_both(qtbot: QtBot) -> None:
     form = cursor.charFormat()
     assert form.fontItalic()
     assert form.fontWeight() >= QFont.Weight.Bold
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["**a** " * 60_000, "**a" * 60_000, "`a`" * 60_000, "[a](b)" * 60_000, "|a|b|\n|-|-|\n" + "|1|2|\n" * 60_000,
+     "|a" * 60_000 + "|\n" + "|-" * 60_000 + "|\n"],
+    ids=["bold", "open", "code", "links", "rows", "columns"],
+)  # fmt: skip
+def test_what_would_take_minutes_to_lay_out_is_shown_as_it_is_written(qapp: QApplication, text: str) -> None:
+    document = documents.make(Block("text", text), LIGHT)
+    assert document.toPlainText() == text
+    assert not document.rootFrame().childFrames()  # no table

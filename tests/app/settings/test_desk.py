@@ -43,7 +43,12 @@ def test_one_goes_on_chatting_beside_them(qtbot: QtBot, launch: Launch, monkeypa
     dial = dialog.editors["dial"].control
     assert isinstance(dial, QComboBox)
     dial.setCurrentIndex(dial.findData("fast"))
-    qtbot.waitUntil(lambda: any(isinstance(c, api.UpdateSettings) for c in engine_of(underhill).received))
+    received = engine_of(underhill).received
+    qtbot.waitUntil(lambda: any(isinstance(c, api.UpdateSettings) for c in received))
+    first = next(number for number, c in enumerate(received) if isinstance(c, api.UpdateSettings))
+    # The library's estimates are made anew with what was chosen.
+    qtbot.waitUntil(lambda: any(isinstance(c, api.ListModels) for c in received[first:]))
+    assert next(c for c in received[first:] if isinstance(c, api.ListModels)).settings["dial"] == "fast"
     dialog.reject()
     assert desk.open_settings() is not dialog
 

@@ -62,8 +62,8 @@ def test_the_dial_says_what_it_costs_on_the_model_that_is_open(qtbot: QtBot, lau
     costs = {"balanced": DialCost(0.8, 0.9, Cost(0.0003, 0.0001)), "fast": DialCost(0.6, 0.9, Cost(0.01, 0.004))}
     measured = dataclasses.replace(BUILTIN, calibration=Calibration(9, 9, 0, 0.0, 2.0, costs))
     underhill.link.model_changed.emit(measured)
-    assert "perplexity +0.03 %, KL 0.0001 on this model" in dialog.editors["dial"].explanation
-    assert "perplexity +1.00 %, KL 0.0040 on this model" in dialog.editors["dial"].explanation
+    assert "KL 0.0001 from Exact on this model" in dialog.editors["dial"].explanation
+    assert "KL 0.0040 from Exact on this model" in dialog.editors["dial"].explanation
 
 
 def test_others_say_that_they_need_a_reload(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:

@@ -31,3 +31,12 @@ def test_what_is_kept_is_on_the_disk_before_it_takes_the_place_of_what_was(
     monkeypatch.setattr(os, "replace", replaced)
     preferences.save(Preferences(draft="after"), path)
     assert preferences.load(path)[0].draft == "after"
+
+
+def test_how_much_to_think_is_kept_and_what_was_a_switch_becomes_a_level(tmp_path: Path) -> None:
+    path = tmp_path / "window.json"
+    for kept, meant in (("true", "on"), ("false", "off"), ('"high"', "high"), ('"loudly"', "on"), ("3", "on")):
+        path.write_text(f'{{"thinking": {kept}}}', encoding="utf-8")
+        assert preferences.load(path)[0].thinking == meant
+    preferences.save(Preferences(thinking="max"), path)
+    assert preferences.load(path)[0].thinking == "max"

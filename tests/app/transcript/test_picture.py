@@ -16,6 +16,7 @@ from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
 
 STREAMING = StoredMessage(2, 1, 1, "assistant", state="streaming")
+RULES = "".join(f"line {n}\n\n---\n\n# Part {n}\n\n" for n in range(20))  # at even and odd heights
 STORY = "Once upon a time there was a very brave dog, half-asleep in a (rather) small house. " * 30 + "\n\n"
 THOUGHT = "<think>\nWhat may a hill be?\n\nQuiet, I think.\n</think>\n\n"
 
@@ -32,7 +33,9 @@ def painted(view: TranscriptView) -> QImage:
     return image
 
 
-@pytest.mark.parametrize("text", [LONG_ANSWER, THOUGHT + LONG_ANSWER, STORY], ids=["answer", "thought", "story"])
+@pytest.mark.parametrize(
+    "text", [LONG_ANSWER, THOUGHT + LONG_ANSWER, STORY, RULES], ids=["answer", "thought", "story", "rules"]
+)
 def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, text: str) -> None:
     view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
     view.add(STREAMING)

@@ -74,15 +74,48 @@ def test_the_users_own_tags_are_left_alone(view: TranscriptView) -> None:
 def test_the_switch_is_there_where_the_model_has_one(qtbot: QtBot, launch: Callable[..., Underhill]) -> None:
     from dataclasses import replace
 
-    underhill = launch(cards=(replace(BUILTIN, thinking=True),))
+    underhill = launch(cards=(replace(BUILTIN, thinking=("off", "on"), plain_thinking="on"),))
     switch = underhill.window.header.thinking
     assert switch.isVisible()
     switch.click()
     underhill.conversation.send("Hi")
     qtbot.waitUntil(lambda: bool(underhill.conversation.messages) and not underhill.conversation.working)
     asked = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
-    assert [c.thinking for c in asked] == [False]
+    assert [c.thinking for c in asked] == ["off"]
 
 
 def test_there_is_no_switch_where_the_model_has_none(launch: Callable[..., Underhill]) -> None:
     assert not launch().window.header.thinking.isVisible()
+
+
+def test_levels_are_a_menu_and_what_is_chosen_holds_for_other_models_too(
+    qtbot: QtBot, launch: Callable[..., Underhill]
+) -> None:
+    from dataclasses import replace
+
+    efforts = replace(BUILTIN, thinking=("low", "medium", "high"), plain_thinking="medium")
+    underhill = launch(cards=(efforts,))
+    button = underhill.window.header.thinking
+    assert button.isVisible()
+    assert [a.text() for a in button.choices.actions()] == ["Think little", "Think a good while", "Think long"]
+    assert [a.isChecked() for a in button.choices.actions()] == [False, True, False]
+    button.choices.actions()[2].trigger()
+    assert button.accessibleName() == "Before answering: Think long"
+    underhill.conversation.send("Hi")
+    qtbot.waitUntil(lambda: bool(underhill.conversation.messages) and not underhill.conversation.working)
+    asked = [c for c in engine_of(underhill).received if isinstance(c, api.Generate)]
+    assert [c.thinking for c in asked] == ["high"]
+    button.offer(("off", "on"), "on")
+    assert (button.isCheckable(), button.isChecked(), button.menu()) == (True, True, None)
+    button.offer(("off", "low", "max"), "max")
+    assert [a.isChecked() for a in button.choices.actions()] == [False, False, True]
+    button.offer((), "")
+    assert not button.isVisible()
+
+
+def test_a_call_of_a_tool_is_a_block_of_its_own(view: TranscriptView) -> None:
+    text = '<think>\nhm\n</think>\n\nI look.\n\n``````tool_call\n{\n "name": "weather"\n}\n``````\n'
+    view.set_messages([StoredMessage(new_id(), 1, None, "assistant", text)])
+    blocks = [v.block for v in view.items[0].blocks() if not v.is_fold]
+    assert [(b.kind, b.language) for b in blocks] == [("text", ""), ("code", "tool_call")]
+    assert blocks[1].text == '{\n "name": "weather"\n}'

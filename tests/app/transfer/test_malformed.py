@@ -124,7 +124,7 @@ def test_a_chat_with_an_impossible_style_is_left_out_and_the_others_come(
     chats = [ours(), ours(style=style)]
     (tmp_path / "x.json").write_text(json.dumps({"format": "underhill-chats", "chats": chats}))
     contents = importing.read(tmp_path / "x.json")
-    assert (len(contents.chats), contents.unread) == (1, 1)
+    assert (len(contents), contents.unread) == (1, 1)
 
 
 def test_figures_that_cannot_be_shown_are_left_out(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_figures_that_cannot_be_shown_are_left_out(tmp_path: Path) -> None:
     chat = ours()
     chat["messages"][0]["stats"] = stats
     (tmp_path / "x.json").write_text(json.dumps({"format": "underhill-chats", "chats": [chat]}))
-    (found,) = importing.read(tmp_path / "x.json").chats
+    (found,) = importing.read(tmp_path / "x.json")
     assert found.messages[0]["stats"] == {"hits": 3, "why": "It is so."}
     message = StoredMessage(1, 1, None, "assistant", "x", stats={"misses": 2})
     assert "0 %" in notes.summary(message)

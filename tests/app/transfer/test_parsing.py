@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from app.transfer import chatgpt, importing, parsing
+from app.transfer import chat_file, chatgpt, importing, parsing
 from tests.app.transfer.test_malformed import exported, node
 
 
@@ -23,7 +24,7 @@ from tests.app.transfer.test_malformed import exported, node
 )  # fmt: skip
 def test_the_parts_of_a_text(text: str, found: list[Any]) -> None:
     json.loads(text)
-    assert list(parsing.parts(text)) == found
+    assert list(parsing.parts(io.StringIO(text))) == found
 
 
 @pytest.mark.parametrize(
@@ -33,14 +34,17 @@ def test_the_parts_of_a_text(text: str, found: list[Any]) -> None:
      '{"a": 1} {}', '{"a": [1],, "b": 2}', "[,1]", "nothing", "5", '"a"', "{[]: 1}"],
 )  # fmt: skip
 def test_what_is_no_list_or_object_is_refused(text: str) -> None:
-    with pytest.raises(ValueError, match=r"no . at|Expecting|behind a comma|more than one|without a name"):
-        list(parsing.parts(text))
+    with pytest.raises(ValueError, match=r"no .|Expecting|behind a comma|more than one|without a name"):
+        list(parsing.parts(io.StringIO(text)))
 
 
 def test_a_piece_is_read_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Read at once, 94 MB kept the window from moving for 0.6 s."""
-    found = parsing.parts('{"a": 1, "chats": [2, 3, oops')
+    found = parsing.parts(io.StringIO('{"a": 1, "chats": [2, 3, oops'))
     assert [next(found) for _ in range(3)] == [("a", 1), ("chats", 2), ("chats", 3)]
+
+
+def test_chats_are_sent_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "x.json").write_text(exported({"a": node(None, [], "A")}, {"b": node(None, [], "B")}))
     order: list[str] = []
     decode, read = parsing._decode, chatgpt.read
@@ -49,14 +53,61 @@ def test_a_piece_is_read_when_it_is_asked_for(tmp_path: Path, monkeypatch: pytes
         order.append("decoded")
         return decode(text, at)
 
-    def taken(chat: dict[str, Any]) -> Any:
+    def taken(chat: dict[str, Any], picture: str) -> Any:
         order.append("taken")
-        return read(chat)
+        return read(chat, picture)
 
     monkeypatch.setattr(parsing, "_decode", decoded)
     monkeypatch.setattr(chatgpt, "read", taken)
-    assert len(importing.read(tmp_path / "x.json").chats) == 2
+    assert [kind for kind, _ in chat_file.chats(str(tmp_path / "x.json"), "")] == ["chat", "chat", "unread"]
     assert order == ["decoded", "taken", "decoded", "taken"]
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7])
+def test_where_the_text_is_cut_makes_no_difference(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    chats = [{'a"b': "\u00e9\\", "c": [1, 23, True, None]}, [], {}, 456]
+    value = {"format": "x", "n": -12.5e10, "chats": chats, "z": 1}
+    monkeypatch.setattr(parsing, "CHUNK", chunk)
+    found = list(parsing.parts(io.StringIO(json.dumps(value, indent=1))))
+    assert found == [("format", "x"), ("n", -12.5e10), *(("chats", chat) for chat in chats), ("z", 1)]
+
+
+def test_no_element_is_read_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parsing, "CHUNK", 10)
+    monkeypatch.setattr(parsing, "MAX_ELEMENT", 1000)
+    endless = io.StringIO('["' + "x" * 100_000)
+    with pytest.raises(parsing.ElementTooLong):
+        list(parsing.parts(endless))
+    assert endless.tell() < 5000
+    wrong = io.StringIO('[{"a": nothing' + "x" * 100_000)
+    with pytest.raises(ValueError, match="Expecting"):
+        list(parsing.parts(wrong))
+    assert wrong.tell() < 5000
+
+
+class Counted(str):
+    """An id that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_many_siblings_cost_their_number_not_its_square() -> None:
+    """20,000 answers to one question took twelve seconds."""
+
+    def compared(count: int) -> int:
+        children = [Counted(f"n{i}") for i in range(count)]
+        nodes = {Counted("top"): node(None, children, "Top")}  # type: ignore[arg-type]
+        nodes.update({Counted(f"n{i}"): node("top", [], f"{i}") for i in range(count)})
+        Counted.compared = 0
+        assert len(chatgpt.read({"mapping": nodes}, "")["messages"]) == count + 1
+        return Counted.compared
+
+    assert compared(2000) < 3 * compared(1000)
 
 
 @pytest.mark.parametrize("order", [("format", "version", "chats"), ("chats", "version", "format")])
@@ -64,4 +115,4 @@ def test_our_own_file_may_name_its_parts_in_any_order(tmp_path: Path, order: tup
     message = {"id": 1, "parent": None, "role": "user", "content": "x"}
     whole = {"format": "underhill-chats", "version": 1, "chats": [{"title": "t", "messages": [message]}]}
     (tmp_path / "x.json").write_text(json.dumps({name: whole[name] for name in order}))
-    assert len(importing.read(tmp_path / "x.json").chats) == 1
+    assert len(importing.read(tmp_path / "x.json")) == 1

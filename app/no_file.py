@@ -1,0 +1,35 @@
+"""Why something that a person has named cannot be opened as a file, in words."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+from pathlib import Path
+
+from app.language.words import say
+from engine import api, regular_file
+
+
+def no_file(path: Path, cause: Exception) -> api.UnderhillError | None:
+    """None where it is a file, and something else is wrong with it."""
+    name, kind = path.name, api.Kind.BAD_REQUEST
+    if isinstance(cause, regular_file.NotAFile):
+        sentence = say("{file} is not a file but a device or a pipe.", file=name)
+        action = say("Choose another file.")
+    elif isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
+        sentence = say("The path of {file} is too long for this system.", file=f"{name[:60]}…")
+        action = say("Move the file to a folder nearer the top, or give it a shorter name.")
+    elif _is_folder(path):
+        sentence, action = say("{file} is a folder.", file=name), say("Choose the files in it that matter.")
+    elif isinstance(cause, FileNotFoundError):
+        kind, sentence = api.Kind.MISSING_FILE, say("{file} is not there any more.", file=name)
+        action = say("Choose another file.")
+    else:
+        return None
+    return api.UnderhillError(kind, sentence, action)
+
+
+def _is_folder(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return path.is_dir()
+    return False

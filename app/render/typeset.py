@@ -1,0 +1,54 @@
+"""Colours of code and pictures of formulas: libraries of others on what a model wrote. Runs in a process of its own.
+
+Both know input on which they never end, and while Python's expressions search, no other thread of a process runs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+_RAISED = re.compile(r"(\\begin\{(\w+)\}[\s\S]*?\\end\{\2\})(?=\s*[\^_])")  # refused unless in braces
+
+
+def spans(code: str, language: str) -> list[tuple[int, int, str]]:
+    """(start, length, style) of each coloured run, in UTF-16 units; none where the language is not known."""
+    from pygments import lexers, token, util  # 100 ms with its first lexer, and most chats hold no code
+
+    styles = (
+        (token.Comment, "comment"), (token.String, "string"), (token.Number, "number"), (token.Keyword, "keyword"),
+        (token.Name.Builtin, "builtin"), (token.Name.Function, "name"), (token.Name.Class, "name"),
+        (token.Name.Decorator, "builtin"), (token.Name.Tag, "keyword"), (token.Name.Attribute, "name"),
+        (token.Operator.Word, "keyword"), (token.Operator, "operator"), (token.Error, "error"),
+    )  # fmt: skip
+    try:
+        lexer = lexers.get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except util.ClassNotFound:
+        return []
+    found = []
+    at = 0
+    for kind, text in lexer.get_tokens(code):
+        style = next((name for family, name in styles if kind in family), "")  # type: ignore[comparison-overlap]
+        width = len(text.encode("utf-16-le", "surrogatepass")) // 2  # Qt counts so
+        if style and text.strip():
+            found.append((at, width, style))
+        at += width
+    return found
+
+
+def svg(latex: str, display: bool, size: float, colour: str) -> str:
+    """A formula as SVG whose line of writing is at 0. Any exception: it cannot be set."""
+    import ziafont  # half a second with its typeface, and most chats hold no formula
+    import ziamath
+
+    latex = _RAISED.sub(r"{\1}", latex)
+    ziafont.config.svg2 = False  # no <symbol>: Qt draws SVG 1.2 Tiny
+    set_ = ziamath.Latex(latex, size=size, color=colour, inline=not display)
+    return str(set_.svg())
+
+
+def serve(what: str, *arguments: Any) -> Iterator[Any]:
+    """One of the above, by name."""
+    known: dict[str, Callable[..., Any]] = {"spans": spans, "svg": svg}
+    yield known[what](*arguments)

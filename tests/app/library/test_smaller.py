@@ -1,0 +1,131 @@
+"""Making a model smaller: measured before, stopped, done, undone, and at import."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.assembly import Underhill
+from app.library.entry import Entry
+from app.library.smaller import SmallerDialog
+from app.widgets.import_dialog import ImportDialog
+from engine import api
+from tests.app.acts import Launch
+from tests.app.conftest import engine_of
+from tests.app.fake_engine import LARGE
+
+
+@pytest.fixture
+def underhill(qtbot: QtBot, launch: Launch) -> Underhill:
+    made = launch()
+    page = made.window.library.show()
+    qtbot.waitUntil(lambda: len(page.yours.entries) == 2)
+    return made
+
+
+def entry(underhill: Underhill) -> Entry:
+    page = underhill.window.library.page
+    assert page is not None
+    return next(e for e in page.yours.entries if e.title == LARGE.title)
+
+
+def deeds(underhill: Underhill) -> list[str]:
+    menu = entry(underhill).buttons["More"].menu()
+    return [action.text() for action in menu.actions()]  # type: ignore[attr-defined]
+
+
+def asked(qtbot: QtBot, underhill: Underhill) -> SmallerDialog:
+    menu = entry(underhill).buttons["More"].menu()
+    next(a for a in menu.actions() if a.text() == "Make smaller…").trigger()  # type: ignore[attr-defined]
+    dialog = underhill.window.findChild(SmallerDialog)
+    assert dialog is not None
+    return dialog
+
+
+def test_it_shows_what_it_saves_before_and_does_it_then(qtbot: QtBot, underhill: Underhill) -> None:
+    dialog = asked(qtbot, underhill)
+    dialog.tolerance.setCurrentIndex(1)
+    assert dialog.go.text() == "Measure"
+    dialog.go.click()
+    qtbot.waitUntil(lambda: dialog.offer is not None)
+    for words in ("68 % 2-bit", "32 % 4-bit", "KL 0.0050", "2,048 tokens", "90.0 GB free", "4-bit, 500 MB instead"):
+        assert words in dialog.found.text()
+    assert dialog.go.text() == "Make smaller"
+    dialog.tolerance.setCurrentIndex(2)  # of which nothing is known
+    assert (dialog.go.text(), dialog.found.text()) == ("Measure", "")
+    dialog.tolerance.setCurrentIndex(1)
+    dialog.go.click()
+    qtbot.waitUntil(lambda: dialog.offer is not None)
+    dialog.go.click()
+    qtbot.waitUntil(lambda: "experts: 68 %" in entry(underhill).facts.text().replace("\u00a0", " "))
+    assert [c.tolerance for c in engine_of(underhill).received if isinstance(c, api.LowerModel)] == [0.01]
+    assert "less" in underhill.window.toast.accessibleName()
+    assert "Make smaller…" not in deeds(underhill)
+    underhill.window.toast.undo()
+    qtbot.waitUntil(lambda: "Make smaller…" in deeds(underhill))
+
+
+def test_it_can_be_stopped_by_its_button_and_by_closing(qtbot: QtBot, underhill: Underhill) -> None:
+    engine_of(underhill).goes_on.clear()
+    dialog = asked(qtbot, underhill)
+    dialog.go.click()
+    qtbot.waitUntil(lambda: dialog.go.text() == "Stop" and not dialog.bar.isHidden() and dialog.bar.value() > 0)
+    dialog.go.click()
+    qtbot.waitUntil(lambda: dialog.found.text() == "Stopped")
+    assert dialog.go.text() == "Measure"
+    dialog.go.click()
+    sent = [c.id for c in engine_of(underhill).received if isinstance(c, api.MeasureLowering)]
+    dialog.reject()
+    qtbot.waitUntil(lambda: sent[-1] in [c.target for c in engine_of(underhill).received if isinstance(c, api.Stop)])
+    engine_of(underhill).goes_on.set()
+
+
+def test_a_failure_is_said_in_the_dialog(qtbot: QtBot, underhill: Underhill) -> None:
+    full = api.Failed("", api.Kind.OUT_OF_MEMORY, "There is too little memory.", "Close other programs.")
+    engine_of(underhill).fail[api.MeasureLowering] = full
+    dialog = asked(qtbot, underhill)
+    dialog.go.click()
+    qtbot.waitUntil(lambda: dialog.found.text() == "There is too little memory. Close other programs.")
+    assert dialog.go.isEnabled()
+
+
+def test_what_the_disk_cannot_hold_cannot_be_begun(qtbot: QtBot, underhill: Underhill) -> None:
+    dialog = asked(qtbot, underhill)
+    dialog._running = "x"
+    dialog._heard(api.Done("x", api.LoweringOffer(0.02, 100, 50, ((2, 3),), 0.01, 2048, 60, 40, 9, 9, 0)))
+    assert not dialog.go.isEnabled()
+    dialog._running = "y"
+    dialog._heard(api.Done("y", api.LoweringOffer(0.02, 100, 100, ((8, 3),), 0.0, 2048, 60, 400, 9, 9, 0)))
+    assert not dialog.go.isEnabled()
+    assert "Allow more" in dialog.found.text()
+    dialog.reject()
+
+
+def test_the_built_in_model_and_unfinished_ones_do_not_offer_it(underhill: Underhill) -> None:
+    page = underhill.window.library.page
+    assert page is not None
+    menu = page.yours.entries[0].buttons["More"].menu()
+    assert "Make smaller…" not in [action.text() for action in menu.actions()]  # type: ignore[attr-defined]
+
+
+def test_at_import_it_follows_once_the_model_is_there(
+    qtbot: QtBot, underhill: Underhill, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def accept(dialog: ImportDialog) -> int:
+        dialog._top.setCurrentIndex(dialog._top.findData(16))
+        assert dialog.tolerance() == 0.0  # 16 bits are kept as they are
+        dialog._top.setCurrentIndex(0)
+        dialog._tolerance.setCurrentIndex(dialog._tolerance.findData(0.01))
+        dialog._name.setText(LARGE.name)
+        return 1
+
+    monkeypatch.setattr(ImportDialog, "exec", accept)
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", staticmethod(lambda *_: "/models/other"))
+    underhill.window.library.choose_folder()
+    received = engine_of(underhill).received
+    qtbot.waitUntil(lambda: any(isinstance(c, api.LowerModel) for c in received))
+    (lower,) = (c for c in received if isinstance(c, api.LowerModel))
+    assert (lower.model, lower.tolerance) == (LARGE.name, 0.01)
+    kinds = [type(c) for c in received]
+    assert kinds.index(api.ImportModel) < kinds.index(api.LowerModel)
