@@ -18,8 +18,10 @@ from tests.waiting import LONGEST
 
 # Before anything imports Qt, torch or a Hugging Face library: they read these once.
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
-os.environ["LC_ALL"] = "C.UTF-8"  # the window speaks the system's language; tests read English
-os.environ.pop("LANGUAGE", None)
+# The window speaks the system's language; tests read English. tests/environments.py asks for other locales.
+os.environ["LC_ALL"] = os.environ.get("UNDERHILL_TESTS_LOCALE", "C.UTF-8")
+if "UNDERHILL_TESTS_LOCALE" not in os.environ:
+    os.environ.pop("LANGUAGE", None)
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # tests are many and small; threads would only wait for each other
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"

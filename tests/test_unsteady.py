@@ -77,7 +77,8 @@ def test_a_change_that_breaks_much_is_not_tried_twice_throughout(run: Run) -> No
 def test_the_whole_run_is_started_so(root: Path) -> None:
     script = (root / "installers/test.sh").read_text()
     assert f"again=({' '.join(AGAIN)})" in script
-    assert script.count('-m pytest "${again[@]}"') == 2  # also with --quick
+    assert script.count('halves "${again[@]}"') == 2  # also with --quick
+    assert script.count('-m pytest "$@"') == 3  # both halves, and the tests that are named
 
 
 def test_nothing_is_told_where_all_is_steady(run: Run) -> None:

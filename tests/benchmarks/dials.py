@@ -58,7 +58,8 @@ def uniform(tokens: int) -> Trace:
     known = Conditions("uniform", tier=4, spec=ExpertSpec(2048, 768, 4))
     ids, positions = np.zeros(tokens, np.int32), np.arange(tokens, dtype=np.int32)
     return Trace(
-        tuple(range(layers)), experts, chosen.astype(np.uint16), gates, np.ones(tokens, np.int32), ids, positions, known
+        tuple(range(layers)), experts, chosen.astype(np.uint16), gates, np.ones(tokens, np.int32), ids, positions,
+        positions == 0, known,
     )  # fmt: skip
 
 

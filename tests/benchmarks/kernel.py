@@ -11,26 +11,73 @@ thread had a core; how many those were stands beside them.
 from __future__ import annotations
 
 import argparse
+import statistics
+import time
+from itertools import cycle
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from engine.experts.opening import open_runtime
 from engine.kernels.activation import Activation
 from engine.kernels.call import Parts, Work
 from engine.kernels.memory import huge
 from engine.kernels.native import ISAS, NativeKernel
+from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 from tests.benchmarks.common import conditions, emit
-from tests.benchmarks.streams import TORCH_BITS, Samples, dense, experts, torch_matrices, turns
+from tests.benchmarks.streams import BURST, TORCH_BITS, Samples, dense, experts, torch_matrices, turns
 from tests.engine.experts.sources import MemorySource
 from tests.engine.kernels.records import random_parts
 
 SILU = Activation()
 SHAPES = {"olmoe": (2048, 1024, 8), "qwen3": (2048, 768, 8), "mixtral": (4096, 14336, 2)}  # hidden, width, top k
 MATRICES = {"projection": (2048, 2048), "head": (32768, 2048)}
+# Experts that keep the codes of their source, by its format; the rate of their weights, not of their bytes, is to be
+# 90 % of that of experts quantized here to 4 bits (`kept` in the result), as far as their bytes allow (`most`).
+KEPT = {
+    "Q4_0": Coding(4, 32, "half", "middle8"),
+    "Q4_1": Coding(4, 32, "pair", "plain"),
+    "Q4_K": Coding(4, 32, "super", "plain"),
+    "IQ4_NL": Coding(4, 32, "half", "iq4_nl"),
+    "MXFP4": Coding(4, 32, "byte", "e2m1"),
+    "NVFP4": Coding(4, 16, "byte", "e2m1"),
+    "GPTQ": Coding(4, 128, "pair", "plain"),
+    "Q6_K": Coding(6, 16, "half", "middle32"),
+}
+PLAIN: tuple[str, None] = ("quantized here", None)
 SMALL = ExpertSpec(256, 128, 8, 32)  # of the built-in model, nearly
 MEMORY = 1200 << 20  # six experts of Mixtral
+
+
+def kept_rates(kernel: NativeKernel, memory: Tensor, repeats: int) -> dict[str, dict[str, float]]:
+    """By format, weights per second as a share of those of experts quantized here to 4 bits, all in turns.
+
+    rate: of the tenth of the calls that were least disturbed; where others use the machine, a median says what they
+    did. bits: to read for a weight. most: what the rate would be where reading is all that takes time.
+    """
+    work = {name: experts(kernel, memory, SHAPES["olmoe"], 4, coding) for name, coding in (PLAIN, *KEPT.items())}
+    calls = {name: cycle(actions) for name, (actions, _) in work.items()}
+    taken: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(4 * repeats):
+        for name, own in calls.items():
+            next(own)()
+            for _ in range(BURST - 1):
+                call, start = next(own), time.perf_counter()
+                call()
+                taken[name].append(time.perf_counter() - start)
+    seconds = {name: statistics.mean(sorted(own)[: max(1, len(own) // 10)]) for name, own in taken.items()}
+    hidden, width, k = SHAPES["olmoe"]
+    plain, nbytes = seconds[PLAIN[0]], work[PLAIN[0]][1]
+    return {
+        name: {
+            "rate": round(plain / seconds[name], 3),
+            "most": round(nbytes / work[name][1], 3),
+            "bits": round(8 * work[name][1] / (3 * hidden * width * k), 3),
+        }
+        for name in KEPT
+    }
 
 
 def call_overhead(kernel: NativeKernel, repeats: int) -> dict[str, float]:
@@ -59,12 +106,18 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     memory = huge(MEMORY)
     memory.view(torch.int64).fill_(0x1234123412341234)  # small, and not the one page of zeros
     rows: dict[str, dict[str, float | int]] = {}
-    kernel, exact = NativeKernel(args.threads, args.isa), NativeKernel(args.threads, args.isa, exact=True)
+    kernel = NativeKernel(args.threads, args.isa)
+    if args.only == "kept":
+        found = {"kept": kept_rates(kernel, memory, args.repeats)}
+        kernel.close()
+        return {**found, "conditions": conditions(args, isa=kernel.isa, threads=kernel.threads)}
+    exact = NativeKernel(args.threads, args.isa, exact=True)
     for tier in (8, 4, 2):
         for name, shape in SHAPES.items():
             repeats = args.repeats // 4 if name == "mixtral" else args.repeats
             rows[f"{name} {tier}"] = turns(kernel, memory, *experts(kernel, memory, shape, tier), repeats)
         rows[f"olmoe {tier} exact"] = turns(exact, memory, *experts(exact, memory, SHAPES["olmoe"], tier), args.repeats)
+    kept = kept_rates(kernel, memory, args.repeats)
     for bits in (8, 4):
         for name, (height, width) in MATRICES.items():
             rows[f"{name} {bits}"] = turns(kernel, memory, *dense(kernel, memory, height, width, bits), args.repeats)
@@ -81,6 +134,7 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
         "ratio": peer and best["gb_s"] / peer["gb_s"],
         "floor": 1e-6 * best["call_us"] * best["of_roof"],
         "roof": best["roof_gb_s"],
+        "kept": kept,
         "of_roof": {name: round(row["of_roof"], 3) for name, row in rows.items()},
         "rows": rows,
         "small": small,
@@ -98,6 +152,7 @@ def main() -> None:
     parser.add_argument("--isa", choices=ISAS, help="default: the best that there is")
     parser.add_argument("--threads", type=int)
     parser.add_argument("--repeats", type=int, default=30, help="turns of each")
+    parser.add_argument("--only", choices=("kept",), help="only the formats that keep their codes")
     parser.add_argument("--json", action="store_true", help="one JSON object")
     args = parser.parse_args()
     emit(measure(args), args.json)

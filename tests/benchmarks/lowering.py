@@ -11,16 +11,17 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from typing import Any
 
 import torch
 
 from engine import resources
 from engine.experts.keys import ExpertKey
-from engine.hub.lowering import BITS
 from engine.session import Session
 from engine.session.evaluate import sequences
-from engine.session.robustness import TOKENS, choose, estimated, measured
+from engine.session.lowered import expert_bytes
+from engine.session.robustness import LEVELS, TOKENS, choose, estimated, measured
 
 TOLERANCES = (0.001, 0.0025, 0.005, 0.01, 0.02)
 
@@ -68,10 +69,13 @@ def rankings_agree(rankings: dict[str, dict[ExpertKey, float]], keys: list[Exper
 
 def _saved(session: Session, costs: dict[ExpertKey, float], tolerance: float) -> dict[str, Any]:
     found = choose(session, tolerance, rank=lambda *_: costs)
-    lowered = set(found.lowered)
-    layouts = [(session.store.spec(*key).layout, key in lowered) for key in costs]
-    size = sum(x.bytes_for(BITS) if low else x.nbytes for x, low in layouts)
-    return {"lowered": len(lowered), "bytes": size, "rise": found.lowering.perplexity_rise, "kl": found.lowering.kl}
+    counts = Counter(found.bits.values())
+    return {
+        "lowered": {str(bits): counts[bits] for bits in LEVELS},
+        "bytes": expert_bytes(session.store, found.bits),
+        "rise": found.lowering.perplexity_rise,
+        "kl": found.lowering.kl,
+    }
 
 
 def _quiet(phrase: str, done: int, total: int) -> None:
@@ -91,8 +95,9 @@ def main() -> None:
         return
     print(f"rank correlation {found['ours']:.3f} over {found['experts']} experts, {found['tokens']} tokens")
     for row in found["rows"]:
+        bits = " and ".join(f"{n} of {bits} bits" for bits, n in row["lowered"].items())
         print(
-            f"tolerance {100 * row['tolerance']:.2f} %, {row['ranking']}: {row['lowered']} lowered, "
+            f"tolerance {100 * row['tolerance']:.2f} %, {row['ranking']}: {bits}, "
             f"{row['bytes'] / found['bytes_before']:.2f} of the bytes, "
             f"perplexity {100 * row['rise']:+.2f} %, KL {row['kl']:.4f}"
         )

@@ -16,7 +16,7 @@ from typing import Any
 from engine import settings
 from engine.experts.native_arrivals import NativeArrivals
 from engine.experts.thresholds import ScoreRecorder, from_scores
-from engine.generation import thoughts
+from engine.generation.formats.reader import Reader
 from engine.generation.sampling import Sampler, Sampling
 from engine.hardware import probe
 from engine.hardware.attending import USUAL
@@ -100,7 +100,7 @@ class Model:
         """Seconds of each token, read as `decode` does, behind which another is chosen by the usual settings and made
         text of, as in an answer; but it is not the one that is read next."""
         step, chat, sampler, taken = self._session.context.step, self._session.chat, Sampler(Sampling()), []
-        shown = thoughts.reader(chat.tokenizer, chat.channels, (), False)
+        shown = Reader(chat.tokenizer, chat.speech)
         self._last = len(tokens)
         self._tokens += self._last
         for token in tokens:

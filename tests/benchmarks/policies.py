@@ -69,7 +69,15 @@ def zipf(tokens: int, seed: int) -> Trace:
     known = Conditions("zipf", tier=4, spec=ExpertSpec(2048, 1024, 4))
     ones, positions = np.ones(tokens, np.int32), np.arange(tokens, dtype=np.int32)
     return Trace(
-        tuple(range(layers)), experts, chosen.astype(np.uint16), gates.astype(np.float16), ones, ids, positions, known
+        tuple(range(layers)),
+        experts,
+        chosen.astype(np.uint16),
+        gates.astype(np.float16),
+        ones,
+        ids,
+        positions,
+        positions == 0,
+        known,
     )
 
 

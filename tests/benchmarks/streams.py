@@ -13,6 +13,7 @@ from torch import Tensor
 
 from engine.kernels.activation import Activation
 from engine.kernels.native import EXPERT, NativeKernel, View, expert_layout
+from engine.store.coding import Coding
 from engine.store.layout import ExpertSpec
 
 Action = Callable[[], object]
@@ -28,10 +29,17 @@ def read_bytes(spec: ExpertSpec, tier: int) -> int:
     return sum(s.nbytes for index in layout.parts_for(tier) for s in layout.parts[index].sections.values())
 
 
-def experts(kernel: NativeKernel, memory: Tensor, shape: tuple[int, int, int], tier: int) -> tuple[list[Action], int]:
-    """Calls of one decoded token over all the experts that `memory` holds, and bytes of each. shape: H, I, top k."""
+def experts(
+    kernel: NativeKernel, memory: Tensor, shape: tuple[int, int, int], tier: int, coding: Coding | None = None
+) -> tuple[list[Action], int]:
+    """Calls of one decoded token over all the experts that `memory` holds, and bytes of each. shape: H, I, top k.
+
+    coding: of experts that keep the codes of their source; then tier is 4 or 2.
+    """
     hidden, intermediate, k = shape
     spec = ExpertSpec(hidden, intermediate, 8, GROUP)
+    if coding is not None:
+        spec = ExpertSpec(hidden, intermediate, 4, coding.group, codings=(coding,) * 3)
     codes, params, length = spec.layout.codes_for(tier), spec.layout.params_for(tier), spec.layout.nbytes
     x, weights, y = torch.randn(hidden), torch.full((k,), 1 / k), torch.empty(hidden)
     layout = ctypes.addressof(expert_layout(spec, Activation()))

@@ -1,0 +1,1 @@
+"""One module a promise: `fNN_name.py` examines it through the product's own face and says what it found."""

@@ -1,0 +1,83 @@
+"""How many layers ahead are worth looking at (hobbit, section 3.3: p): misses, and what was read in vain.
+
+    python -m tests.benchmarks.look_ahead [--share S] [--rate BYTES] [--dials exact,hobbit] [--turns N] [--json]
+
+The built-in model, whose gates are taught first, on a disk of a modelled rate: a chain of twelve chats on evaluation
+text for every p, in turns. waited: experts that were not there when their layer asked for them. early, vain: bytes that
+were there in time, and bytes read and not asked for, each as a share of all bytes that were used of what was read
+ahead. recall: of the experts a layer chose, those foreseen 1, 2 and 3 layers ahead. Nothing is timed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import tempfile
+from typing import Any
+from unittest.mock import patch
+
+from engine.hub import library
+from engine.session import Session
+from engine.store import reader
+from tests.benchmarks.audit.f01_sequences import chain
+from tests.benchmarks.warm import SlowFile
+
+DEPTHS = (1, 2, 3)
+
+
+def run(dial: str, share: float, depth: int) -> dict[str, Any]:
+    """One chain."""
+    chosen = {"dial": dial, "cache_fraction": share, "prefetch_depth": depth, "remember_routing": False}
+    with Session.open("builtin", chosen) as session:
+        before = session.counters().misses
+        chain(session)
+        assert session.runtime.prefetch is not None
+        seen, waited = session.runtime.prefetch.foresight, session.counters().misses - before
+    used = max(1, seen.useful)
+    return {"waited": waited, "early": seen.early / used, "vain": seen.wasted / used, "recall": seen.recall}
+
+
+def measure(dial: str, share: float, turns: int) -> dict[str, dict[str, Any]]:
+    """By p, medians of turns."""
+    runs: dict[int, list[dict[str, Any]]] = {depth: [] for depth in DEPTHS}
+    for _ in range(turns):
+        for depth, own in runs.items():
+            own.append(run(dial, share, depth))
+    return {
+        str(depth): {
+            **{name: statistics.median(one[name] for one in own) for name in ("waited", "early", "vain")},
+            "waited, least and most": [min(one["waited"] for one in own), max(one["waited"] for one in own)],
+            "recall": [round(share, 3) for share in own[0]["recall"]],
+        }
+        for depth, own in runs.items()
+    }
+
+
+def main() -> None:
+    """Print one object, or a line per dial and p."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--share", type=float, default=0.4, help="of the experts in memory (default: 0.4)")
+    parser.add_argument("--rate", type=float, default=1e9, help="bytes per second of the disk (default: 1e9)")
+    parser.add_argument("--dials", default="exact,hobbit")
+    parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    SlowFile.rate = args.rate
+    open_file = reader.open_file
+    with tempfile.TemporaryDirectory() as home, patch.dict("os.environ", {library.HOME: home}):
+        with Session.open("builtin", {"dial": "exact"}) as session:
+            while not session.spare_time.over:
+                session.spare_time.use(lambda: False)
+        with patch.object(reader, "open_file", lambda path, direct: SlowFile(open_file(path, direct))):
+            found = {dial: measure(dial, args.share, args.turns) for dial in args.dials.split(",")}
+    if args.json:
+        print(json.dumps({"share": args.share, "rate": args.rate, "dials": found}))
+        return
+    for dial, rows in found.items():
+        for depth, row in rows.items():
+            print(f"{dial}, p = {depth}: {row}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""What it costs that chat templates run in a process of their own: python -m tests.benchmarks.model_process
+
+For chats of 1, 10 and 100 messages: `ask`, all that one prompt has a template write, in one call; `render`, what of it
+the template itself takes, in this process; `apart`, the difference. Milliseconds, the middle of --repeats. `start`:
+until the process answers for the first time, and `memory`: what it holds then, in MB.
+
+For tokenizers that run in that process: `token`, to turn one token of an answer into text, and `draft`, to encode a
+kilobyte; `here`: the same where the tokenizer runs in the engine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable
+from typing import Any
+
+import psutil
+
+from engine import resources
+from engine.generation import model_files
+from engine.generation.chat import ChatFormat
+from engine.generation.detokenize import Detokenizer
+from engine.generation.messages import Message
+from engine.generation.sandboxed_tokenizer import SandboxedTokenizer
+
+LINE = "A sentence of a chat, as long as people write them, and a few more words. "
+
+
+def chat_of(messages: int) -> list[Message]:
+    """A chat with answers whose tokens are known, of about a kilobyte a message."""
+    roles = ("user", "assistant")
+    return [Message(roles[i % 2], f"{i}: {LINE * 14}", (5, 6, 7) if i % 2 else ()) for i in range(messages)]
+
+
+def middle(do: Callable[[], object], repeats: int) -> float:
+    """Milliseconds."""
+    times = []
+    for _ in range(repeats):
+        begun = time.perf_counter()
+        do()
+        times.append(time.perf_counter() - begun)
+    return statistics.median(times) * 1e3
+
+
+def rendered_here(wanted: list[dict[str, Any]], template: str) -> None:
+    """The same without another process."""
+    from transformers.utils.chat_template_utils import render_jinja_template
+
+    for one in wanted:
+        render_jinja_template(conversations=[one["turns"]], chat_template=template, add_generation_prompt=one["prompt"])
+
+
+def measure(repeats: int) -> dict[str, Any]:
+    """All figures."""
+    begun = time.perf_counter()
+    chat = ChatFormat(resources.path("builtin", "model"))
+    found: dict[str, Any] = {"start": time.perf_counter() - begun}
+    found["memory"] = psutil.Process(model_files.PROCESS.pid).memory_info().rss / 1e6
+    for count in (1, 10, 100):
+        messages = chat_of(count)
+        wanted = chat.wanted(messages)
+        turns = [{"role": m.role, "content": m.content} for m in messages]
+        same = [{"turns": turns, "prompt": prompt} for _, prompt in wanted]
+        ask = middle(lambda wanted=wanted: chat.rendering.texts(wanted, ""), repeats)  # type: ignore[misc]
+        render = middle(lambda same=same: rendered_here(same, chat.template), repeats)  # type: ignore[misc]
+        found[str(count)] = {"ask": ask, "render": render, "apart": ask - render}
+    found["token"], found["draft"] = used(chat.tokenizer, repeats), drafted(chat.tokenizer, repeats)
+    apart = SandboxedTokenizer(chat.files.ask, {"added": [], "size": 0})
+    found["token apart"], found["draft apart"] = used(apart, repeats), drafted(apart, repeats)
+    return found
+
+
+def used(tokenizer: Any, repeats: int) -> float:
+    """Milliseconds for a token."""
+    pieces = Detokenizer(tokenizer)
+    return middle(lambda: pieces.add(42), 20 * repeats)
+
+
+def drafted(tokenizer: Any, repeats: int) -> float:
+    """Milliseconds for a kilobyte."""
+    return middle(lambda: tokenizer.encode(LINE * 14, add_special_tokens=False).ids, repeats)
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--repeats", type=int, default=50)
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    options = parser.parse_args()
+    found = measure(options.repeats)
+    if options.json:
+        print(json.dumps(found))
+        return
+    print(f"start {found['start']:.2f} s, memory {found['memory']:.0f} MB")
+    for count in ("1", "10", "100"):
+        row = found[count]
+        print(f"{count:>4} messages: ask {row['ask']:.2f} ms, render {row['render']:.2f}, apart {row['apart']:.2f}")
+    for what in ("token", "draft"):
+        print(f"{what}: apart {found[f'{what} apart']:.3f} ms, here {found[what]:.3f}")
+
+
+if __name__ == "__main__":
+    main()

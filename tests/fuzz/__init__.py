@@ -1,0 +1,1 @@
+"""Bytes that nobody meant, given to everything that reads files of others: see `python -m tests.fuzz --help`."""
