@@ -140,9 +140,7 @@ def _serve(served: int) -> None:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)  # what libraries print must not come among the events
     faulthandler.enable()
-    if hasattr(
-        signal, "SIGUSR1"
-    ):  # asked for before it is killed (see `supervisor`); works while Python's lock is held
+    if hasattr(signal, "SIGUSR1"):  # comes before it is killed (see `supervisor`); works while Python's lock is held
         faulthandler.register(signal.SIGUSR1, all_threads=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is the window's to answer
     with contextlib.suppress(OSError):  # there is no such thing on this system

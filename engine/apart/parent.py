@@ -18,6 +18,7 @@ from engine import api
 from engine.apart import frames, supervisor
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
+BEAT = "beat:"  # begins the ids of what a supervisor asks
 STACKS = 0.3  # seconds for these to be printed, where it is ended
 
 
@@ -82,17 +83,20 @@ class Apart:
             self._threads[name].join()
 
     def _supervise(self, stop: api.Stop) -> None:
-        beat = api.Beat(f"beat:{stop.id}")
+        beat = api.Beat(BEAT + stop.id)
 
         def patience() -> float:
             with self._lock:
                 opening = not self._loaded or api.LoadModel in self._open.values()
             return supervisor.STARTING if opening else supervisor.SILENT
 
-        watching = self._supervisors[beat.id] = supervisor.Supervisor(
+        watching = supervisor.Supervisor(
             lambda: not self._died and (stop.target in self._open or stop.id in self._open), patience,
             lambda: self._commands.put(beat), self._end, moves=self._open.get(stop.target) is api.Generate,
         )  # fmt: skip
+        with self._lock:
+            self._supervisors = {name: each for name, each in self._supervisors.items() if not each.over}
+            self._supervisors[beat.id] = watching
         watching.start()
 
     def _end(self, why: str) -> None:
@@ -141,14 +145,10 @@ class Apart:
             asked = self._open.pop(event.id, None)
             if asked is api.LoadModel and isinstance(event, api.Done):
                 self._loaded = True
-        watching = self._supervisors.get(event.id)
+            watching = self._supervisors.get(event.id)
         if watching is not None and isinstance(event, api.Done):
             watching.answered(event.result)
-        if asked is api.Stop:  # the thread of its supervisor ends by itself
-            ended = [name for name, each in self._supervisors.items() if not each.alive]
-            for name in ended:
-                del self._supervisors[name]
-        return watching is None
+        return not event.id.startswith(BEAT)
 
     def _listen(self) -> None:
         """What it prints is printed here, and the end of it kept."""

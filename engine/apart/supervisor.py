@@ -9,10 +9,10 @@ from collections.abc import Callable
 TICK = 0.1  # seconds between two looks
 SILENT = 1.0  # seconds without any answer: something keeps Python's lock
 STARTING = 15.0  # the same until a model was opened, and while one is: libraries are read from the disk under that lock
-STILL = (
-    15.0  # seconds in which the engine answers, but the answer that was stopped comes no further: a native call that
-)
-# never returns. The longest that do, a layer of a long prompt on a slow computer, take a few.
+# Seconds in which the engine answers, but the answer that was stopped comes no further: a native call that never
+# returns. The longest that do, a layer of a long prompt on a slow computer, take a few.
+STILL = 15.0
+STARVED = 0.2  # what a second counts where no processor is free: the engine gives way to other programs (`priority`)
 
 
 class Supervisor:
@@ -28,31 +28,39 @@ class Supervisor:
         self._open_still, self._patience, self._ask, self._end, self._moves = open_still, patience, ask, end, moves
         self._life: object = None
         self._heard = threading.Event()
-        self._news = False
-        self._thread = threading.Thread(target=self._run, name="engine-stop", daemon=True)
+        self._news = self._over = False
+        self._thread = threading.Thread(target=self._watch, name="engine-stop", daemon=True)
 
     def start(self) -> None:
         """Begin to watch."""
         self._thread.start()
 
     @property
-    def alive(self) -> bool:
-        """Whether it still watches."""
-        return self._thread.is_alive()
+    def over(self) -> bool:
+        """Whether it watches no more. One that has yet to begin is not over."""
+        return self._over
 
     def answered(self, life: object) -> None:
         """A sign of life."""
         self._news, self._life = self._news or life != self._life, life
         self._heard.set()
 
-    def _run(self) -> None:
+    def _watch(self) -> None:
+        why = self._found()
+        self._over = True
+        if why is not None:
+            self._end(why)
+
+    def _found(self) -> str | None:
+        """What there is to say against it, None once it has stopped."""
         silent = still = 0.0
         self._ask()
-        before = time.monotonic()
+        before, processors = time.monotonic(), _Processors()
         while self._open_still():
             time.sleep(TICK)
             now = time.monotonic()
             passed, before = min(now - before, 2 * TICK), now  # the computer slept, or had no time for anyone
+            passed *= STARVED + (1.0 - STARVED) * processors.free()
             if self._heard.is_set():
                 self._heard.clear()
                 silent = 0.0
@@ -62,8 +70,25 @@ class Supervisor:
             else:
                 silent, still = silent + passed, still + passed
             if silent >= self._patience():
-                self._end("It did not answer to Stop.")
-                return
+                return "It did not answer to Stop."
             if self._moves and still >= STILL:
-                self._end("It answered, but what was to stop did not come any further.")
-                return
+                return "It answered, but what was to stop did not come any further."
+        return None
+
+
+class _Processors:
+    """Which share of them nobody used."""
+
+    def __init__(self) -> None:
+        import psutil  # no window needs it until an answer is stopped
+
+        self._times = psutil.cpu_times
+        self._before = self._times()
+
+    def free(self) -> float:
+        """Since the last call, from 0 to 1."""
+        now = self._times()
+        took = [after - before for after, before in zip(now, self._before, strict=True)]
+        idle = now.idle - self._before.idle
+        self._before = now
+        return min(1.0, max(0.0, idle / sum(took))) if sum(took) > 0 else 1.0

@@ -101,6 +101,25 @@ def test_what_never_returns_is_ended_with_the_engine(running: Apart, events: Eve
     assert after.kind is api.Kind.HELD
 
 
+@pytest.mark.parametrize("how", ["native", "slow"])
+def test_a_stop_that_is_answered_before_anybody_watches_is_watched_all_the_same(
+    running: Apart, events: Events, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    begin = supervisor.Supervisor.start
+
+    def late(one: supervisor.Supervisor) -> None:
+        time.sleep(0.5)
+        begin(one)
+
+    monkeypatch.setattr(supervisor.Supervisor, "start", late)
+    running.send(api.Generate("g", (), {}, chat=how))
+    assert isinstance(events.get(timeout=PROCESS), api.TextDelta)
+    running.send(api.Stop("s", "g"))
+    found = ended(events, "g", "s")
+    assert found["s"] == api.Done("s", True)
+    assert isinstance(found["g"], api.Cancelled) is (how == "slow")
+
+
 def test_a_process_that_stands_still_is_ended(running: Apart, events: Events) -> None:
     running.send(api.Generate("g", (), {}, chat="slow"))
     assert isinstance(events.get(timeout=PROCESS), api.TextDelta)
