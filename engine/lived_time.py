@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.regular_file import read_json
+from engine.store.atomic import replace_file
 
 NAME = "lived.json"
 DAY = 86400.0  # seconds that may pass between two looks; of what passes beyond them nobody knows whether it did
@@ -61,8 +61,6 @@ def _read(file: Path) -> tuple[float | None, list[Gap]]:
 
 def _write(file: Path, now: float, gaps: list[Gap]) -> None:
     """Where nothing can be written, the next look finds the last note, or none: what is deleted stays longer then."""
-    temporary = file.with_name(f"{file.name}.{os.getpid()}.tmp")
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps({"last": now, "gaps": gaps}), encoding="utf-8")
-        temporary.replace(file)
+        replace_file(file, json.dumps({"last": now, "gaps": gaps}).encode())

@@ -149,9 +149,8 @@ def _identity(
         files: list[Any] = [(f.name, f.stat().st_size, f.stat().st_mtime_ns) for f in checkpoint.files]
     else:
         files = [*(asdict(f) for f in incoming.files), *incoming.marks]
-    small = [
-        (f.name, hashlib.sha256(read_regular(f, COMPANION_BYTES)).hexdigest()) for f in copies
-    ]  # may be made anew every time
+    # small files may be made anew every time
+    small = [(f.name, hashlib.sha256(read_regular(f, COMPANION_BYTES)).hexdigest()) for f in copies]
     how = [encoder.name(x.spec) for x in layers]  # native code and torch differ in the last bits
     what = [
         VERSION,
