@@ -28,7 +28,7 @@ from engine import api
 _WIDE = 330  # pixels, until somebody drags the border
 _TURN = 1.5  # pulses after a snapshot, while an answer streams, until all are painted that wait for their turn
 _PLACED_AFTER = 60  # milliseconds until what has appeared in a panel has its place there
-_TALL = (3, 2)  # how the two share the height, until somebody drags the border
+_TALL = (3, 2)  # how they share the height, until somebody drags the border
 _SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
 
 
@@ -53,7 +53,7 @@ class Docks(QObject):
         self._theme = theme
         self._window = window
         self._wide = _WIDE
-        self._tall = _TALL
+        self._tall: tuple[int, ...] = _TALL
         self._window_width = 0
         self._away: tuple[QDockWidget, ...] = ()  # until there is room
         self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
@@ -76,7 +76,7 @@ class Docks(QObject):
             dock.installEventFilter(self)
             dock.visibilityChanged.connect(self._soon.start)  # another tab
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
-        window.resizeDocks([*self.docks], [_WIDE, _WIDE], Qt.Orientation.Horizontal)
+        window.resizeDocks([*self.docks], [_WIDE] * len(self.docks), Qt.Orientation.Horizontal)
         self.experts.inspecting.connect(self._look_again)
         self._placed = QTimer(self, singleShot=True, interval=_PLACED_AFTER)
         self._placed.timeout.connect(self._to_inspector)
@@ -116,7 +116,7 @@ class Docks(QObject):
     def put_away(self) -> None:
         """Hide those beside the chat, until there is room again."""
         if all(dock.isVisible() and self._beside(dock) for dock in self.docks):
-            self._tall = self.docks[0].height(), self.docks[1].height()
+            self._tall = tuple(dock.height() for dock in self.docks)
         self._see_front()
         for dock in self.docks:
             if not dock.isHidden() and self._beside(dock):
