@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -32,9 +33,8 @@ def build_wheel(folder: Path, *options: str) -> Path:
     pytest.importorskip("scikit_build_core")
     checkout = folder / "checkout"
     checkout.mkdir(parents=True)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        if (ROOT / name).exists():
-            shutil.copy(ROOT / name, checkout)
+    for name in ("pyproject.toml", "README.md", "LICENSE", "THIRD_PARTY_NOTICES.md"):
+        shutil.copy(ROOT / name, checkout)
     for name in ("app", "engine", "resources"):
         left_out = shutil.ignore_patterns("__pycache__", "*.so", "*.dll", "*.safetensors")
         shutil.copytree(ROOT / name, checkout / name, ignore=left_out)
@@ -73,6 +73,21 @@ def test_one_wheel_for_every_python_brings_the_kernels(wheel: Path, tmp_path: Pa
     said = installed(wheel, tmp_path / "site")
     assert "true" in said
     assert "Native kernels" in said
+
+
+def test_types_licences_and_the_version_come_along(wheel: Path) -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        about = archive.read(f"underhill-{version}.dist-info/METADATA").decode()
+    assert {"engine/py.typed", "app/py.typed"} <= names
+    kept = f"underhill-{version}.dist-info/licenses"
+    assert {f"{kept}/LICENSE", f"{kept}/THIRD_PARTY_NOTICES.md"} <= names
+    for licence in (ROOT / "resources" / "fonts").glob("*-LICENSE.txt"):
+        assert f"{kept}/resources/fonts/{licence.name}" in names
+    assert f"\nVersion: {version}\n" in about
+    assert "\nLicense-Expression: Apache-2.0\n" in about
+    assert "Windows" not in about.split("\n\n")[0]
 
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="there is no objdump")
