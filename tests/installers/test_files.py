@@ -97,6 +97,6 @@ def test_every_pin_has_a_hash(root: Path) -> None:
 
 
 def test_every_link_of_the_documentation_leads_somewhere(root: Path) -> None:
-    for page in [root / "README.md", *root.glob("docs/**/*.md")]:
+    for page in [*root.glob("*.md"), *root.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.relative_to(root)} links to {target}"
