@@ -6,12 +6,13 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from app.chats import moving
-from app.chats.opening import Problem, explain, open_store
+from app.chats.opening import Problem, explain, open_store, unreadable
 from app.chats.store import ChatStore
 from app.inbox import Inbox
 
@@ -35,6 +36,7 @@ class Keeper:
         self._inbox = inbox
         self._on_problem = on_problem
         self.in_memory = False  # the file could not be opened: what is written lasts for this run only
+        self._unreadable = False  # the disk failed, and the file has not been opened again since
         self._jobs: queue.SimpleQueue[_Job | _Retry | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="chats", daemon=True)  # a crash must end the process
         self._thread.start()
@@ -95,22 +97,53 @@ class Keeper:
                     if fine:
                         self._inbox.post(entry.done)
                 else:
-                    self._do(store, entry)
+                    store = self._done(store, entry)
         finally:
             store.close()
 
-    def _do(self, store: ChatStore, entry: _Job) -> None:
+    def _done(self, store: ChatStore, entry: _Job) -> ChatStore:
+        """Run a job; the store to go on with."""
         job, done, failed = entry
         try:
-            result = job(store)
+            if self._unreadable:
+                store = self._opened_anew(store)
+            try:
+                result = job(store)
+            except sqlite3.Error as error:
+                if not unreadable(error):
+                    raise
+                self._unreadable = True
+                store = self._opened_anew(store)
+                result = job(store)
         except Exception as error:  # the jobs behind it are not to blame
             if not isinstance(error, OSError | sqlite3.Error):
                 shown = type(error), error, error.__traceback__, threading.current_thread()
                 threading.excepthook(threading.ExceptHookArgs(shown))
             self._inbox.post(failed, explain(error, self._path))
-            return
-        if done is not None:
-            self._inbox.post(done, result)
+        else:
+            if done is not None:
+                self._inbox.post(done, result)
+        return store
+
+    def _opened_anew(self, store: ChatStore) -> ChatStore:
+        """The same file again, behind an error of the disk; the store as it is where that fails, too.
+
+        A disk that was pulled out and plugged in again is there, and yet no file that was open before can be used. A
+        file that is missing is not begun anew: the folder may be the one in which the disk was mounted.
+        """
+        if not self._path.exists():
+            return store
+        # First: SQLite removes the log of the file that it closes by its name, which by now is another file's.
+        with suppress(sqlite3.Error):
+            store.close()
+        opened, problem = open_store(self._path)
+        if opened.in_memory:
+            opened.close()
+            return store
+        self._unreadable = False
+        if problem is not None:
+            self._inbox.post(self._on_problem, problem)
+        return opened
 
     def _tried_again(self, store: ChatStore) -> tuple[ChatStore, bool]:
         """The store to go on with, and whether all is well."""

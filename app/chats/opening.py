@@ -57,6 +57,11 @@ def explain(error: BaseException, path: Path) -> Problem:
     )
 
 
+def unreadable(error: sqlite3.Error) -> bool:
+    """Whether the disk failed, and not what was asked of it."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_IOERR
+
+
 def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
     """The store at `path`, or the next best thing together with what to tell the user.
 

@@ -54,6 +54,7 @@ class Service:
         self._librarian = Librarian(self._emit, self._open_store, lambda target: self._library.holds(target))
         self._library = Lane("library", self._librarian.do, self._emit, NEEDS, idle=self._librarian.tidy, pulse=PULSE)
         self._opened = ""  # what the open model was called when it was asked for
+        self._unreadable: dict[str, Any] | None = None  # settings of the open model, once the disk failed under it
         self._lowerer = Lowerer(self._lent, self._away)
         self._shop = Shop(self._emit)
         self._transfers = Transfers(self._emit, self._shop.hub)
@@ -259,7 +260,7 @@ class Service:
         offload.demand(str(chosen["mode"]), graphics.gpus)  # before anything is closed for it
         self._session = None  # telemetry pauses; the pool keeps the old one as long as there is room for both
         if self._pool is not None:
-            self._pool.release(lambda session: damage.is_known(session.store.path))
+            self._pool.release(lambda one: self._unreadable is not None or damage.is_known(one.store.path))
         session = self._open(command.model, chosen, self._librarian.reporter(command, cancelled))
         self._opened = command.model
         return dataclasses.replace(session.card, loaded=True, plan=session.sentences)
@@ -267,7 +268,7 @@ class Service:
     def _open(self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]) -> Session:
         session = self._acquired(model, chosen, report)
         session.told = lambda notice: self._tell(session, notice)
-        self._session = session
+        self._session, self._unreadable = session, None
         return session
 
     def _acquired(self, model: str, chosen: dict[str, Any], report: Callable[[str, int, int], None]) -> Session:
@@ -330,28 +331,45 @@ class Service:
             self._emit(api.PlanChanged("", session.sentences, notice))
 
     def _release(self) -> None:
-        self._session = None
+        self._session = self._unreadable = None
         if self._pool is not None:
             self._pool.close()
 
     def _generate(self, command: api.Generate, cancelled: Callable[[], bool]) -> api.Stats:
         from engine.generation.sampling import Sampling
 
-        session = self._loaded()
+        session = self._readable()
         sampling = Sampling(**settings.validated(command.sampling, settings.SAMPLING))  # type: ignore[arg-type]
         follower = _Follower(command.id, self._emit, cancelled, self._between_tokens)
-        stats = session.generate(
-            command.messages,
-            sampling,
-            command.stop,
-            follower,
-            continue_last=command.continue_last,
-            thinking=command.thinking,
-            chat=command.chat,
-        )
+        try:
+            stats = session.generate(
+                command.messages,
+                sampling,
+                command.stop,
+                follower,
+                continue_last=command.continue_last,
+                thinking=command.thinking,
+                chat=command.chat,
+            )
+        except UnderhillError as error:
+            if error.kind is Kind.DISK_ERROR:
+                self._unreadable = dict(session.settings)
+            raise
         if stats.finish == "cancelled":
             raise CancelledWork(stats)
         return stats
+
+    def _readable(self) -> Session:
+        """The open model. Opened anew where the disk failed under its last answer: a disk that was pulled out and
+        plugged in again is there, and yet no file that was open before can be read.
+        """
+        if (then := self._unreadable) is not None:
+            self._session = None
+            if self._pool is not None:
+                self._pool.close()
+            session = self._open(self._opened, then, lambda text, done, total: None)
+            self._emit(api.ModelChanged("", dataclasses.replace(session.card, loaded=True, plan=session.sentences)))
+        return self._loaded()
 
     def _between_tokens(self) -> None:
         self._model.overtake(api.UpdateSettings, api.DeleteModel)
