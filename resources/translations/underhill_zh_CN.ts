@@ -6233,6 +6233,21 @@
         </message>
         <message>
             <location filename="../../engine/hub/remote/tokens.py"></location>
+            <source>The keyring of this computer is locked, so the token in it is not used. Unlock it, then try again.</source>
+            <translation>这台电脑的密钥环已锁定，因此没有使用其中的令牌。请解锁后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <source>The keyring of this computer is locked, so the token was neither kept nor removed.</source>
+            <translation>这台电脑的密钥环已锁定，因此令牌既没有保存，也没有移除。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/tokens.py"></location>
+            <source>Unlock it and try again, or set the variable HF_TOKEN.</source>
+            <translation>请解锁后重试，或设置变量 HF_TOKEN。</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/remote/tokens.py"></location>
             <source>No keyring works on this computer, so the token cannot be kept safely.</source>
             <translation>这台电脑上没有可用的密钥环，无法安全地保存令牌。</translation>
         </message>

@@ -17,6 +17,7 @@ from engine.store.output import writing
 VARIABLE = "HF_TOKEN"
 SERVICE = "underhill"  # what the keyring lists our entries under; the account is the address of the hub
 NO_KEYRING = f"No keyring works on this computer, so a token cannot be kept; set {VARIABLE} instead."
+LOCKED = "The keyring of this computer is locked, so the token in it is not used. Unlock it, then try again."
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,8 @@ def read(endpoint: str) -> Token:
         return Token(note=NO_KEYRING if isinstance(keyring.get_keyring(), fail.Keyring | null.Keyring) else "")
     try:
         return Token(keyring.get_password(SERVICE, endpoint) or "")
-    except (KeyringError, RuntimeError, OSError):  # locked, refused, or none there
-        return Token(note=NO_KEYRING)
+    except (KeyringError, RuntimeError, OSError) as refused:
+        return Token(note=LOCKED if _locked(refused) else NO_KEYRING)
 
 
 def keep(endpoint: str, token: str) -> None:
@@ -67,9 +68,9 @@ def keep(endpoint: str, token: str) -> None:
         keyring.set_password(SERVICE, endpoint, token)
         kept = keyring.get_password(SERVICE, endpoint)
     except (KeyringError, RuntimeError, OSError) as cause:
-        raise _no_keyring() from cause
+        raise _refused(cause) from cause
     if kept != token:  # some keyrings take everything and keep nothing
-        raise _no_keyring()
+        raise _refused()
     _note(endpoint, True)
 
 
@@ -89,7 +90,7 @@ def forget(endpoint: str) -> bool:
         if there_is:
             keyring.delete_password(SERVICE, endpoint)
     except (KeyringError, RuntimeError, OSError) as cause:
-        raise _no_keyring() from cause
+        raise _refused(cause) from cause
     _note(endpoint, False)
     return there_is
 
@@ -120,7 +121,20 @@ def _note(endpoint: str, kept: bool) -> None:
         replace_file(kept_for(), json.dumps(sorted(hubs)).encode())
 
 
-def _no_keyring() -> UnderhillError:
+def _locked(error: BaseException) -> bool:
+    """Whether there is a keyring, and nobody unlocked it: who was asked for its password dismissed that."""
+    from keyring.errors import KeyringLocked
+
+    return isinstance(error, KeyringLocked) or "dismissed" in str(error)  # for a keyring that was yet to be made
+
+
+def _refused(error: BaseException | None = None) -> UnderhillError:
+    if error is not None and _locked(error):
+        return UnderhillError(
+            Kind.DISK_ERROR,
+            "The keyring of this computer is locked, so the token was neither kept nor removed.",
+            f"Unlock it and try again, or set the variable {VARIABLE}.",
+        )
     return UnderhillError(
         Kind.DISK_ERROR,
         "No keyring works on this computer, so the token cannot be kept safely.",

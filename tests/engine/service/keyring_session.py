@@ -1,6 +1,8 @@
 """Run in a D-Bus session of its own: gives the engine a token, asks in another process, forgets it. Prints JSON lines.
 
-python -m tests.engine.service.keyring_session ENDPOINT TOKEN [ask]
+python -m tests.engine.service.keyring_session ENDPOINT TOKEN [ask | keep]
+
+ask: only asks. keep: only gives it, and asks.
 """
 
 from __future__ import annotations
@@ -27,7 +29,11 @@ def main(endpoint: str, token: str, *further: str) -> None:
         engine.send(command)
         while not isinstance(event := events.get(timeout=60), TERMINAL) or event.id != command.id:
             pass
-        return [event.kind, event.action] if isinstance(event, api.Failed) else getattr(event, "result", None)
+        return (
+            [event.kind, event.sentence, event.action]
+            if isinstance(event, api.Failed)
+            else getattr(event, "result", None)
+        )
 
     def say(word: str, value: Any) -> None:
         print(json.dumps([word, value]), flush=True)
@@ -37,12 +43,12 @@ def main(endpoint: str, token: str, *further: str) -> None:
         return [state.source, state.note]
 
     ask(api.KeepSettings("s", {"endpoint": endpoint}))
-    if further:
+    if further == ("ask",):
         say("another process", source())
     else:
         say("kept for", account := ask(api.KeepToken("k", token)))
         say("asked", source())
-        if isinstance(account, str):
+        if isinstance(account, str) and not further:
             again = [sys.executable, "-m", "tests.engine.service.keyring_session", endpoint, token, "ask"]
             subprocess.run(again, check=True)
             say("forgotten", ask(api.ForgetToken("f")))
