@@ -54,6 +54,23 @@ def open_descriptor(path: str | os.PathLike[str], flags: int = 0, max_bytes: int
         raise
 
 
+def open_to_append(path: str | os.PathLike[str]) -> io.FileIO:
+    """Write at the end of a regular file, which is made where there is none. Raises OSError: NotAFile, or as `open`.
+
+    Nothing that a link leads to is written: here only this program makes files.
+    """
+    if os.path.lexists(path):
+        _check(os.lstat(path), path, None)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _CAREFULLY | getattr(os, "O_NOFOLLOW", 0)
+    fd = os.open(path, flags, 0o666)
+    try:
+        _check(os.fstat(fd), path, None)
+    except BaseException:
+        os.close(fd)
+        raise
+    return io.FileIO(fd, "ab")
+
+
 def read_regular(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """All of a regular file. Raises as `open_regular`, also where it grows beyond max_bytes while it is read."""
     with open_regular(path, max_bytes) as file:

@@ -9,7 +9,7 @@ from engine.hub.remote import errors
 from engine.hub.remote.body import Body, Means
 from engine.hub.remote.revision import RemoteFile
 from engine.hub.remote.room import writing
-from engine.regular_file import open_unbuffered
+from engine.regular_file import open_to_append, open_unbuffered
 from engine.store.atomic import sync_directory
 
 __all__ = ["PART", "Means", "fetch"]
@@ -44,7 +44,7 @@ class _Fetch:
 
     def _whole(self) -> bool:
         """Fetch what is missing; whether it is then right. What is wrong is removed."""
-        with writing(self.means.folder), open(self.part, "ab", buffering=0) as out:
+        with writing(self.means.folder), open_to_append(self.part) as out:
             self._begin(out)
 
             def take(data: memoryview) -> None:

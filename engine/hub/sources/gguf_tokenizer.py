@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from typing import Any
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, normalizers, pre_tokenizers, processors
@@ -28,7 +29,8 @@ def tokenizer_files(m: Metadata) -> dict[str, str]:
 
     Raises UnderhillError: UNSUPPORTED_MODEL for kinds of vocabulary that are not known, BROKEN_FILE.
     """
-    tokens = m.strings("tokenizer.ggml.tokens")
+    # a token without characters is a place that the model has and no text: each gets a name, as llama.cpp gives it one
+    tokens = [token or f"[EMPTY_{n}]" for n, token in enumerate(m.strings("tokenizer.ggml.tokens"))]
     tokenizer = _tokenizer(m, tokens)
     settings: dict[str, Any] = {
         "tokenizer_class": "PreTrainedTokenizerFast",
@@ -57,6 +59,9 @@ def _tokenizer(m: Metadata, tokens: list[str]) -> Tokenizer:
     types = m.numbers("tokenizer.ggml.token_type") or [1] * len(tokens)
     if not tokens or len(types) != len(tokens):
         raise _broken("its vocabulary is not complete")
+    if len(set(tokens)) != len(tokens):  # one of the two could be neither written nor read
+        twice = next(token for token, count in Counter(tokens).items() if count > 1)
+        raise _broken(f"its vocabulary has {twice[:40]!r} more than once")
     if kind == BYTE_LEVEL:
         tokenizer = _byte_level(m, tokens)
     elif kind == SENTENCES:

@@ -94,6 +94,26 @@ def test_parts_of_an_earlier_try_are_continued(hub: Hub, server: HubServer, fold
     assert contents(folder) == contents(server.repos["tiny/moe"].folder)
 
 
+@pytest.mark.skipif(os.name == "nt", reason="there are no pipes among files")
+@pytest.mark.parametrize("what", ["pipe", "link"])
+def test_what_is_no_file_in_the_place_of_a_part_is_neither_waited_for_nor_written(
+    hub: Hub, server: HubServer, folder: Path, tmp_path: Path, what: str
+) -> None:
+    part, others = folder / "model-00001.safetensors.part", tmp_path / "others"
+    others.write_bytes(b"not ours")
+    outline = read_outline(hub, "tiny/moe")
+    server.faults = [Fault("model-00001.safetensors", cut=30_000, times=1), Fault("model-00001", cut=0)]
+    with pytest.raises(UnderhillError):
+        download(hub, outline, folder, patience=QUICK)
+    server.faults = []
+    part.unlink()
+    os.mkfifo(part) if what == "pipe" else part.symlink_to(others)
+    with pytest.raises(UnderhillError, match="not a regular file") as caught:
+        download(hub, outline, folder, patience=QUICK)
+    assert caught.value.kind is Kind.DISK_ERROR
+    assert others.read_bytes() == b"not ours"
+
+
 def test_that_something_is_kept_is_said_where_something_has_arrived(
     hub: Hub, server: HubServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -258,11 +278,11 @@ def test_a_write_that_finds_the_disk_full(
 ) -> None:
     outline = read_outline(hub, "tiny/moe")
 
-    def full(part: Path, mode: str, buffering: int) -> IO[bytes]:
+    def full(part: Path) -> IO[bytes]:
         part.touch()
-        return open("/dev/full", mode, buffering)
+        return open("/dev/full", "ab", buffering=0)
 
-    monkeypatch.setattr(fetch, "open", full, raising=False)
+    monkeypatch.setattr(fetch, "open_to_append", full)
     with pytest.raises(UnderhillError) as error:
         download(hub, outline, folder)
     assert error.value.kind is Kind.DISK_FULL

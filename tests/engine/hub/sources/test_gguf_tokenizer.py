@@ -171,6 +171,16 @@ def test_splits_by_hand(text: str, pre: str, pieces: list[str]) -> None:
     assert [piece for piece, _ in cut.pre_tokenize_str(text)] == pieces
 
 
+def test_places_without_a_text_are_many_and_keep_their_numbers() -> None:
+    data = builtin()[0]
+    tokens = data["tokenizer.ggml.tokens"]
+    types = [*data["tokenizer.ggml.token_type"], 5, 5]
+    files = tokenizer_files(
+        Metadata({**data, "tokenizer.ggml.tokens": [*tokens, "", ""], "tokenizer.ggml.token_type": types})
+    )
+    assert Tokenizer.from_str(files["tokenizer.json"]).get_vocab_size() == len(tokens) + 2
+
+
 @pytest.mark.parametrize(
     ("change", "kind", "sentence"),
     [
@@ -179,6 +189,11 @@ def test_splits_by_hand(text: str, pre: str, pieces: list[str]) -> None:
         ({"tokenizer.ggml.pre": ""}, Kind.UNSUPPORTED_MODEL, "from before"),
         ({"tokenizer.ggml.tokens": []}, Kind.BROKEN_FILE, "not complete"),
         ({"tokenizer.ggml.tokens": "no list"}, Kind.BROKEN_FILE, "no list of texts"),
+        (
+            {"tokenizer.ggml.tokens": [*builtin()[0]["tokenizer.ggml.tokens"][:-1], "a"]},
+            Kind.BROKEN_FILE,
+            "'a' more than once",
+        ),
         ({"tokenizer.ggml.merges": ["nothing"]}, Kind.BROKEN_FILE, "not of two tokens"),
         ({"tokenizer.ggml.merges": ["never there"]}, Kind.BROKEN_FILE, "do not fit together"),
         ({"tokenizer.ggml.model": "llama"}, Kind.BROKEN_FILE, "no scores"),
