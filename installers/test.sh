@@ -65,6 +65,7 @@ unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those t
 export LANG=C.UTF-8
 bin="$ENVIRONMENT/bin"
 again=(--reruns 1 --max-suite-reruns 4) # one more than may need it: tests/unsteady.py
+slowest=(--durations 40 --durations-min 5)
 [ $# = 0 ] || exec "$bin/python" -m pytest "$@"
 
 check "ruff: style" "$bin/ruff" check .
@@ -75,7 +76,7 @@ if [ "$quick" = yes ]; then
     check "pytest" halves "${again[@]}" -m "not slow"
 else
     rm -f .coverage .coverage.*
-    check "pytest" halves "${again[@]}" --cov --cov-report=
+    check "pytest" halves "${again[@]}" "${slowest[@]}" --cov --cov-report=
     check "coverage: both halves" "$bin/coverage" combine --quiet
     check "coverage of the engine" engine_coverage
 fi
