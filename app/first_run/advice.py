@@ -26,17 +26,17 @@ def advised(models: Sequence[api.HubModel]) -> list[Advice]:
 
     Models that ask for an account, or whose download is not known, are left to the library page.
     """
-    fits = [m for m in models if _speed(m) and m.download_bytes and not m.gated]
+    fits = [m for m in models if speed(m) and m.download_bytes and not m.gated]
     fits.sort(key=lambda m: -m.parameters)  # of equals, as the catalogue has them
     if not fits:
         return []
-    best = next((m for m in fits if _speed(m) >= COMFORT), None)
+    best = next((m for m in fits if speed(m) >= COMFORT), None)
     if best is None:
-        best = max(fits, key=_speed)
+        best = max(fits, key=speed)
         found = [Advice(best, say("Recommended: the quickest of those that run well here."))]
     else:
         found = [Advice(best, say("Recommended: the largest that answers here as fast as one reads."))]
-    quicker = [m for m in fits if m.parameters < best.parameters and _speed(m) >= QUICKER * _speed(best)]
+    quicker = [m for m in fits if m.parameters < best.parameters and speed(m) >= QUICKER * speed(best)]
     if quicker:
         found.append(Advice(quicker[0], say("Smaller and quicker.")))
     larger = [m for m in fits if m.parameters > best.parameters]
@@ -66,7 +66,7 @@ def time_to_fetch(nbytes: int) -> str:
     return say("about {hours:.1f} h at 50 Mbit/s", hours=minutes / 60)
 
 
-def _speed(model: api.HubModel) -> float:
+def speed(model: api.HubModel) -> float:
     """Tokens a second, at worst; 0 where it does not run well."""
     fit = model.fit
     return fit.speed[0] if fit is not None and fit.pill == "fits" and fit.speed is not None else 0.0

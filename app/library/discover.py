@@ -7,6 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
+from app.first_run.advice import COMFORT, speed
 from app.language.words import plural, say, sentences
 from app.library import words
 from app.library.entry import Deed, Entry
@@ -166,10 +167,15 @@ class Discover(Section):
         )  # fmt: skip
 
 
-def _rank(model: api.HubModel) -> tuple[int, int]:
-    """What suits first, and of that the largest first; of what does not, the smallest."""
+def _rank(model: api.HubModel) -> tuple[int, float, int]:
+    """What suits first: the largest of those that answer as fast as one reads, as the tour advises; then the quickest.
+
+    Of what does not suit, the smallest first.
+    """
     pill = model.fit.pill if model.fit is not None else None
-    return _ORDER[pill], -model.parameters if pill == "fits" else model.parameters
+    if pill != "fits":
+        return _ORDER[pill], 0.0, model.parameters
+    return _ORDER[pill], max(0.0, COMFORT - speed(model)), -model.parameters
 
 
 def _nothing() -> None:

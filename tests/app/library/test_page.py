@@ -139,6 +139,21 @@ def test_what_suits_this_computer_comes_first(qtbot: QtBot, launch: Launch) -> N
     assert not any(isinstance(c, api.SearchModels) for c in engine_of(underhill).received)
 
 
+def test_of_what_fits_the_largest_that_answers_as_fast_as_one_reads_comes_first(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+
+    def made(title: str, parameters: int, speed: tuple[float, float] | None) -> api.HubModel:
+        fit = dataclasses.replace(FITS, speed=speed)
+        return dataclasses.replace(QWEN, repo=f"a/{title}", title=title, parameters=parameters, fit=fit)
+
+    engine_of(underhill).hub.catalogue = (
+        made("huge", 90, (1.0, 2.5)), made("large", 80, (3.0, 4.0)), made("middle", 30, (6.0, 9.0)),
+        made("small", 7, (40.0, 60.0)), made("unknown", 1, None),
+    )  # fmt: skip
+    page = opened(qtbot, underhill, 1)
+    assert titles(page.discover) == ["middle", "small", "large", "huge", "unknown"]
+
+
 def test_search_pages_and_back_to_the_catalogue(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     page = opened(qtbot, underhill, 1)
