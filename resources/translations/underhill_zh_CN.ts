@@ -6613,6 +6613,11 @@
         </message>
         <message>
             <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
+            <source>its vocabulary has {twice} more than once</source>
+            <translation>其词表中 {twice} 出现了不止一次</translation>
+        </message>
+        <message>
+            <location filename="../../engine/hub/sources/gguf_tokenizer.py"></location>
             <source>The vocabulary of this GGUF file is of the kind {kind}, which Underhill does not read from GGUF.</source>
             <translation>这个 GGUF 文件的词表属于 {kind} 类，Underhill 不能从 GGUF 读取。</translation>
         </message>
