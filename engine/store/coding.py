@@ -2,7 +2,7 @@
 
     w = unit * (scale * (level[code] - zero) + offset)
 
-level[code] is a whole number from 0 to 255: the code itself, or an entry of a codebook of 16 that ascends, so that the
+level[code] is a whole number: the code itself, or an entry from 0 to 254 of a codebook of 16 that ascends, so that the
 top two bits of a code are a coarse code in the same order. level - zero fits in 8 bits with a sign. Coarse codes (2
 bits) are always their own levels.
 

@@ -1,5 +1,6 @@
 /* What the products with activations of 8 bits have in common in registers of 256 bits: the 16 rows of a tile in two halves
- * of 8. Define UH_TARGET before, and tile_dots before UH_DOTS. */
+ * of 8. Before it define UH_TARGET; MIDDLE(kind), which is taken from the levels of that kind; and FURTHER(kind), how many
+ * times as far ahead as with AVX-512 VNNI codes of that kind are fetched. Define group_dots after it, and use UH_DOTS. */
 #include <immintrin.h>
 #include <string.h>
 
@@ -8,10 +9,6 @@
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
 
 enum { TOKENS = 2, HALF = 8, HALF_LINE = 32 };
-
-/* Bytes to fetch ahead: further than with AVX-512 VNNI, found by trying on Zen 5 beside other programs, where it brought a
- * fifth at 8 bits and little at 4 and 2. */
-static inline int32_t further_ahead(int kind) { return 2 * uh_ahead(kind); }
 
 INLINE __m256i masked(__m256i v, int mask) { return _mm256_and_si256(v, _mm256_set1_epi8((char)mask)); }
 
@@ -31,13 +28,55 @@ INLINE __m256i four(const int8_t *codes) {
     return _mm256_set1_epi32(columns);
 }
 
+/* Where the codes and the scales of a group of a row block stand, and how many bytes ahead they are fetched. */
+typedef struct {
+    const uint8_t *p0, *p1, *p2, *params;
+    int32_t each, ahead, params_ahead;
+} place;
+
+INLINE place place_of(const uh_view *view, int32_t block) {
+    const int64_t at = (int64_t)block * view->groups * view->group * 4;
+    const int kind = view->kind, each = uh_scales_bytes(view);
+    const uint8_t *p0 = view->codes[0] + at;
+    return (place){.p0 = p0,
+                   .p1 = UH_HAS_SECOND(kind) ? view->codes[1] + at : p0,
+                   .p2 = UH_HAS_FINE(kind) ? view->codes[2] + 2 * at : p0,
+                   .params = uh_scales_at(view, block, 0),
+                   .each = each,
+                   .ahead = FURTHER(kind) * uh_ahead(kind),
+                   .params_ahead = FURTHER(kind) * uh_params_ahead(kind, view->group, each)};
+}
+
+INLINE void advance(place *at, int32_t columns) { at->p0 += columns * 4, at->p1 += columns * 4, at->p2 += columns * 8; }
+
+/* Fetches codes ahead of 16 columns. */
+INLINE void fetch(const place *at, int kind) {
+    UH_STREAM(at->p0 + at->ahead);
+    if (UH_HAS_SECOND(kind)) UH_STREAM(at->p1 + at->ahead);
+    if (UH_HAS_FINE(kind)) UH_STREAM(at->p2 + 2 * at->ahead), UH_STREAM(at->p2 + 2 * at->ahead + UH_LINE);
+}
+
+/* The first two parts of the codes of 16 columns, for `halves` halves of the rows from `first` on: see `exchange`. With one
+ * part, both are that. */
+INLINE void read_pairs(const place *at, int kind, int first, int halves, __m256i *even, __m256i *odd) {
+#pragma GCC unroll 2
+    for (int h = 0; h < halves; h++) {
+        even[h] = odd[h] = line(at->p0, first + h);
+        if (UH_HAS_SECOND(kind)) exchange(line(at->p1, first + h), &even[h], &odd[h]);
+    }
+}
+
+/* sum[t][h] = code * x of group g, for both halves of the rows: of each instruction set. halves: to be taken at once. */
+INLINE void group_dots(place *at, __m256i table, const uh_quantized *x, int32_t g, int kind, int group, int n, int halves,
+                       __m256i (*sum)[2]);
+
 /* total += scale of w * scale of x * sum + offset * sum of x, for group g of n tokens; sum: whole numbers. */
-INLINE void add_group(const uh_view *view, const uint8_t *params, const uint8_t *wide, const uh_quantized *x, int32_t g,
+INLINE void add_group(const uh_view *view, const uint8_t *params, const uh_wide_256 *wide, const uh_quantized *x, int32_t g,
                       int n, __m256i (*sum)[2], __m256 (*total)[2]) {
 #pragma GCC unroll 2
     for (int half = 0; half < 2; half++) {
         __m256 scale, offset;
-        uh_scales_256(view, params, wide, half, &scale, &offset);
+        uh_scales_256(view, params, wide[half], half, &scale, &offset);
 #pragma GCC unroll 2
         for (int t = 0; t < n; t++) {
             const __m256 both = _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scales[g]));
@@ -56,6 +95,30 @@ INLINE void store_rows(const uh_view *view, int n, __m256 (*total)[2], float (*y
 /* The table of a view, twice: for each half of a register. */
 INLINE __m256i table_of(const uh_view *view) {
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)view->table));
+}
+
+INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, int kind, int form, int group, int n,
+                      float (*y)[UH_ROWS]) {
+    uh_view own = uh_known(any, kind, form, group);
+    const uh_view *view = &own;
+    __m256i table = UH_HAS_TABLE(kind) ? table_of(view) : _mm256_setzero_si256();
+    if (MIDDLE(kind)) own.zero -= MIDDLE(kind), table = _mm256_sub_epi8(table, _mm256_set1_epi8(MIDDLE(kind)));
+    const int halves = n == 1 ? 2 : 1; /* at once: their sums fit in registers */
+    place at = place_of(view, block);
+    uh_wide_256 wide[2];
+    __m256 total[TOKENS][2];
+#pragma GCC unroll 2
+    for (int t = 0; t < n; t++) total[t][0] = total[t][1] = _mm256_setzero_ps();
+    for (int32_t g = 0; g < view->groups; g++) {
+        __m256i sum[TOKENS][2];
+        if (form != UH_SUPER || g * group % UH_SUPER_COLUMNS == 0)
+            for (int half = 0; half < 2; half++) wide[half] = uh_wide_of(view, uh_wide_at(view, block, g), half);
+        group_dots(&at, table, x, g, kind, group, n, halves, sum);
+        add_group(view, at.params, wide, x, g, n, sum, total);
+        UH_STREAM(at.params + at.params_ahead);
+        at.params += at.each;
+    }
+    store_rows(view, n, total, y);
 }
 
 /* The `dots` of an instruction set: one body for each coding and count of tokens; for one token of each group that sources

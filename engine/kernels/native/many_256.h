@@ -1,5 +1,6 @@
 /* Activations of 8 bits on many tokens with registers of 256 bits: a tile is unpacked once and then met by all tokens.
- * Define UH_TARGET, UH_MANY (the name), COUNTS (4 or 6 tokens, whose sums fit in registers) and `products`; include. */
+ * Define UH_TARGET, UH_MANY (the name), COUNTS (4 or 6 tokens, whose sums fit in registers), MIDDLE(kind), which is taken
+ * from the levels of that kind, and `products`; include. */
 
 #include "scales_256.h"
 
@@ -17,6 +18,7 @@ INLINE void unpack(const uh_view *view, int64_t tile, int64_t next, int kind, ui
     const uint8_t *p2 = UH_HAS_FINE(kind) ? view->codes[2] + tile * size * 2 : NULL;
     __m256i table = _mm256_setzero_si256();
     if (UH_HAS_TABLE(kind)) table = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)view->table));
+    table = _mm256_sub_epi8(table, _mm256_set1_epi8(MIDDLE(kind)));
     for (int32_t c = 0; c < view->group; c += 16, to += 4 * UH_LINE) {
         UH_FETCH(p0 + c * 4 + ahead);
         if (UH_HAS_SECOND(kind)) UH_FETCH(p1 + c * 4 + ahead);
@@ -62,7 +64,8 @@ INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, c
 #pragma GCC unroll 2
     for (int half = 0; half < 2; half++) {
         __m256 scale, offset;
-        uh_scales_256(view, uh_scales_at(view, block, g), uh_wide_at(view, block, g), half, &scale, &offset);
+        const uh_wide_256 wide = uh_wide_of(view, uh_wide_at(view, block, g), half);
+        uh_scales_256(view, uh_scales_at(view, block, g), wide, half, &scale, &offset);
 #pragma GCC unroll 6
         for (int t = 0; t < n; t++) {
             float *sum = totals[t] + half * HALF;
@@ -82,6 +85,8 @@ INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, c
 #else
 #define MORE_COUNTS(kind)
 #endif
+typedef void on(const uint8_t *codes, const uh_view *view, int32_t block, const uh_quantized *x, int32_t g, int32_t n,
+                float (*totals)[UH_ROWS]);
 #define BODIES(name, kind)                                                                                       \
     UH_TARGET static void name(const uint8_t *codes, const uh_view *view, int32_t block, const uh_quantized *x,   \
                                int32_t g, int32_t n, float (*totals)[UH_ROWS]) {                                 \
@@ -95,22 +100,31 @@ INLINE void group_on(const uint8_t *codes, const uh_view *view, int32_t block, c
     }
 BODIES(on_narrow, 2) /* codes of 2 and 4 bits */
 BODIES(on_tabled, UH_TABLED)
+BODIES(on_levels, UH_WIDE_TABLED)
 BODIES(on_wide, 3) /* any byte */
 
 UH_TARGET static void unpack_kind(const uh_view *view, int64_t tile, int64_t next, uint8_t *to) {
     switch (view->kind) {
     case 1: unpack(view, tile, next, 1, to); break;
     case 2: unpack(view, tile, next, 2, to); break;
-    case UH_TABLED:
-    case UH_WIDE_TABLED: unpack(view, tile, next, UH_TABLED, to); break;
+    case UH_TABLED: unpack(view, tile, next, UH_TABLED, to); break;
+    case UH_WIDE_TABLED: unpack(view, tile, next, UH_WIDE_TABLED, to); break;
     case UH_SIX: unpack(view, tile, next, UH_SIX, to); break;
     default: unpack(view, tile, next, 3, to); break;
     }
 }
 
+static on *on_kind(int kind) {
+    return kind < 3 ? on_narrow : kind == UH_TABLED ? on_tabled : kind == UH_WIDE_TABLED ? on_levels : on_wide;
+}
+
 /* One row block on at most UH_TOGETHER tokens. */
-UH_TARGET static void pass(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,
+UH_TARGET static void pass(const uh_view *any, int32_t block, const uh_quantized *x, int32_t n, void *scratch, float *y,
                            int64_t stride) {
+    uh_view own = *any;
+    own.zero -= MIDDLE(own.kind);
+    const uh_view *view = &own;
+    on *const met = on_kind(view->kind);
     const int32_t parts = (n + COUNTS - 1) / COUNTS;
     float(*totals)[UH_ROWS] = scratch;
     uint8_t *codes = (uint8_t *)(totals + UH_TOGETHER);
@@ -121,8 +135,7 @@ UH_TARGET static void pass(const uh_view *view, int32_t block, const uh_quantize
         unpack_kind(view, tile, next, codes);
         for (int32_t p = 0, at = 0; p < parts; p++) {
             const int32_t end = n * (p + 1) / parts;
-            (view->kind < 3 ? on_narrow : view->kind == UH_TABLED ? on_tabled : on_wide)(codes, view, block, x + at, g,
-                                                                                         end - at, totals + at);
+            met(codes, view, block, x + at, g, end - at, totals + at);
             at = end;
         }
     }

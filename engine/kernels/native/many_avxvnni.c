@@ -10,6 +10,7 @@
 #define INLINE UH_TARGET static inline __attribute__((always_inline))
 
 #define COUNTS 6
+#define MIDDLE(kind) 0
 
 INLINE __m256i line(const uint8_t *from) { return _mm256_loadu_si256((const __m256i *)from); }
 

@@ -31,7 +31,7 @@ int uh_operand_open(uh_operand *o, const uh_isa *isa, int form, int32_t n, int32
     const size_t count = (size_t)n, numbers = room(count * (size_t)o->groups, sizeof(float));
     const size_t pointers = room(count, sizeof(float *));
     size_t values = 0;
-    if (form == UH_INT8) values = count * (size_t)stored * (isa->halves ? 3 : 1);
+    if (form == UH_INT8) values = count * (size_t)stored * (isa->sizes ? 2 : 1);
     if (form == UH_FLOAT && cols != stored) values = count * (size_t)stored * sizeof(float);
     if (!uh_ensure(&o->vectors, form == UH_INT8 ? count * sizeof(uh_quantized) : 2 * pointers) ||
         !uh_ensure(&o->numbers, 2 * numbers) || !uh_ensure(&o->values, values))
@@ -40,15 +40,14 @@ int uh_operand_open(uh_operand *o, const uh_isa *isa, int form, int32_t n, int32
     o->x = form == UH_INT8 ? NULL : o->vectors.data;
     o->sums = form == UH_INT8 ? NULL : (void *)((char *)o->vectors.data + pointers);
     o->codes = o->values.data;
-    o->halves = isa->halves ? (int64_t)n * stored : 0;
+    o->sizes_at = isa->sizes ? (int64_t)n * stored : 0;
     o->padded = o->values.data;
     o->scales = o->numbers.data;
     o->group_sums = (void *)((char *)o->numbers.data + numbers);
     for (int64_t i = 0; i < n; i++) {
         const int8_t *codes = o->codes + i * stored;
         if (form == UH_INT8)
-            o->quantized[i] = (uh_quantized){codes, codes + o->halves, codes + 2 * o->halves, o->scales + i * o->groups,
-                                             o->group_sums + i * o->groups};
+            o->quantized[i] = (uh_quantized){codes, codes + o->sizes_at, o->scales + i * o->groups, o->group_sums + i * o->groups};
         else
             o->sums[i] = form == UH_FLOAT ? o->group_sums + i * o->groups : NULL;
     }
@@ -79,12 +78,9 @@ static void take_codes(uh_operand *o, const uh_isa *isa, int32_t index, const fl
     const int64_t at = (int64_t)index * o->groups + first / o->group;
     int8_t *codes = o->codes + (int64_t)index * o->stored + first;
     isa->quantize(x, cols, stored, o->group, codes, o->scales + at, o->group_sums + at);
-    if (!o->halves) return;
-    int8_t *coarse = codes + o->halves, *fine = coarse + o->halves;
-    for (int32_t i = 0; i < stored; i++) {
-        coarse[i] = (int8_t)((codes[i] + 8) >> 4);
-        fine[i] = (int8_t)(codes[i] - 16 * coarse[i]);
-    }
+    if (!o->sizes_at) return;
+    int8_t *sizes = codes + o->sizes_at;
+    for (int32_t i = 0; i < stored; i++) sizes[i] = (int8_t)(codes[i] < 0 ? -codes[i] : codes[i]);
 }
 
 void uh_operand_take(uh_operand *o, const uh_isa *isa, int32_t index, const float *x) {

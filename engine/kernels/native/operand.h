@@ -29,7 +29,7 @@ typedef struct {
     uh_quantized *quantized; /* [n], of UH_INT8 */
     const float **x, **sums; /* [n], of the other two; sums of UH_FLOAT alone */
     int8_t *codes;
-    int64_t halves; /* bytes from codes to their coarse halves, and from these to the fine ones; 0: there are none */
+    int64_t sizes_at; /* bytes from codes to their sizes; 0: there are none */
     float *scales, *group_sums, *padded; /* what the above point to */
     uh_buffer vectors, values, numbers;
 } uh_operand;

@@ -24,6 +24,9 @@ static inline int32_t uh_params_ahead(int kind, int32_t group, int32_t each) { r
 #define UH_HAS_FINE(kind) ((kind) == 3 || (kind) == UH_SIX)
 #define UH_HAS_TABLE(kind) ((kind) == UH_TABLED || (kind) == UH_WIDE_TABLED)
 
+/* What AVX2 alone takes from each level of a wide table, to have a sign in 8 bits. */
+#define UH_MIDDLE(kind) ((kind) == UH_WIDE_TABLED ? 127 : 0)
+
 #define UH_FETCH(address) __builtin_prefetch((address), 0, 3)
 /* For weights of which a token reads every line once: they pass by the larger caches, where everything else of a layer lies
  * (what Python runs between two layers was cold behind every one of them). */
@@ -31,7 +34,7 @@ static inline int32_t uh_params_ahead(int kind, int32_t group, int32_t each) { r
 
 typedef struct {
     int32_t tokens; /* of `rows` per call, at most; up to UH_MOST_TOKENS */
-    int32_t halves; /* whether `dots` reads activations in two halves */
+    int32_t sizes;  /* whether `dots` reads activations without their signs, too */
     /* y[t][r] = (W x[t])[16 * block + r], without bias, with activations in float32. x[t]: padded to whole groups (raw:
      * to cols); sums[t][g]: the sum of group g of x[t] (raw: not read). One token's result does not depend on the
      * others. */
@@ -43,7 +46,8 @@ typedef struct {
     /* The same as `rows` on a tiled matrix and activations of 8 bits, n = 1 .. UH_MOST_TOKENS. For each row, by groups:
      *     total = fma(whole-number sum of code * x code, scale of w * scale of x, total)
      *     total = fma(offset, sum of x, total)
-     * and in the end times the unit; portable C rounds between product and sum. */
+     * and in the end times the unit; portable C rounds between product and sum, and AVX2 alone takes UH_MIDDLE from code and
+     * zero first. */
     void (*dots)(const uh_view *view, int32_t block, const uh_quantized *x, int32_t n, float (*y)[UH_ROWS]);
     /* The same, to the last bit, for any n and for `blocks` row blocks from `block` on: y[t * stride + r] for all their
      * rows r. scratch: uh_many_scratch(view) bytes of this thread's. */

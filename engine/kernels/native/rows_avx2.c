@@ -77,7 +77,7 @@ INLINE void half_rows(const uh_view *view, int32_t block, int half, const float 
             }
         }
         __m256 scale, offset;
-        uh_scales_256(view, params, uh_wide_at(view, block, g), half, &scale, &offset);
+        uh_scales_256(view, params, uh_wide_of(view, uh_wide_at(view, block, g), half), half, &scale, &offset);
         params += each;
 #pragma GCC unroll 2
         for (int t = 0; t < n; t++) {

@@ -37,7 +37,7 @@ enum { UH_HALF_PAIRS, UH_HALVES, UH_BYTES, UH_SIGNED, UH_SUPER };
 enum { UH_SUPER_COLUMNS = 256 };
 
 /* What codes of a matrix are, beyond 1, 2, 3 (codes of 2, 4, 8 bits that count): codes of 4 bits into a table whose largest
- * entry is at most UH_LOW_LEVEL; into a table of any bytes; codes of 6 bits, whose lower 4 are the second part. */
+ * entry is at most UH_LOW_LEVEL; into a table of bytes up to 254; codes of 6 bits, whose lower 4 are the second part. */
 enum { UH_TABLED = 4, UH_WIDE_TABLED, UH_SIX };
 enum { UH_LOW_LEVEL = 32, UH_LEVELS = 16 };
 

@@ -14,7 +14,7 @@ from engine.kernels.native import NativeKernel
 from engine.kernels.reference import TorchKernel, moe_forward, slots_by_expert
 from engine.quantization.grouped import GroupedCodes
 from engine.quantization.planes import encode
-from engine.store.coding import Coding
+from engine.store.coding import LEVELS, Coding
 from engine.store.layout import ExpertSpec
 from tests.engine.kernels.calls import SILU, routed, run, run_one
 from tests.engine.kernels.oracle import forward_8_bits
@@ -88,6 +88,27 @@ def test_one_token_few_and_many_get_the_same_bits(make_kernel: MakeKernel, kind:
     for token in (0, 11, 22):
         alone = run_one(kernel, spec, [experts[0], experts[1]], x[token], weights[token])
         assert torch.equal(alone, combined[token])
+
+
+def test_levels_have_a_sign_in_8_bits_once_127_is_taken_from_them() -> None:
+    """AVX2 turns the sign of a level, and -128 has no opposite in 8 bits."""
+    for name, levels in LEVELS.items():
+        assert all(0 <= level <= 254 for level in levels.table), name
+
+
+@pytest.mark.parametrize("kind", ["IQ4_NL", "NF4", "MXFP4", "NVFP4"])
+@pytest.mark.parametrize("tokens", [1, 2, 5])
+def test_the_signs_of_levels_and_of_activations_meet(make_kernel: MakeKernel, kind: str, tokens: int) -> None:
+    """Every code meets activations of either sign and none, alone in its group: what a row gives is one level."""
+    coding = KINDS[kind][0]
+    spec, there = experts_of(kind, 1, 4)
+    for position in (0, 1, 6, 15):
+        x = torch.zeros(tokens, spec.hidden)
+        x[:, position :: coding.group] = torch.tensor([3.0, -3.0]).repeat(tokens)[:tokens, None]
+        ids = torch.zeros(tokens, 1, dtype=torch.int64)
+        ours = run(make_kernel(exact=False), spec, there, x, ids).double()
+        oracle = forward_8_bits(spec, SILU, there[0], x.double())
+        assert (ours - oracle).norm() <= 5e-3 * oracle.norm()
 
 
 @pytest.mark.parametrize("kind", ["MXFP4", "IQ4_NL", "NF4", "Q6_K", "Q4_0"])
