@@ -20,7 +20,7 @@ SILENT = (
     "engine/cli", "engine/kernels/build.py", "engine/tracing/plot.py", "engine/tracing/timeline.py",
     "engine/hub/remote/families.py", "engine/hub/app_places.py", "engine/session/preflight.py", "engine/sandbox",
     "engine/apart/supervisor.py", "engine/private_files.py", "engine/regular_file.py",
-    "engine/generation/formats", "engine/generation/vetting.py",
+    "engine/generation/formats", "engine/generation/vetting.py", "engine/log.py",
 )  # fmt: skip
 # Written in words, and yet for no person: what is looked for in others' words, keys, patterns, a file's contents.
 NOT_SHOWN = frozenset({
@@ -167,7 +167,7 @@ class _Reader:
             self._skip(node)
         elif isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            if ast.unparse(node.func).split(".")[0] in ("log", "logger", "logging", "warnings"):
+            if ast.unparse(node.func).split(".")[0] in ("_log", "log", "logging", "warnings"):
                 self._skip(node)
             elif name == "Setting":
                 self._certain |= {id(a) for a in node.args[3:5]}

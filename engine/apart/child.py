@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import faulthandler
 import itertools
+import logging
 import os
+import platform
 import signal
 import sys
 import threading
@@ -16,7 +18,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO, NoReturn
 
-from engine import api, private_files
+from engine import api, log, private_files
 from engine.apart import frames
 from engine.apart.refusing import Refusing
 from engine.errors import UnderhillError
@@ -24,6 +26,8 @@ from engine.hardware import least_memory
 
 EARLY = 0.95  # of the pause between two frames, so that a snapshot of every other pause does not come too late for one
 BROKEN = 70  # exit code: an event could not be sent
+_log = logging.getLogger(__name__)
+
 FIRST_TO_GO = 300  # by which the system, where memory runs out, would rather end the engine than the window
 
 
@@ -126,7 +130,8 @@ def main(served: int) -> NoReturn:
     """
     try:
         _serve(served)
-    except BaseException:  # threads of the engine would keep the process, and nobody would be answered
+    except BaseException as error:  # threads of the engine would keep the process, and nobody would be answered
+        _log.critical("The engine cannot go on", exc_info=error)
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(BROKEN)
@@ -140,6 +145,8 @@ def _serve(served: int) -> None:
         os.dup2(nothing.fileno(), 0)
     os.dup2(2, 1)  # what libraries print must not come among the events
     faulthandler.enable()
+    log.to_parent()
+    _log.info("The engine begins: Python %s, %s", platform.python_version(), platform.platform(terse=True))
     if hasattr(signal, "SIGUSR1"):  # comes before it is killed (see `supervisor`); works while Python's lock is held
         faulthandler.register(signal.SIGUSR1, all_threads=True)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C in a terminal is the window's to answer
@@ -161,6 +168,7 @@ def _serve(served: int) -> None:
             engine.send(command)
     engine.close()
     mouth.close()
+    _log.info("The engine ends")
     sys.stderr.flush()
 
 

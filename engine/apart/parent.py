@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import queue
 import signal
@@ -14,12 +15,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import engine
-from engine import api
+from engine import api, log
 from engine.apart import frames, supervisor
 
 LAST_WORDS = 400  # lines of what it printed that are told when it ends by itself: every thread has a stack
 BEAT = "beat:"  # begins the ids of what a supervisor asks
 STACKS = 0.3  # seconds for these to be printed, where it is ended
+
+_log = logging.getLogger(__name__)
 
 
 class Apart:
@@ -52,6 +55,7 @@ class Apart:
         self._threads = {name: threading.Thread(target=run, name=name, daemon=True) for name, run in names.items()}
         for thread in self._threads.values():
             thread.start()
+        _log.info("The engine's process %d was started", self.pid)
 
     @property
     def pid(self) -> int:
@@ -102,6 +106,7 @@ class Apart:
     def _end(self, why: str) -> None:
         """Have it print where its threads are, and kill it."""
         self._held = why
+        _log.error("The engine is ended: %s", why)
         if sys.platform != "win32":  # there are no such signals
             self._process.send_signal(signal.SIGUSR1)
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -135,7 +140,10 @@ class Apart:
         with self._lock:
             left, self._open = sorted(self._open), {}
             self._died = f"{self._held or _reason(code)}\n{''.join(self._printed)}".strip()
-        if not self._closing:
+        if self._closing:
+            _log.info("The engine's process %d ended, exit code %d", self.pid, code)
+        else:
+            _log.error("The engine's process %d ended by itself: %s", self.pid, self._held or _reason(code))
             for command in left or [""]:  # where nobody waits for anything it is told all the same
                 self._on_event(self._gone(command))
 
@@ -151,10 +159,12 @@ class Apart:
         return not event.id.startswith(BEAT)
 
     def _listen(self) -> None:
-        """What it prints is printed here, and the end of it kept."""
+        """What it logs is logged here; what else it prints is printed here, and the end of it kept."""
         assert self._process.stderr is not None
         for line in self._process.stderr:
             text = line.decode("utf-8", "replace")
+            if log.relay(text):
+                continue
             self._printed.append(text)
             if sys.stderr is not None:  # a program without a terminal on Windows has none
                 with contextlib.suppress(OSError, ValueError):  # nor one whose terminal was closed; yet this goes on,

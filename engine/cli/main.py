@@ -6,16 +6,20 @@ import argparse
 import importlib
 import io
 import json
+import logging
 import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
 
-from engine import private_files, settings
+from engine import log, private_files, settings
 from engine.errors import Kind, UnderhillError, as_error
 from engine.generation.formats.declaration import LEVELS
 from engine.hub.home import home
 
+_log = logging.getLogger(__name__)
+
+VERBOSE = "tell on standard error what is done; no words of chats are among it"
 OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -26,6 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     private_files.write_privately()
     private_files.tighten(home())
     args = parser().parse_args(argv)
+    lines = log.to_terminal(args.verbose)
     try:
         code = int(args.run(args) or OK)
         sys.stdout.flush()
@@ -37,7 +42,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except Exception as e:
+        _log.error("%s", as_error(e).kind, exc_info=e)
         return _failed(args, as_error(e))
+    finally:
+        log.end(lines)
 
 
 def _speak_utf8() -> None:
@@ -53,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
         prog="underhill-cli", description="Run Mixture-of-Experts chat models bigger than this computer's memory."
     )
     top.add_argument("--version", action=_Version, help="show which Underhill this is, and exit")
+    top.add_argument("--verbose", action="store_true", help=VERBOSE)
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _chat(commands.add_parser("chat", help="chat in the terminal, or answer one prompt"))
     _search(commands.add_parser("search", help="find models on a hub"))
@@ -94,6 +103,7 @@ class _Version(argparse.Action):
 def _command(p: argparse.ArgumentParser, module: str, *, model: bool = True, as_json: bool = True) -> None:
     if model:
         p.add_argument("model", metavar="MODEL", help="a path, a name from the library, or builtin")
+    p.add_argument("--verbose", action="store_true", default=argparse.SUPPRESS, help=VERBOSE)
     if as_json:
         p.add_argument("--json", action="store_true", help="print one JSON object and nothing else on standard output")
 

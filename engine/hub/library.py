@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -35,6 +37,8 @@ __all__ = [
     "AUTOMATIC", "HOME", "TOP", "add", "add_arriving", "at_hand", "card", "cards", "delete", "go_on", "home", "listing",
     "location", "models", "prepare", "renew_builtin", "source_note", "taken", "tidy", "tier_report", "with_trash",
 ]  # fmt: skip
+
+_log = logging.getLogger(__name__)
 
 TOP = 8  # tier that the built-in model is stored with
 AUTOMATIC = 0  # what suits a source: its own codes where it has about 4 bits, else 8
@@ -126,7 +130,7 @@ def add(
     try:
         if (path / manifests.NAME).is_file():
             return _adopted(path, destination, progress)
-        with unfinished.noted(destination, str(path), top, progress) as report:
+        with _logged(destination, top), unfinished.noted(destination, str(path), top, progress) as report:
             return import_checkpoint(path, destination, top, progress=report, wait=_low_battery(battery))
     except UnderhillError as error:
         raise with_trash(error, destination.parent) from error
@@ -143,10 +147,26 @@ def add_arriving(
     """Import a model into the library while it arrives from a hub, where it is called `repo`. As `add` otherwise."""
     destination = _place(name)
     try:
-        with unfinished.noted(destination, repo, top, progress, arriving=True) as report:
+        noted = unfinished.noted(destination, repo, top, progress, arriving=True)
+        with _logged(destination, top), noted as report:
             return import_checkpoint(incoming, destination, top, progress=report, wait=_low_battery(battery))
     except UnderhillError as error:
         raise with_trash(error, destination.parent) from error
+
+
+@contextmanager
+def _logged(destination: Path, top: int) -> Iterator[None]:
+    """What fails is logged with its stack by whoever asked for it."""
+    begun = time.monotonic()
+    _log.info("Import of %s begins, finest tier %s", destination.name, top or "as the source has it")
+    try:
+        yield
+    except BaseException as error:
+        _log.info(
+            "Import of %s ended after %.1f s: %s", destination.name, time.monotonic() - begun, type(error).__name__
+        )
+        raise
+    _log.info("Import of %s is done after %.1f s", destination.name, time.monotonic() - begun)
 
 
 def _place(name: str) -> Path:
@@ -262,7 +282,8 @@ def _builtin(progress: Report | None) -> Path:
     if not _made_from(destination, shipped):
         with _builtin_lock(destination):
             if not _made_from(destination, shipped):  # another process may have done it meanwhile
-                import_checkpoint(source, destination, TOP, progress=progress)
+                with _logged(destination, TOP):
+                    import_checkpoint(source, destination, TOP, progress=progress)
     return destination
 
 
@@ -272,7 +293,7 @@ def renew_builtin(progress: Report | None = None) -> Path:
     Raises UnderhillError as importing does.
     """
     destination = location(BUILTIN)
-    with _builtin_lock(destination):
+    with _builtin_lock(destination), _logged(destination, TOP):
         return import_checkpoint(resources.path("builtin", "model"), destination, TOP, progress=progress)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from typing import IO, Any
 
 import engine
 from engine.sandbox import frames
+
+_log = logging.getLogger(__name__)
 
 MAX_ANSWER = 256 << 20  # bytes of one value that a process may send
 PIPE = 1 << 20  # bytes, the most that Linux gives without asking
@@ -186,6 +189,9 @@ class SandboxedFunction:
             watcher.join()  # one that has decided to kill does it now, and not while the next call runs
 
     def _why_ended(self, process: subprocess.Popen[bytes], cause: Exception) -> SandboxFailure:
+        _log.warning(  # what it printed may be what it read
+            "A process for %s ended: %s", self._function, self._why.__name__ if self._why else f"code {process.poll()}"
+        )
         if self._why is not None:
             return self._why(f"{self._function} was ended")
         if isinstance(cause, frames.FrameTooLarge):

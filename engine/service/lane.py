@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import threading
+import time
 import traceback
 from collections import deque
 from collections.abc import Callable
@@ -12,6 +14,8 @@ from engine import importing
 from engine.api import Cancelled, Command, Done, Event, Failed, stopped
 from engine.errors import Kind, UnderhillError, as_error
 from engine.sandbox import stoppable
+
+_log = logging.getLogger(__name__)
 
 PANIC = "PanicException"  # of libraries in Rust: no Exception, and each has a class of its own
 
@@ -129,6 +133,7 @@ class Lane:
                     self._running = None
                 self._emit(event)
         except BaseException as e:  # nobody must wait for ever for what this thread will never do
+            _log.critical("This thread of the engine has ended by a defect", exc_info=e)
             traceback.print_exception(e)
             with self._ready:
                 self._died = _cause(e)
@@ -156,13 +161,17 @@ class Lane:
                 self._idle()
 
     def _finish(self, command: Command) -> Event:
+        begun, kind = time.monotonic(), type(command).__name__
         try:
             if self._needs and not isinstance(command, self._light):
                 importing.together(self._needs)
                 self._needs = ()
             with stoppable(self._cancel.is_set):  # code of others, in a process of its own
-                return Done(command.id, self._work(command, self._cancel.is_set))
+                done = Done(command.id, self._work(command, self._cancel.is_set))
+            _log.debug("%s %s is done after %.2f s", kind, command.id, time.monotonic() - begun)
+            return done
         except CancelledWork as e:
+            _log.debug("%s %s was stopped after %.2f s", kind, command.id, time.monotonic() - begun)
             return Cancelled(command.id, e.result)
         except BaseException as e:  # a defect of ours, too: say so, keep the engine alive
             if not isinstance(e, Exception) and type(e).__name__ != PANIC:
@@ -170,6 +179,11 @@ class Lane:
             error = as_error(e)
             if error.kind is Kind.CANCELLED:
                 return Cancelled(command.id)
+            defect = error.kind is Kind.INTERNAL
+            _log.log(
+                logging.ERROR if defect else logging.WARNING,
+                "%s %s failed after %.2f s: %s", kind, command.id, time.monotonic() - begun, error.kind, exc_info=e,
+            )  # fmt: skip
             return Failed(command.id, error.kind, error.sentence, error.action, _cause(e))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,8 @@ NEEDS = (  # of every lane
     "engine.session.preflight", "engine.session.pull", "engine.store.verify",
 )  # fmt: skip
 PULSE = 0.2  # seconds between two snapshots at least, and between looks for something to do while nobody asks
+_log = logging.getLogger(__name__)
+
 QUIET = 3.0  # seconds after the last command before the engine does more of its own than to warm up
 
 
@@ -164,6 +167,8 @@ class Service:
         from engine.hub import folders, kept
 
         settings.validated(changes, settings.SHARED)
+        names = ", ".join(sorted(changes))  # without values: those may name folders and proxies
+        _log.info("Settings of Underhill changed: %s", names)
         if "model_folders" in changes:
             folders.choose(str(changes["model_folders"]))
         now = kept.change({name: value for name, value in changes.items() if name != "model_folders"})
@@ -249,6 +254,7 @@ class Service:
     def _update(self, changes: dict[str, Any]) -> dict[str, Any]:
         session = self._loaded()
         in_force = session.update(changes)
+        _log.info("Settings changed: %s", {name: in_force[name] for name in changes if name in in_force})
         self._emit(api.PlanChanged("", session.sentences))
         return in_force
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import uuid
@@ -18,6 +19,8 @@ from engine.service.journey import Journey
 
 if TYPE_CHECKING:
     from engine.hub.remote.client import Hub
+
+_log = logging.getLogger(__name__)
 
 AT_ONCE = 2
 KEEP = 5.0  # seconds after which it is kept anew how far those are that run
@@ -142,6 +145,7 @@ class Transfers:
 
     def _change(self, now: Transfer, *, listed: bool = True) -> Transfer:
         """Another state: listed, kept and told."""
+        _log.info("Download of %s: %s, %d of %d bytes %s", now.repo, now.state, now.done, now.total, now.kind)
         if listed:
             self._known()[now.id] = now
         self._keep()

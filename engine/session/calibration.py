@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -35,6 +36,8 @@ UNCALIBRATED = {
     "balanced": Thresholds(0.6, 0.9),
     "fast": Thresholds(0.4, 0.85),
 }
+_log = logging.getLogger(__name__)
+
 TOKENS = 4096  # of calibration text; enough for quantiles to settle to a percent
 QUICK = 1024  # tokens, for models so small that their thresholds are found unasked when first opened
 SCORED = 1024  # tokens of other text for what a dial costs at the most
@@ -89,6 +92,7 @@ def calibrate_if_quick(session: Session, report: Callable[[str, int, int], None]
     if known is not None and (known.scores or session.card.parameters >= TOY):
         return
     if session.card.parameters < TOY:
+        _log.info("Calibrating %s", session.card.name)
         try:
             calibrate(session, lambda *_: report("Calibrating", 0, 0), QUICK, costs=False)
         except UnderhillError as e:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shutil
 import threading
 import time
@@ -27,6 +28,8 @@ from engine.hub import folders, library
 from engine.kernels.choice import available
 from engine.store.output import writing
 
+_log = logging.getLogger(__name__)
+
 LARGE = 128 << 20  # bytes of a file from which on the disk can be told from it
 MOST = 8  # files
 HOLDS = 600.0  # seconds that a look at a disk holds
@@ -48,6 +51,7 @@ def measure_computer(
     known = look(folder, now, power).rates
     if not again and _complete(known):
         return computer()
+    _log.info("Measuring this computer")
     wait_for_quiet(PATIENCE, lambda: report("Waiting for other programs to leave the processor", 0, 0), cancelled)
     rates = probe_fully(place, large_files(place), report, cancelled)
     if rates.busy and known is not None and known.disk_points and not known.busy:
@@ -96,6 +100,10 @@ def machine_at(place: Path) -> Machine:
         now = time.monotonic()
         found = _looks.get(key)
         if found is None or now - found.when >= HOLDS or (not found.read and place.is_file()):
+            _log.info(
+                "This computer: %s, %d cores, %d threads, %.0f GB, %s; Underhill %s, torch %s", disk.processor,
+                disk.physical, disk.logical, disk.ram / 1e9, disk.system, disk.underhill or "from source", disk.torch,
+            )  # fmt: skip
             same = next((look.machine for k, look in _looks.items() if k[0] == key[0] and k[2:] == key[2:]), None)
             if same is None:
                 machine = probe.probe(place, isa=available().isa, kept=library.home())

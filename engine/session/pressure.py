@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 import traceback
@@ -16,6 +17,8 @@ from engine.hardware.plan import FEW, Plan
 from engine.hardware.pressure import Pressure, Reading
 from engine.hardware.slack import Slack
 from engine.kernels.memory import trim_heap
+
+_log = logging.getLogger(__name__)
 
 FELT = 0.98  # of what is planned, from which on that less is kept is worth a sentence
 AGAIN = 0.9  # of what was told last, from which on another is
@@ -215,9 +218,13 @@ class Room:
         share, sentence, kept = self._share, self.sentence, self._kept()
         if sentence and (self._told is None or kept < AGAIN * self._told):
             self._told = kept
+            _log.warning(
+                "Short of memory: %.0f MB of experts are kept, %.0f were planned", kept / 1e6, share.planned / 1e6
+            )
             self._said(sentence)
         elif not sentence and self._told is not None:
             self._told = None
+            _log.info("There is memory again: %.0f MB of experts are kept", share.planned / 1e6)
             self._said(f"There is memory again: {size(share.planned)} of experts are kept, as planned.")
 
     def _follow(self, seen: Reading, held: int, now: float) -> None:

@@ -39,7 +39,7 @@ from engine.kernels.choice import in_use
 from engine.kernels.memory import forget_code, keep_heap_small
 from engine.models.holding import holding
 from engine.models.spec import DecoderSpec
-from engine.session import calibration, policy_weights
+from engine.session import calibration, logged, policy_weights
 from engine.session.facts import activation_of, coarse_bits, largest_file, model_facts, runs_natively, spec_of
 from engine.session.measured import machine_at
 from engine.session.memories import Memories
@@ -191,6 +191,7 @@ class Session:
         except BaseException:
             store.close()
             raise
+        logged.opened(session)
         calibration.calibrate_if_quick(session, report)
         return session
 
@@ -274,6 +275,7 @@ class Session:
             self.warm.answered(self.counters().activations)
             stats = stats_of(result, len(prompt.ids), prompt.dropped, before, self.counters(), self._watcher.why)
         self.speed_check.answered(stats)
+        logged.answered(stats)
         return stats
 
     def _token_done(self) -> None:

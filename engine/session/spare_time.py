@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +17,8 @@ from engine.session.teaching import GateTeacher, TableTeacher
 
 if TYPE_CHECKING:
     from engine.session.session import Session
+
+_log = logging.getLogger(__name__)
 
 PROBE_ROOM = 600_000_000  # bytes spare under the ceiling that the computer's full probe may take for a moment
 
@@ -41,6 +44,7 @@ class SpareTime:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._task: Task | None = None
+        self._logged = False  # that it began
         self._after: list[Callable[[], None]] = [
             self._calibrate,
             self._teach_gates,
@@ -91,6 +95,7 @@ class SpareTime:
             self._learn(wanted)
         except UnderhillError as e:
             if e.kind is not Kind.CANCELLED:  # the disk will not do better next time
+                _log.warning("%s of %s failed: %s", type(self._task).__name__, session.card.name, e.kind, exc_info=e)
                 self._end()
                 session.note(self._failed(e.sentence))
         return session.card != before
@@ -99,12 +104,17 @@ class SpareTime:
         if self._task is None:
             self._begun = self._after.pop(0)
             self._begun()
+            if self._task is not None and not self._task.complete:
+                _log.info("%s of %s begins", type(self._task).__name__, self._session.card.name)
+                self._logged = True
         task = self._task
         assert task is not None
         if not task.complete:
             self._session.doing(self._doing(task.share))
             task.step(wanted)
         if task.complete:
+            if self._logged:
+                _log.info("%s of %s is done", type(task).__name__, self._session.card.name)
             self._end()
 
     def _calibrate(self) -> None:
@@ -143,6 +153,6 @@ class SpareTime:
         return session.card != before
 
     def _end(self) -> None:
-        self._task = None
+        self._task, self._logged = None, False
         self._session.warm.refresh()
         self._session.doing("")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import random
 import time
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 
 from engine.hub.remote.control import Control
 from engine.hub.remote.errors import HubError
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Retry:
         # apart from each other, so that several files do not come back all at once
         pause = max(asked, pause * random.uniform(0.8, 1.2))
         self._waits += 1
+        _log.warning("Trying again in %.1f s, %d in a row failed: %s", pause, self._failed, error.kind)
         until = self._clock() + pause
         while (left := until - self._clock()) > 0 and not self._control.interrupted:
             self._tell(Wait(error.sentence, max(1, math.floor(left + 0.5)), self._waits))

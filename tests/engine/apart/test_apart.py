@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import queue
 import signal
@@ -96,8 +97,9 @@ def test_what_the_window_holds_counts_as_its_memory() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no signals")
-def test_killed_in_the_middle(make: Callable[..., Apart], events: Events) -> None:
-    """Memory ran out, say: what waited hears of it, what comes later, too, and the cause says what it was."""
+def test_killed_in_the_middle(make: Callable[..., Apart], events: Events, caplog: pytest.LogCaptureFixture) -> None:
+    """Memory ran out, say: what waited hears of it, what comes later, too, and cause and log say what it was."""
+    caplog.set_level(logging.INFO, "engine")
     running = make("-c", "import time; time.sleep(60)")  # answers nothing
     running.send(api.ListModels("a"))
     running.send(api.ListModels("b"))
@@ -110,6 +112,9 @@ def test_killed_in_the_middle(make: Callable[..., Apart], events: Events) -> Non
         assert isinstance(event, api.Failed)
         assert event.kind is api.Kind.STOPPED
         assert "SIGKILL" in event.cause
+    (line,) = (record.getMessage() for record in caplog.records if record.levelname == "ERROR")
+    assert f"{running.pid} ended by itself" in line
+    assert "SIGKILL" in line
 
 
 def test_of_a_crash_in_mid_answer_nothing_is_kept_that_was_said(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import pickle
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ import huggingface_hub.constants
 import keyring
 import pytest
 
-from engine import api
+from engine import api, log
 from engine.hub import kept
 from engine.hub.home import home
 from engine.service import shop
@@ -133,7 +134,10 @@ def memory() -> Iterator[Memory]:
     keyring.set_keyring(before)
 
 
-def test_a_token_is_tried_kept_and_forgotten_and_never_shown(server: HubServer, desk: Desk, memory: Memory) -> None:
+def test_a_token_is_tried_kept_and_forgotten_and_never_shown(
+    server: HubServer, desk: Desk, memory: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "engine")
     server.tokens = {"hf_right"}
     assert desk.result(api.AskToken) == api.TokenState(server.url, "")
     refused = failed(desk, api.KeepToken, "hf_wrong")
@@ -145,6 +149,9 @@ def test_a_token_is_tried_kept_and_forgotten_and_never_shown(server: HubServer, 
     assert failed(desk, api.KeepToken, " ").kind is api.Kind.BAD_REQUEST
     assert failed(desk, api.KeepToken, "two words").kind is api.Kind.BAD_REQUEST
     assert not any(token in repr(desk.events) for token in ("hf_right", "hf_wrong"))
+    assert "KeepToken" in caplog.text
+    logged = "".join(log.body(record) for record in caplog.records)
+    assert not any(token in logged for token in ("hf_right", "hf_wrong"))
     assert "hf_right" not in repr(pickle.loads(pickle.dumps(api.KeepToken("1", "hf_right"))))
     assert not [f for f in home().rglob("*") if f.is_file() and b"hf_right" in f.read_bytes()]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +61,8 @@ def sent(server: HubServer) -> int:
     return server.sent.get(SHARD, 0)
 
 
-def test_from_the_hub_into_the_library(server: HubServer, desk: Desk) -> None:
+def test_from_the_hub_into_the_library(server: HubServer, desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "engine")
     server.faults = [Fault(SHARD, rate=20_000_000)]
     begun = desk.result(api.PullModel, "owner/small-moe", "mine", 4)
     assert (begun.repo, begun.name, begun.top, begun.endpoint) == ("owner/small-moe", "mine", 4, server.url)
@@ -69,6 +71,8 @@ def test_from_the_hub_into_the_library(server: HubServer, desk: Desk) -> None:
     told = changes(desk, begun.id)
     assert [t.state for t in told][:2] == ["queued", "running"]
     assert any(moving(t) and t.rate > 0 for t in told)
+    for line in ("small-moe: queued", "small-moe: running", "Import of mine is done", "small-moe: finished"):
+        assert line in caplog.text
     assert all(t.revision == server.repos["owner/small-moe"].commit for t in told[-3:])
     (card,) = [card for card in desk.result(api.ListModels) if card.name == "mine"]
     assert (card.tiers, card.source, card.fit is not None) == ((2, 4), "owner/small-moe", True)
