@@ -46,6 +46,7 @@ def take(path: Path) -> tuple[str, Path | None]:
 
 def note(path: Path, text: str) -> None:
     """Add to a log what is known of a fault. Raises OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as log:
         log.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}\n{text.strip()}\n\n")
 

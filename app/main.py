@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
+import platform
 import sys
 from collections.abc import Sequence
 
 from app import crash_log, display, paths
 from engine import private_files
+
+_log = logging.getLogger(__name__)
 
 NO_DISPLAY = 3  # exit code; installers/run.sh then opens a chat in the terminal
 NO_ANSWER = 4  # exit code: another one runs and does not answer
@@ -32,13 +36,16 @@ def _run(model: str | None) -> int:
     private_files.tighten(where.folder)
     if sys.platform.startswith("linux") and not _utf8():
         os.environ["LC_ALL"] = "C.UTF-8"  # otherwise Qt warns, and does the same
+    from PySide6.QtCore import qVersion
     from PySide6.QtWidgets import QApplication
 
     from app import preferences
     from app.assembly import Underhill
     from app.language import choice
     from app.language.words import say
+    from app.log_file import LogFile
     from app.second_start import only_one
+    from app.widgets.about import version
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)
@@ -49,7 +56,15 @@ def _run(model: str | None) -> int:
     alone, answered = only_one(application, where.folder, look, model or "")
     if not alone.first:
         return 0 if answered else NO_ANSWER
-    log, left, kept = crash_log.begin(where.crash_log)
+    log = LogFile(where.logs)
+    _log.info(
+        "Underhill %s begins: process %d, Python %s, Qt %s on %s, %s", version() or "from source", os.getpid(),
+        platform.python_version(), qVersion(), application.platformName(), platform.platform(terse=True),
+    )  # fmt: skip
+    _log.info("Language %s, theme %s, text %d %%", look.language, look.theme, look.font_percent)
+    faults, left, kept = crash_log.begin(where.crash_log)
+    if left:
+        _log.error("The last run ended by a fault; its stack is in %s", kept)
     underhill = Underhill(application, where)
     if model is not None:
         underhill.window.prefer_model(model)
@@ -60,6 +75,7 @@ def _run(model: str | None) -> int:
         )  # fmt: skip
     ended, file = crash_log.take(where.engine_log)
     if ended:
+        _log.error("The engine of the last run ended unexpectedly; its stack is in %s", file)
         underhill.window.banners.show_banner(
             "info", say("The engine ended unexpectedly the last time."),
             say("What is known of it is kept in {file}.", file=file), ended,
@@ -72,7 +88,9 @@ def _run(model: str | None) -> int:
         if not underhill.again:
             break
         underhill = Underhill(application, where)  # in another language or size
-    crash_log.end(log)
+    _log.info("Underhill ends")
+    crash_log.end(faults)
+    log.close()
     alone.close()
     return code
 

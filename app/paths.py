@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+NAME = "underhill"  # of the folders
+
 
 @dataclass(frozen=True)
 class Paths:
@@ -26,17 +28,23 @@ class Paths:
         return self.folder / "window.json"
 
     @property
+    def logs(self) -> Path:
+        """The folder of all logs: the system's for this user, or beside the data where these are elsewhere."""
+        usual = self.folder == Path(platformdirs.user_data_dir(NAME, appauthor=False))
+        return Path(platformdirs.user_log_dir(NAME, appauthor=False)) if usual else self.folder / "logs"
+
+    @property
     def crash_log(self) -> Path:
         """Where Python writes if the process is torn down by a fault."""
-        return self.folder / "crash.log"
+        return self.logs / "crash.log"
 
     @property
     def engine_log(self) -> Path:
         """What is known of the engine's process where it ended by itself."""
-        return self.folder / "crash-engine.log"
+        return self.logs / "crash-engine.log"
 
 
 def default() -> Paths:
     """The folder of this user on this computer."""
     chosen = os.environ.get("UNDERHILL_HOME")
-    return Paths(Path(chosen) if chosen else Path(platformdirs.user_data_dir("underhill", appauthor=False)))
+    return Paths(Path(chosen) if chosen else Path(platformdirs.user_data_dir(NAME, appauthor=False)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -45,6 +46,7 @@ from app.models import Models
 from app.network import Network
 from app.network_desk import NetworkDesk
 from app.panels.docks import Docks
+from app.paths import Paths
 from app.preferences import Preferences
 from app.remedies import show_failure
 from app.remembering import Remembering
@@ -198,6 +200,7 @@ class MainWindow(QMainWindow):
         self.header.thinking_wanted.connect(self._think)
         self.header.shortcuts_wanted.connect(self.show_shortcuts)
         self.header.about_wanted.connect(self.show_about)
+        self.header.logs_wanted.connect(self.show_logs)
 
     def _shortcuts(self) -> None:
         slots: dict[str, Callable[[], object]] = {
@@ -379,6 +382,14 @@ class MainWindow(QMainWindow):
         """Open a folder in the file manager."""
         if why := outside.show_folder(folder):
             self.toast.say(why)
+
+    @Slot()
+    def show_logs(self) -> None:
+        """Open the folder of the logs, also where none could be written yet."""
+        folder = Paths(self.folder).logs
+        with suppress(OSError):  # then the file manager says that there is none
+            folder.mkdir(parents=True, exist_ok=True)
+        self.show_outside(folder)
 
     @Slot()
     def _undo(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import sqlite3
 import threading
@@ -16,6 +17,7 @@ from app.chats.opening import Problem, explain, open_store, unreadable
 from app.chats.store import ChatStore
 from app.inbox import Inbox
 
+_log = logging.getLogger(__name__)
 T = TypeVar("T")
 _Job = tuple[Callable[[ChatStore], Any], Callable[[Any], object] | None, Callable[[Problem], object]]
 
@@ -89,6 +91,7 @@ class Keeper:
         self.in_memory = store.in_memory
         try:
             if problem is not None:
+                _log.error("The chats could not be opened as they should: %s", problem.kind)
                 self._inbox.post(self._on_problem, problem)
             while (entry := self._jobs.get()) is not None:
                 if isinstance(entry, _Retry):
@@ -116,6 +119,7 @@ class Keeper:
                 store = self._opened_anew(store)
                 result = job(store)
         except Exception as error:  # the jobs behind it are not to blame
+            _log.error("A job on the chats failed", exc_info=error)
             if not isinstance(error, OSError | sqlite3.Error):
                 shown = type(error), error, error.__traceback__, threading.current_thread()
                 threading.excepthook(threading.ExceptHookArgs(shown))

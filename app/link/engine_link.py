@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -14,6 +15,8 @@ from PySide6.QtCore import QObject, Signal
 from app.engine_words.fields import spoken
 from app.inbox import Inbox
 from engine import api
+
+_log = logging.getLogger(__name__)
 
 Listener = Callable[[api.Event], object]
 
@@ -108,6 +111,7 @@ class EngineLink(QObject):
     def _begin_again(self) -> None:
         if self._closed:
             return
+        _log.info("The engine is started again")
         self._engine = self._start(self._arrived)
         self._ending = None
         if self._look is not None:

@@ -39,6 +39,7 @@ class Header(QFrame):
     offline_wanted = Signal()
     downloads_wanted = Signal()
     privacy_wanted = Signal()
+    logs_wanted = Signal()
     tour_wanted = Signal()
     computer_wanted = Signal()
 
@@ -85,6 +86,7 @@ class Header(QFrame):
         more.addAction(say("Welcome tour"), self.tour_wanted.emit)
         more.addAction(say("About this computer"), self.computer_wanted.emit)
         more.addAction(say("Privacy"), self.privacy_wanted.emit)
+        more.addAction(say("Open log folder"), self.logs_wanted.emit)
         more.addAction(say("About Underhill"), self.about_wanted.emit)
         self.more.setMenu(more)
         self.bar = QProgressBar(self)

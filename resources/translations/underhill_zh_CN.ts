@@ -3620,6 +3620,11 @@
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
+            <source>Open log folder</source>
+            <translation>打开日志文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/header.py"></location>
             <source>Progress</source>
             <translation>进度</translation>
         </message>

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
 from pytestqt.qtbot import QtBot
 
 from app import outside
+from app.paths import Paths
 from app.transcript.view import TranscriptView
 from tests.app.acts import Launch, ask
 
@@ -70,3 +71,16 @@ def test_a_folder_that_nothing_shows_is_named(qtbot: QtBot, launch: Launch, open
     assert window.toast.isHidden()
     window.show_outside(Path("/for/nothing"))
     assert "/for/nothing" in window.toast.accessibleName()
+
+
+def test_the_menu_opens_the_folder_of_the_logs_also_before_there_is_any(
+    qtbot: QtBot, launch: Launch, opened: list[str]
+) -> None:
+    window = launch().window
+    folder = Paths(window.folder).logs
+    assert not folder.exists()
+    (entry,) = (a for a in window.header.more.menu().actions() if a.text() == "Open log folder")
+    entry.trigger()
+    assert opened == [QUrl.fromLocalFile(str(folder)).toString()]
+    assert folder.is_dir()
+    assert window.toast.isHidden()
