@@ -54,6 +54,23 @@ def test_chat_prints_what_scripts_rely_on(home: Path, capsys: pytest.CaptureFixt
     assert quarter["stats"]["misses"] > stats["misses"]
 
 
+def test_verbose_logs_to_standard_error_and_leaves_out_what_is_said(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("chat", "builtin", "--prompt", "Hello, zebrafish!", "--greedy", "--max-tokens", "12", "--threads", "1")
+    code, out, err = run(capsys, *asked, "--json", "--verbose")
+    assert code == 0, err
+    said = json.loads(out)
+    assert "INFO engine.session.logged [MainThread] Opened builtin: family qwen3_moe" in err
+    assert "Answered: " in err
+    assert not [words for words in ("zebrafish", said["text"]) if words in err]
+    for verbose in (True, False):  # before the command as well, and where it fails; and no longer than it is asked for
+        code, _, err = run(capsys, *["--verbose"][: int(verbose)], "info", "nonesuch")
+        assert code == 1
+        assert (" ERROR engine.cli.main [MainThread] not_a_model" in err) == verbose
+        assert "There is no model called nonesuch" in err
+
+
 def test_a_level_of_thinking_that_the_model_does_not_have_is_told(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
