@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -78,11 +79,14 @@ def calibrate(
 
     Raises UnderhillError(DISK_ERROR) where the store cannot be written to.
     """
+    name, begun = session.card.name, time.monotonic()
+    _log.info("Calibration of %s begins", name)
     calibrator = Calibrator(session, tokens, anew=True)
     while not (calibrator.complete if costs else calibrator.stage):
         calibrator.step()
         progress(calibrator.done, calibrator.total)
     assert calibrator.found is not None
+    _log.info("Calibration of %s is done after %.1f s", name, time.monotonic() - begun)
     return calibrator.found
 
 
@@ -92,13 +96,13 @@ def calibrate_if_quick(session: Session, report: Callable[[str, int, int], None]
     if known is not None and (known.scores or session.card.parameters >= TOY):
         return
     if session.card.parameters < TOY:
-        _log.info("Calibrating %s", session.card.name)
         try:
             calibrate(session, lambda *_: report("Calibrating", 0, 0), QUICK, costs=False)
         except UnderhillError as e:
             if e.kind is not Kind.DISK_ERROR:  # a store that cannot be written to still runs
                 session.close()
                 raise
+            _log.warning("What was calibrated could not be kept", exc_info=e)
             session.note(e.sentence)
         except BaseException:
             session.close()
