@@ -254,12 +254,7 @@ class Session:
         if not messages:
             raise UnderhillError(Kind.BAD_REQUEST, "There is nothing to answer.", "Write a message first.")
         prompt = fit(
-            self.chat,
-            messages,
-            self.context.limit,
-            sampling.max_tokens,
-            continue_last=continue_last,
-            thinking=thinking,
+            self.chat, messages, self.context.limit, sampling.max_tokens, continue_last=continue_last, thinking=thinking
         )
         listener.turns_dropped(prompt.dropped)
         if self._sequences.begins(chat, messages):
