@@ -1,6 +1,7 @@
 /* The selftest of the native kernels: every public function against plain double arithmetic.
  *
- * Built and run in several ways by test_selftest.py; the argument `threads` leaves out what knows nothing of threads.
+ * Built and run in several ways by test_selftest.py; the argument `threads` leaves out what knows nothing of threads, and
+ * `bytes SECONDS SEED` does nothing but give kernels any bytes, for so long (python -m tests.fuzz.kernels).
  * Prints a line for each group and "N passed, M failed". */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,12 +35,19 @@ uh_context *opened(int threads, const variant *which) {
 }
 
 int main(int argc, char **argv) {
+    if (argc == 4 && strcmp(argv[1], "bytes") == 0) {
+        int isas = 0;
+        for (int isa = 0; isa < UH_ISAS; isa++) isas += uh_isas() >> isa & 1;
+        test_any_bytes(atof(argv[2]) / (2 * isas), strtoull(argv[3], NULL, 10));
+        return summary();
+    }
     if (argc < 2 || strcmp(argv[1], "threads") != 0) {
         for (int isa = 0; isa < UH_ISAS; isa++)
             if (!(uh_isas() >> isa & 1)) left_out("%s, which this processor lacks", NAMES[isa]);
         test_numbers();
         test_contexts();
         test_linear();
+        test_any_bytes(0.0, 1);
         test_experts();
         test_combine();
         test_read();

@@ -42,6 +42,7 @@ def test_killed_at_any_moment_of_its_first_start_it_starts_whole_the_next_time(t
 @pytest.mark.slow
 def test_killed_while_answering_nothing_is_broken(home: Path) -> None:
     store = home / "models" / "builtin"
+    start(home, *ONCE).communicate(timeout=PROCESS)  # what is learnt of a model at its first opening is written now
     before = {p.name: p.read_bytes() for p in store.iterdir()}
     args = ("chat", "builtin", "--prompt", "Tell me a story.", "--max-tokens", "2000", "--cache-fraction", "0")
     process = start(home, *args, "--threads", "1")
