@@ -1,22 +1,29 @@
 # Finding Python, and filling an environment with it: torch first, then everything else from the lock.
 # shellcheck shell=bash
 
-find_python() { # sets PYTHON to one that Underhill runs on, or ends here
-    local candidate version found=""
+find_python() { # sets PYTHON to one that Underhill runs on, installed where that is possible, or ends here
+    search_python || { can_apt && step "Installing Python" apt_install python3 python3-venv && search_python; } ||
+        die "Python 3.11, 3.12 or 3.13 (64 bit) is needed and none was found${OTHER_PYTHON:+; there is Python $OTHER_PYTHON}." \
+            "Install one, or set UNDERHILL_PYTHON to its path."
+    "$PYTHON" -c 'import ensurepip' 2>/dev/null || "$PYTHON" -m pip --version >/dev/null 2>&1 ||
+        { can_apt && step "Installing pip" apt_install python3-venv && "$PYTHON" -c 'import ensurepip' 2>/dev/null; } ||
+        die "$PYTHON has no pip. Install it with: $(install_hint python3-pip)"
+}
+
+search_python() { # sets PYTHON, or OTHER_PYTHON to the version of one that does not serve
+    local candidate version
+    OTHER_PYTHON=""
     for candidate in ${UNDERHILL_PYTHON:+"$UNDERHILL_PYTHON"} python3.11 python3.12 python3.13 python3 python; do
         version=$("$candidate" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
         case "$version" in
             3.11 | 3.12 | 3.13) ;;
-            *) found="$version" && continue ;;
+            *) OTHER_PYTHON="$version" && continue ;;
         esac
         "$candidate" -c 'import venv, sys; sys.exit(sys.maxsize < 2**32)' 2>/dev/null || continue
         PYTHON=$(command -v "$candidate")
-        "$PYTHON" -c 'import ensurepip' 2>/dev/null || "$PYTHON" -m pip --version >/dev/null 2>&1 ||
-            die "$PYTHON has no pip. Install it with: $(install_hint python3-pip)"
         return
     done
-    die "Python 3.11, 3.12 or 3.13 (64 bit) is needed and none was found${found:+; there is Python $found}." \
-        "Install one, or set UNDERHILL_PYTHON to its path."
+    return 1
 }
 
 make_environment() { # FOLDER: an empty virtual environment with pip in it
