@@ -105,7 +105,8 @@ INLINE void tile_dots(const uh_view *any, int32_t block, const uh_quantized *x, 
     if (MIDDLE(kind)) own.zero -= MIDDLE(kind), table = _mm256_sub_epi8(table, _mm256_set1_epi8(MIDDLE(kind)));
     const int halves = n == 1 ? 2 : 1; /* at once: their sums fit in registers */
     place at = place_of(view, block);
-    uh_wide_256 wide[2];
+    const __m256 none = _mm256_setzero_ps();
+    uh_wide_256 wide[2] = {{none, none}, {none, none}}; /* set at the first group; GCC does not see that */
     __m256 total[TOKENS][2];
 #pragma GCC unroll 2
     for (int t = 0; t < n; t++) total[t][0] = total[t][1] = _mm256_setzero_ps();
