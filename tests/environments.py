@@ -58,10 +58,12 @@ def _lacking(folder: Path) -> Condition:
     """A face that claims Chinese and Japanese and lacks Korean, as Debian's fonts-droid-fallback does."""
     from tests.app.test_fonts import without_korean  # imports Qt's part of the project
 
-    (folder / "fallback.ttf").write_bytes(
+    faces = folder / "faces"  # nothing else lies there: every file is looked into, and one that is a pipe waited for
+    faces.mkdir(exist_ok=True)
+    (faces / "fallback.ttf").write_bytes(
         without_korean((ROOT / "resources" / "fonts" / "DroidSansFallback.ttf").read_bytes())
     )
-    return _fonts(folder, f"<dir>/usr/share/fonts</dir><dir>{escape(str(folder))}</dir>")
+    return _fonts(folder, f"<dir>/usr/share/fonts</dir><dir>{escape(str(faces))}</dir>")
 
 
 def _home(folder: Path) -> Condition:
