@@ -13,6 +13,8 @@ def pages(path: str) -> Iterator[list[str]]:
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
 
+    from engine.sandbox.worker import out_of_memory
+
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it complains of is of no use to the reader of a chat
     try:
         reader = PdfReader(path)
@@ -23,4 +25,6 @@ def pages(path: str) -> Iterator[list[str]]:
             yield ["page", page.extract_text().strip()]
     except (PyPdfError, ArithmeticError, AttributeError, LookupError, NotImplementedError, OSError, RecursionError,
             TypeError, ValueError) as e:  # what the library raises on files that keep to no rule  # fmt: skip
+        if out_of_memory(e):
+            raise
         yield [DAMAGED, f"{type(e).__name__}: {e}"[:1000]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import importlib
 import os
 import sys
@@ -41,14 +42,23 @@ def _answer(call: Callable[..., Iterator[Any]], arguments: list[Any], seconds: f
         for value in call(*arguments):
             frames.write(answers, ["value", value])
             _limit_time(seconds)
-    except MemoryError:
-        frames.write(answers, ["memory"])
     except BrokenPipeError:
         raise
     except BaseException as e:  # PanicException of Rust libraries is no Exception
-        frames.write(answers, ["error", f"{type(e).__name__}: {e}"[:4000]])
+        said = ["memory"] if out_of_memory(e) else ["error", f"{type(e).__name__}: {e}"[:4000]]
+        frames.write(answers, said)
     else:
         frames.write(answers, ["end"])
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether it came of having no more memory: libraries tell of that in errors of their own, and so does `open`."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == errno.ENOMEM):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
 
 
 def _limit_time(seconds: float) -> None:

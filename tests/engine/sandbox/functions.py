@@ -27,6 +27,15 @@ def doubled(times: int) -> Iterator[int]:
     yield len(text)
 
 
+def told_otherwise(size: int) -> Iterator[None]:
+    """As libraries do that catch what they did not expect."""
+    try:
+        bytearray(size)
+    except MemoryError as e:
+        raise ValueError("no such file") from e
+    yield None
+
+
 def flood(size: int) -> Iterator[str]:
     """A long answer."""
     yield "x" * size

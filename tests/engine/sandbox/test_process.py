@@ -94,6 +94,11 @@ def test_more_memory_than_allowed_is_refused(make: Make) -> None:
     assert doubled.call(3, seconds=LONG) == 8
 
 
+def test_a_library_that_says_something_else_of_it_deceives_nobody(make: Make) -> None:
+    with pytest.raises(SandboxMemory):
+        make("told_otherwise").call(1 << 40, seconds=LONG)
+
+
 def test_an_answer_without_end_is_not_taken(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "MAX_ANSWER", 1000)
     flood = make("flood")
