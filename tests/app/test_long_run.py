@@ -44,8 +44,9 @@ def test_one_object_for_each_chat_is_noticed(
 
     def leak(*_: object) -> None:
         kept.append(Forgotten())
-        label = QWidget(underhill.window)
-        underhill.theme.changed.connect(label.update)
+        for _ in range(4):  # more than what comes and goes by itself
+            label = QWidget(underhill.window)
+            underhill.theme.changed.connect(label.update)
 
     underhill.conversation.opened.connect(leak)
     found = growing(use(qapp, underhill))
