@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,7 +20,7 @@ from app.library import words
 from app.library.shelf import Shelf
 from app.theme import sizes
 from app.widgets.format import size
-from app.widgets.layouts import fit
+from app.widgets.layouts import fit, form_column
 from engine import api
 
 TOLERANCES = (
@@ -84,16 +83,7 @@ class SmallerDialog(QDialog):
         self.go.setObjectName("primary")
         self.go.setDefault(True)
         buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 18)
-        column.setSpacing(12)
-        column.addStrut(432)
-        column.addWidget(head)
-        column.addWidget(text)
-        column.addLayout(form)
-        column.addWidget(self.bar)
-        column.addWidget(self.found)
-        column.addWidget(buttons)
+        form_column(self, head, text, form, self.bar, self.found, buttons)
         buttons.rejected.connect(self.reject)
         self.go.clicked.connect(self._next)
         self.tolerance.currentIndexChanged.connect(self._begin_again)

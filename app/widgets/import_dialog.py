@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,7 +21,7 @@ from app.engine_words import told
 from app.language.words import later, say
 from app.library.smaller import TOLERANCES
 from app.theme import sizes
-from app.widgets.layouts import fit
+from app.widgets.layouts import fit, form_column
 from engine import api
 
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
@@ -84,14 +83,7 @@ class ImportDialog(QDialog):
         buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 18)
-        column.setSpacing(12)
-        column.addStrut(432)
-        column.addWidget(head)
-        column.addWidget(text)
-        column.addLayout(form)
-        column.addWidget(buttons)
+        form_column(self, head, text, form, buttons)
         self._name.textChanged.connect(self._check)
         self._check()
         fit(self)

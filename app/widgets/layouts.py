@@ -8,7 +8,7 @@ from functools import partial
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QTimer
-from PySide6.QtWidgets import QAbstractButton, QLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLayout, QVBoxLayout, QWidget
 
 # Of what is made anew: the name of the button that is to have the focus once it is shown, and who has it till then.
 _wanted: WeakKeyDictionary[QWidget, tuple[str, QWidget | None]] = WeakKeyDictionary()
@@ -56,6 +56,19 @@ def _focus(root: QWidget, turns: int) -> None:
 
 def _name(button: QAbstractButton) -> str:
     return button.accessibleName() or button.text()
+
+
+def form_column(dialog: QWidget, *parts: QWidget | QLayout) -> None:
+    """Lay out a dialog that holds a form: its parts one below the other."""
+    column = QVBoxLayout(dialog)
+    column.setContentsMargins(24, 20, 24, 18)
+    column.setSpacing(12)
+    column.addStrut(432)
+    for part in parts:
+        if isinstance(part, QLayout):
+            column.addLayout(part)
+        else:
+            column.addWidget(part)
 
 
 def fit(dialog: QWidget) -> None:
