@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
+from engine.sandbox import out_of_memory
+
 LOCKED, DAMAGED = "locked", "damaged"  # instead of pages
 
 
@@ -12,8 +14,6 @@ def pages(path: str) -> Iterator[list[str]]:
     """['page', its text] for each; or [LOCKED] or [DAMAGED, why], and nothing after."""
     from pypdf import PdfReader
     from pypdf.errors import PyPdfError
-
-    from engine.sandbox.worker import out_of_memory
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # what it complains of is of no use to the reader of a chat
     try:

@@ -1,5 +1,6 @@
 """Code of others on input of others, in a process that may take only so long and so much memory, and can be killed."""
 
+from engine.sandbox.memory_errors import out_of_memory
 from engine.sandbox.process import (
     SandboxedFunction,
     SandboxFailure,
@@ -16,6 +17,7 @@ __all__ = [
     "SandboxStopped",
     "SandboxTimeout",
     "SandboxedFunction",
+    "out_of_memory",
     "pids",
     "stoppable",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import importlib
 import os
 import sys
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from engine.sandbox import frames
+from engine.sandbox import frames, out_of_memory
 
 MAX_REQUEST = 1 << 31  # bytes; the parent is trusted, this only keeps a torn pipe from being believed
 
@@ -49,16 +48,6 @@ def _answer(call: Callable[..., Iterator[Any]], arguments: list[Any], seconds: f
         frames.write(answers, said)
     else:
         frames.write(answers, ["end"])
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether it came of having no more memory: libraries tell of that in errors of their own, and so does `open`."""
-    seen: BaseException | None = error
-    while seen is not None:
-        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno == errno.ENOMEM):
-            return True
-        seen = seen.__cause__ or seen.__context__
-    return False
 
 
 def _limit_time(seconds: float) -> None:
