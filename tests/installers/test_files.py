@@ -94,9 +94,3 @@ def test_every_pin_has_a_hash(root: Path) -> None:
     for path in root.glob("requirements/*.txt"):
         for block in re.split(r"\n(?=\S)", re.sub("(?m)^#.*\n", "", path.read_text()).strip()):
             assert "--hash=sha256:" in block, f"{path.name}: {block.splitlines()[0]}"
-
-
-def test_every_link_of_the_documentation_leads_somewhere(root: Path) -> None:
-    for page in [*root.glob("*.md"), *root.glob("docs/**/*.md")]:
-        for target in re.findall(r"\]\((?!https?:)([^)#\s]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.relative_to(root)} links to {target}"

@@ -1,0 +1,69 @@
+"""What the documentation names is there: links, headings, files of the tree, programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+FOLDERS = "app|engine|tests|resources|installers|requirements|docs"
+IN_TREE = re.compile(rf"(?<![\w/.-])(?:{FOLDERS})/(?:[\w./*-]*[\w/*])?")  # a path from the root; `*` as in a shell
+SOURCE = re.compile(r"`([\w./*-]*[\w*]\.(?:py|c|h))`")
+PROGRAM = re.compile(rf"python -m ((?:{FOLDERS})(?:\.\w+)*)")
+LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
+
+
+def pages(root: Path) -> list[Path]:
+    return [*root.glob("*.md"), *root.glob("docs/**/*.md")]
+
+
+def found(root: Path, pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
+    for page in pages(root):
+        for match in pattern.findall(page.read_text("utf-8")):
+            yield page.relative_to(root).as_posix(), match
+
+
+def anchors(page: Path) -> set[str]:
+    """Of all headings, as GitHub makes them."""
+    text = re.sub(r"(?ms)^```.*?^```", "", page.read_text("utf-8"))
+    headings = (re.sub(r"[`*]|\]\([^)]*\)|\[", "", line).strip().lower() for line in re.findall(r"(?m)^#+ (.+)$", text))
+    return {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_leads_to_a_file_and_every_anchor_to_a_heading(root: Path) -> None:
+    for page in pages(root):
+        for target, anchor in LINK.findall(page.read_text("utf-8")):
+            there = page.parent / target if target else page
+            assert there.exists(), f"{page.relative_to(root)} links to {target}"
+            assert not anchor or anchor in anchors(there), f"{page.relative_to(root)} links to {target}#{anchor}"
+
+
+def test_every_path_is_in_the_tree(root: Path) -> None:
+    missing = sorted({f"{page}: {path}" for page, path in found(root, IN_TREE) if not any(root.glob(path))})
+    assert not missing, "\n".join(missing)
+
+
+def test_every_source_file_is_named_by_its_whole_path(root: Path) -> None:
+    """Else neither this test nor a script that moves files would know it."""
+    short = sorted({f"{page}: {path}" for page, path in found(root, SOURCE) if not any(root.glob(path))})
+    assert not short, "\n".join(short)
+
+
+def test_every_program_can_be_run(root: Path) -> None:
+    for page, name in found(root, PROGRAM):
+        path = root / name.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), f"{page}: python -m {name}"
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("see `engine/store/layout.py`, and app/.", ["engine/store/layout.py", "app/"]),
+        ("`engine/kernels/native/ops_*.c`.", ["engine/kernels/native/ops_*.c"]),
+        ("their own src/app/main.c and x-app/y", []),
+    ],
+)
+def test_what_counts_as_a_path(text: str, paths: list[str]) -> None:
+    assert IN_TREE.findall(text) == paths
