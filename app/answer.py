@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from app.chats.records import Queued, StoredMessage, Style
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.transcript.notes import duration, rate
 from engine import api
 
@@ -63,29 +63,29 @@ class Answer:
     def status(self) -> str:
         """What to say under the answer now."""
         if self.stopped:
-            return say("Stopping  ·  Esc again leaves it")
+            return tr("Stopping  ·  Esc again leaves it")
         if self.tokens:
             count = plural("1 token", "{count:,} tokens", len(self.tokens), count=len(self.tokens))
-            return "  ·  ".join(p for p in (self._speed(), count, say("Esc stops")) if p)
+            return "  ·  ".join(p for p in (self._speed(), count, tr("Esc stops")) if p)
         waited = duration(time.monotonic() - self.began)
         if self.waits:
-            return say("Waiting for the answer in another chat  ·  Esc stops")
+            return tr("Waiting for the answer in another chat  ·  Esc stops")
         if self.opening:
-            return say("Waiting for the model to open  ·  {waited}", waited=waited)
+            return tr("Waiting for the model to open  ·  {waited}", waited=waited)
         read = self.reading
         if read is not None and read.total and read.done < read.total:
             share, total, reused = 100 * read.done // read.total, f"{read.total:,}", f"{read.reused:,}"
             if read.reused:
-                return say("Reading your message: {share} % of {total} tokens, {reused} already known",
+                return tr("Reading your message: {share} % of {total} tokens, {reused} already known",
                            share=share, total=total, reused=reused)  # fmt: skip
-            return say("Reading your message: {share} % of {total} tokens", share=share, total=total)
-        return say("Waiting for the first word  ·  {waited}", waited=waited)
+            return tr("Reading your message: {share} % of {total} tokens", share=share, total=total)
+        return tr("Waiting for the first word  ·  {waited}", waited=waited)
 
     def _speed(self) -> str:
         if len(self._recent) < 2:
             return ""
         (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
-        return say("{rate} tok/s", rate=rate((n1 - n0) / (t1 - t0))) if t1 > t0 else ""
+        return tr("{rate} tok/s", rate=rate((n1 - n0) / (t1 - t0))) if t1 > t0 else ""
 
     def so_far(self) -> StoredMessage:
         """The message to write to disk by now."""

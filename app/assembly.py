@@ -18,9 +18,9 @@ from app.counting import Counting
 from app.downloads_desk import DownloadsDesk
 from app.first_paint import FirstPaint
 from app.first_run.desk import FirstRunDesk
+from app.i18n import languages
+from app.i18n.translate import tr
 from app.inbox import Inbox
-from app.language import choice
-from app.language.words import say
 from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
 from app.models import Models
@@ -41,7 +41,7 @@ class Underhill:
         promptness.run_at_once()
         remembered, note = preferences.load(paths.preferences)
         fonts.set_percent(remembered.font_percent)
-        choice.install(remembered.language)
+        languages.install(remembered.language)
         self.theme = Theme(application, remembered.theme)
         self.inbox = Inbox(application)
         self.keeper = Keeper(paths.chats, self.inbox, self._problem)
@@ -77,7 +77,7 @@ class Underhill:
         self.models.listed.connect(self.window.transcript.prepare, Qt.ConnectionType.SingleShotConnection)
         self.models.loaded.connect(api.settle_garbage)
         if note:
-            self.window.banners.show_banner("warning", say("Some settings could not be used."), note)
+            self.window.banners.show_banner("warning", tr("Some settings could not be used."), note)
 
     def open(self) -> None:
         """Show the window and have the last model opened."""

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
 from app import models
 from app.chats.records import StoredMessage
 from app.conversation import Conversation
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.shelf import Shelf
 from app.models import Models
 from app.notices import Notices, spoken
@@ -52,10 +52,10 @@ class Attention(QObject):
         if QSystemTrayIcon.isSystemTrayAvailable():
             self.tray = QSystemTrayIcon(self)
             self._menu = QMenu()
-            self._menu.addAction(say("Show Underhill"), self._forward)
-            self._menu.addAction(say("New chat"), self._new_chat)
+            self._menu.addAction(tr("Show Underhill"), self._forward)
+            self._menu.addAction(tr("New chat"), self._new_chat)
             self._menu.addSeparator()
-            self._menu.addAction(say("Quit"), window.close)
+            self._menu.addAction(tr("Quit"), window.close)
             self.tray.setContextMenu(self._menu)
             self.tray.activated.connect(self._activated)
             self.tray.messageClicked.connect(self._forward)
@@ -91,11 +91,11 @@ class Attention(QObject):
         if waited >= LONG:
             words = " ".join(message.content.split())
             words = words if len(words) <= _SHOWN else words[: _SHOWN - 1].rstrip() + "…"
-            self._notify(say("Your answer is there"), words)
+            self._notify(tr("Your answer is there"), words)
 
     @Slot(object)
     def _imported(self, card: api.ModelCard) -> None:
-        self._done(say("{model} has been imported.", model=card.title))
+        self._done(tr("{model} has been imported.", model=card.title))
 
     @Slot(str)
     def _done(self, sentence: str) -> None:
@@ -107,7 +107,7 @@ class Attention(QObject):
         if QApplication.activeWindow() is not None:
             return
         if self.notices is not None:
-            self.notices.show(title, words, say("Show Underhill"))
+            self.notices.show(title, words, tr("Show Underhill"))
         else:
             self._notify_otherwise(title, words)
 
@@ -131,9 +131,9 @@ class Attention(QObject):
             share = f", {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
             words = f"{progress.text}{share}"
         elif moving:
-            ring, words = int(_STEPS * here), say("downloading, {share}", share=percent(int(100 * here) / 100))
+            ring, words = int(_STEPS * here), tr("downloading, {share}", share=percent(int(100 * here) / 100))
         else:
-            ring, words = -1, say("answering") if self._conversation.working else ""
+            ring, words = -1, tr("answering") if self._conversation.working else ""
         if (ring, words) != self._shown or not self.tray.toolTip():
             self._shown = (ring, words)
             self.tray.setIcon(icon("underhill", "") if ring < 0 else self._ring(ring / _STEPS))

@@ -14,7 +14,7 @@ from app.chats.records import Chat, Folder, Style
 from app.chats.search import Hit
 from app.chats.store import ChatStore
 from app.conversation import Conversation
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.preferences import Preferences
 from app.presets.dialog import StyleDialog
 from app.theme.icons import icon
@@ -155,14 +155,14 @@ class ChatDesk(QObject):
         self.refresh()
         title, count, name = chats[0].title, len(chats), folder.name if folder is not None else ""
         if count == 1 and folder is not None:
-            said = say("“{title}” is now in the folder “{folder}”.", title=title, folder=name)
+            said = tr("“{title}” is now in the folder “{folder}”.", title=title, folder=name)
         elif folder is not None:
             said = plural("1 chat is now in “{folder}”.", "%n chats are now in “{folder}”.", count, folder=name)
         elif count == 1:
-            said = say("“{title}” is no longer in a folder.", title=title)
+            said = tr("“{title}” is no longer in a folder.", title=title)
         else:
             said = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
-        self._window.toast.say(said, say("Undo"), lambda: self._change(back))
+        self._window.toast.say(said, tr("Undo"), lambda: self._change(back))
 
     @Slot(object)
     def _remove_folder(self, folder: Folder) -> None:
@@ -170,7 +170,7 @@ class ChatDesk(QObject):
         self._keeper.do(lambda store: folders.remove(store, folder.id), partial(self._folder_removed, folder))
 
     def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
-        said = say("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
+        said = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
         self._gone(said, folder, inside)
 
     @Slot(object, str)
@@ -181,7 +181,7 @@ class ChatDesk(QObject):
         if merged is None:
             self.refresh()
         else:
-            self._gone(say("There was a folder “{folder}” already: the two are one now.", folder=name), *merged)
+            self._gone(tr("There was a folder “{folder}” already: the two are one now.", folder=name), *merged)
 
     def _gone(self, said: str, folder: Folder, inside: list[int]) -> None:
         """Say so of a folder. Undo makes it again and puts the chats into it that were in it."""
@@ -192,7 +192,7 @@ class ChatDesk(QObject):
                 folders.move(store, chat_id, again.id)
 
         self.refresh()
-        self._window.toast.say(said, say("Undo"), lambda: self._change(back))
+        self._window.toast.say(said, tr("Undo"), lambda: self._change(back))
 
     @Slot()
     def _new_folder(self) -> None:
@@ -201,7 +201,7 @@ class ChatDesk(QObject):
             self._change(lambda store: folders.make(store, name))
 
     def _ask_name(self) -> str:
-        name, agreed = QInputDialog.getText(self._window, say("New folder"), say("Name of the folder"))
+        name, agreed = QInputDialog.getText(self._window, tr("New folder"), tr("Name of the folder"))
         return " ".join(name.split()) if agreed else ""
 
     @Slot(object, bool)
@@ -250,12 +250,12 @@ class ChatDesk(QObject):
         for chat in chats:
             self._conversation.delete(chat.id)
         said = (
-            say("“{title}” was deleted.", title=chats[0].title)
+            tr("“{title}” was deleted.", title=chats[0].title)
             if len(chats) == 1
             else plural("1 chat was deleted.", "%n chats were deleted.", len(chats))
         )
         again = chats[0] if len(chats) == 1 else shown
-        self._window.toast.say(said, say("Undo"), lambda: self._restore(chats, again))
+        self._window.toast.say(said, tr("Undo"), lambda: self._restore(chats, again))
 
     def _restore(self, chats: tuple[Chat, ...], shown: Chat | None) -> None:
         """Out of the trash; shown: the one to open."""
@@ -282,7 +282,7 @@ class ChatDesk(QObject):
 
     def _fill_menu(self, menu: QMenu) -> None:
         colour = self._theme.palette.muted
-        menu.addAction(icon("folder", colour), say("New folder…"), self._new_folder)
-        menu.addAction(icon("trash", colour), say("Recently deleted…"), self._open_trash)
+        menu.addAction(icon("folder", colour), tr("New folder…"), self._new_folder)
+        menu.addAction(icon("trash", colour), tr("Recently deleted…"), self._open_trash)
         menu.addSeparator()
         self.transfer.fill_menu(menu)

@@ -15,7 +15,7 @@ from app.chats.keeper import Keeper
 from app.chats.records import Attachment, Queued
 from app.chats.store import ChatStore
 from app.conversation import Conversation
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.widgets.front import to_front
 from app.widgets.unsaved import UnsavedDialog
 
@@ -120,8 +120,8 @@ class ClosingDesk(QObject):
                     found.chats,
                 )
             )
-        titles = {**found.titles, drafts.NEW: say("New chat")}
-        words = "\n\n\n".join(_written(titles.get(i) or say("New chat"), left[i]) for i in left)
+        titles = {**found.titles, drafts.NEW: tr("New chat")}
+        words = "\n\n\n".join(_written(titles.get(i) or tr("New chat"), left[i]) for i in left)
         self.dialog = UnsavedDialog(why, words, self._window)
         self.dialog.accepted.connect(self._quit)
         self.dialog.rejected.connect(self._stay)
@@ -175,4 +175,4 @@ def _written(title: str, words: Words) -> str:
 
 def _texts(files: Iterable[Attachment]) -> Iterable[str]:
     """The text of what is attached as well: it may have been pasted."""
-    return (f"{say('Attached: {names}', names=a.name)}\n{a.text}" for a in files)
+    return (f"{tr('Attached: {names}', names=a.name)}\n{a.text}" for a in files)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.conversation import Conversation
-from app.language.words import say
+from app.i18n.translate import tr
 from app.widgets.banner import Button
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ class DiskDesk(QObject):
     @Slot(object)
     def show_problem(self, problem: Problem) -> None:
         """Something about the chats on disk."""
-        again: Button = (say("Try again"), self._again)
-        first: Button = (say("Open the folder"), self._open_folder)
+        again: Button = (tr("Try again"), self._again)
+        first: Button = (tr("Open the folder"), self._open_folder)
         second: Button | None = None
         if problem.kind == "corrupt":
-            first = (say("Restore a backup…"), self._window.chats.transfer.restore)
+            first = (tr("Restore a backup…"), self._window.chats.transfer.restore)
         elif problem.kind in ("busy", "denied", "other"):
             first, second = again, first if problem.kind != "busy" else None
         elif problem.kind == "full":
-            first, second = again, (say("Manage models"), self._window.library.show)
+            first, second = again, (tr("Manage models"), self._window.library.show)
         self._window.banners.show_banner("error", problem.sentence, problem.action, problem.cause, first, second)
 
     def _again(self) -> None:
@@ -45,7 +45,7 @@ class DiskDesk(QObject):
     def _worked(self) -> None:
         if self._conversation.unsent.unsaved:
             return  # what is wrong was said again
-        self._window.toast.say(say("Your chats are saved again."))
+        self._window.toast.say(tr("Your chats are saved again."))
         self._window.chats.refresh()
         self._window.remembering.save()  # on the same disk
 

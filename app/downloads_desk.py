@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Slot
 
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.library.shelf import Shelf
 from app.widgets.format import size
 from app.window import MainWindow
@@ -45,18 +45,18 @@ class DownloadsDesk(QObject):
         if not halted:
             return
         first = halted[0]
-        so_far = say("{done} of {total}", done=size(first.done), total=size(first.total)) if first.total else ""
+        so_far = tr("{done} of {total}", done=size(first.done), total=size(first.total)) if first.total else ""
         sentence = (
             plural("1 model is only partly here.", "%n models are only partly here.", len(halted))
             if len(halted) > 1 or not so_far
-            else say("{model} is only partly here: {so_far}.", model=first.name, so_far=so_far)
+            else tr("{model} is only partly here: {so_far}.", model=first.name, so_far=so_far)
         )
 
         def go_on() -> None:
             for transfer in halted:
                 self._shelf.go_on(transfer.id)
 
-        action = say("The download was paused, or halted when Underhill was closed.")
+        action = tr("The download was paused, or halted when Underhill was closed.")
         self._window.banners.show_banner(
-            "info", sentence, action, "", (say("Go on"), go_on), (say("Downloads"), self.show)
+            "info", sentence, action, "", (tr("Go on"), go_on), (tr("Downloads"), self.show)
         )

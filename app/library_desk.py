@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.page import LibraryPage
 from app.library.shelf import Shelf
 from app.library.smaller import SmallerDialog
@@ -77,7 +77,7 @@ class LibraryDesk(QObject):
         """Ask for a folder to import."""
         if self._busy():
             return
-        folder = QFileDialog.getExistingDirectory(self._window, say("The folder of the model"), self._folder)
+        folder = QFileDialog.getExistingDirectory(self._window, tr("The folder of the model"), self._folder)
         if folder:
             self._folder = str(Path(folder).parent)
             self._import(folder)
@@ -88,7 +88,7 @@ class LibraryDesk(QObject):
         if self._busy():
             return
         path, _ = QFileDialog.getOpenFileName(
-            self._window, say("The file of the model"), self._folder, say("GGUF models") + " (*.gguf)"
+            self._window, tr("The file of the model"), self._folder, tr("GGUF models") + " (*.gguf)"
         )
         if path:
             self._folder = str(Path(path).parent)
@@ -102,7 +102,7 @@ class LibraryDesk(QObject):
     def _busy(self) -> bool:
         """Is a model being imported now? If one is, say so."""
         if self._models.importing is not None:
-            self._window.toast.say(say("Another model is being imported. This one can follow when that has ended."))
+            self._window.toast.say(tr("Another model is being imported. This one can follow when that has ended."))
         return self._models.importing is not None
 
     def _import(self, path: str, name: str = "") -> None:
@@ -130,8 +130,8 @@ class LibraryDesk(QObject):
     @Slot(object, object)
     def _lowered(self, card: api.ModelCard, saved: int) -> None:
         undo = partial(self._shelf.restore_original, card)
-        said = say("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
-        self._window.toast.say(said, say("Undo"), undo)
+        said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
+        self._window.toast.say(said, tr("Undo"), undo)
 
     @Slot(object)
     def _import_failed(self, event: api.Failed) -> None:
@@ -140,7 +140,7 @@ class LibraryDesk(QObject):
         if event.kind in (api.Kind.DISK_FULL, api.Kind.OUT_OF_MEMORY, *api.GONE):
             show_failure(self._window, event)
         else:
-            another = (say("Choose another…"), self._choose_again)
+            another = (tr("Choose another…"), self._choose_again)
             self._window.banners.show_banner("error", event.sentence, event.action, event.cause, another)
 
     @Slot(object)
@@ -153,6 +153,4 @@ class LibraryDesk(QObject):
 
     @Slot(str)
     def _deleted(self, name: str) -> None:
-        self._window.toast.say(
-            say("{name} is in the trash.", name=name), say("Undo"), lambda: self._shelf.restore(name)
-        )
+        self._window.toast.say(tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._shelf.restore(name))

@@ -41,8 +41,8 @@ def _run(model: str | None) -> int:
 
     from app import preferences
     from app.assembly import Underhill
-    from app.language import choice
-    from app.language.words import say
+    from app.i18n import languages
+    from app.i18n.translate import tr
     from app.log_file import LogFile
     from app.second_start import only_one
     from app.widgets.about import version
@@ -52,7 +52,7 @@ def _run(model: str | None) -> int:
     application.setApplicationName("Underhill")
     application.setDesktopFileName("underhill")
     look = preferences.load(where.preferences)[0]
-    choice.install(look.language)
+    languages.install(look.language)
     alone, answered = only_one(application, where.folder, look, model or "")
     if not alone.first:
         return 0 if answered else NO_ANSWER
@@ -70,15 +70,15 @@ def _run(model: str | None) -> int:
         underhill.window.prefer_model(model)
     if left:
         underhill.window.banners.show_banner(
-            "warning", say("Underhill ended unexpectedly the last time."),
-            say("Your chats are safe. What was going on then is kept in {file}.", file=kept), left,
+            "warning", tr("Underhill ended unexpectedly the last time."),
+            tr("Your chats are safe. What was going on then is kept in {file}.", file=kept), left,
         )  # fmt: skip
     ended, file = crash_log.take(where.engine_log)
     if ended:
         _log.error("The engine of the last run ended unexpectedly; its stack is in %s", file)
         underhill.window.banners.show_banner(
-            "info", say("The engine ended unexpectedly the last time."),
-            say("What is known of it is kept in {file}.", file=file), ended,
+            "info", tr("The engine ended unexpectedly the last time."),
+            tr("What is known of it is kept in {file}.", file=file), ended,
         )  # fmt: skip
     while True:
         alone.asked.connect(underhill.window.come_forward)

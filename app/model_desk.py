@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Slot
 
 from app import models
 from app.conversation import Conversation
-from app.language.words import say
+from app.i18n.translate import tr
 from app.models import Models
 from app.preferences import Preferences
 from app.remedies import show_failure
@@ -65,10 +65,10 @@ class ModelDesk(QObject):
         state = self._models.state
         self._conversation.opening = state == models.LOADING
         words = {
-            models.READY: say("Write a message"),
-            models.LOADING: say("Write a message – it is answered once the model is open"),
-            models.STOPPED: say("The engine has stopped"),
-        }.get(state, say("Choose a model above to begin"))  # fmt: skip
+            models.READY: tr("Write a message"),
+            models.LOADING: tr("Write a message – it is answered once the model is open"),
+            models.STOPPED: tr("The engine has stopped"),
+        }.get(state, tr("Choose a model above to begin"))  # fmt: skip
         self._window.composer.set_ready(state in (models.READY, models.LOADING), words)
         card = self._models.card
         if card is not None:
@@ -76,22 +76,22 @@ class ModelDesk(QObject):
             sentences = (*card.plan, card.doing) if card.doing else card.plan
             self._window.welcome.tell(card.title, card.note, sentences, card.parameters < _SMALL_MODEL)
         elif state == models.LOADING:
-            self._window.welcome.tell("", say("Opening the model. This takes a moment the first time."), (), True)
+            self._window.welcome.tell("", tr("Opening the model. This takes a moment the first time."), (), True)
         else:
-            self._window.welcome.tell("", say("Choose a model at the top, or import one you have."), (), True)
+            self._window.welcome.tell("", tr("Choose a model at the top, or import one you have."), (), True)
 
     @Slot(object)
     def _model_loaded(self, card: api.ModelCard) -> None:
         self._window.banners.withdraw(_has_come(card))
         if card.backend == "compatibility":
             self._window.banners.show_banner(
-                "warning", say("{model} runs through the compatibility backend.", model=card.title),
-                say("It works, but more slowly than families that Underhill knows itself."),
+                "warning", tr("{model} runs through the compatibility backend.", model=card.title),
+                tr("It works, but more slowly than families that Underhill knows itself."),
             )  # fmt: skip
 
     @Slot(object)
     def _load_failed(self, event: api.Failed) -> None:
-        show_failure(self._window, event, (say("Try again"), self.reload))
+        show_failure(self._window, event, (tr("Try again"), self.reload))
 
     @Slot(object)
     def _engine_failed(self, event: api.Failed) -> None:
@@ -104,7 +104,7 @@ class ModelDesk(QObject):
     @Slot(object)
     def _imported(self, card: api.ModelCard) -> None:
         self._window.banners.show_banner(
-            "info", _has_come(card), button=(say("Open it"), partial(self._open_to_chat, card.name))
+            "info", _has_come(card), button=(tr("Open it"), partial(self._open_to_chat, card.name))
         )
 
     def _open_to_chat(self, name: str) -> None:
@@ -122,4 +122,4 @@ class ModelDesk(QObject):
 
 
 def _has_come(card: api.ModelCard) -> str:
-    return say("{model} has been imported.", model=card.title)
+    return tr("{model} has been imported.", model=card.title)

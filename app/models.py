@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.link.engine_link import EngineLink
 from engine import api
 
@@ -65,7 +65,7 @@ class Models(QObject):
             self._link.stop(self._loading)
         self.wanted = model
         self.state = LOADING
-        self.progress = api.Progress("", say("Opening the model"))
+        self.progress = api.Progress("", tr("Opening the model"))
         self._loading = self._link.new_id()
         self._link.send(api.LoadModel(self._loading, model, dict(settings)), partial(self._load_heard, self._loading))
         self.changed.emit()
@@ -88,7 +88,7 @@ class Models(QObject):
     def import_folder(self, path: str, name: str, top: int) -> None:
         """Quantize a checkpoint into the library."""
         self._import = self._link.new_id()
-        self.importing = api.Progress(self._import, say("Reading the model's files"))
+        self.importing = api.Progress(self._import, tr("Reading the model's files"))
         self._link.send(api.ImportModel(self._import, path, name, top), self._import_heard)
         self.import_changed.emit()
 

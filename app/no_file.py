@@ -6,7 +6,7 @@ import contextlib
 import errno
 from pathlib import Path
 
-from app.language.words import say
+from app.i18n.translate import tr
 from engine import api, regular_file
 
 
@@ -14,16 +14,16 @@ def no_file(path: Path, cause: Exception) -> api.UnderhillError | None:
     """None where it is a file, and something else is wrong with it."""
     name, kind = path.name, api.Kind.BAD_REQUEST
     if isinstance(cause, regular_file.NotAFile):
-        sentence = say("{file} is not a file but a device or a pipe.", file=name)
-        action = say("Choose another file.")
+        sentence = tr("{file} is not a file but a device or a pipe.", file=name)
+        action = tr("Choose another file.")
     elif isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
-        sentence = say("The path of {file} is too long for this system.", file=f"{name[:60]}…")
-        action = say("Move the file to a folder nearer the top, or give it a shorter name.")
+        sentence = tr("The path of {file} is too long for this system.", file=f"{name[:60]}…")
+        action = tr("Move the file to a folder nearer the top, or give it a shorter name.")
     elif _is_folder(path):
-        sentence, action = say("{file} is a folder.", file=name), say("Choose the files in it that matter.")
+        sentence, action = tr("{file} is a folder.", file=name), tr("Choose the files in it that matter.")
     elif isinstance(cause, FileNotFoundError):
-        kind, sentence = api.Kind.MISSING_FILE, say("{file} is not there any more.", file=name)
-        action = say("Choose another file.")
+        kind, sentence = api.Kind.MISSING_FILE, tr("{file} is not there any more.", file=name)
+        action = tr("Choose another file.")
     else:
         return None
     return api.UnderhillError(kind, sentence, action)

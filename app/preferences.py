@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.engine_words import told
-from app.language.words import say
+from app.i18n.translate import tr
 from engine import api
 from engine.regular_file import read_json
 
@@ -29,7 +29,7 @@ class Preferences:
     sampling: dict[str, Any] = field(default_factory=dict)
     models: dict[str, dict[str, Any]] = field(default_factory=dict)
     font_percent: int = 100
-    language: str = "system"  # or the code of one of app.language.choice.languages
+    language: str = "system"  # or the code of one of app.i18n.languages.languages
     thinking: str = "on"  # or another of api.THINKING; of a model that has no such level, the nearest
     live_open: bool = True
     sidebar_open: bool = True
@@ -69,7 +69,7 @@ def load(path: Path) -> tuple[Preferences, str]:
     except FileNotFoundError:
         return Preferences(), ""
     except (OSError, ValueError) as error:
-        return Preferences(), say(
+        return Preferences(), tr(
             "Your preferences could not be read, so the usual ones are used ({error}).", error=error
         )
     if isinstance(found.get("thinking"), bool):  # as it was kept before there were levels

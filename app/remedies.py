@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.widgets.banner import Button
 from engine import api
 
@@ -25,12 +25,12 @@ _SETTINGS = {
 def remedy(window: MainWindow, event: api.Failed) -> Button | None:
     """What to do about it elsewhere in the window; None where nothing there helps."""
     if event.kind is api.Kind.STOPPED:
-        return say("Start the engine again"), window.engine_desk.restart
+        return tr("Start the engine again"), window.engine_desk.restart
     if event.kind in _LIBRARY:
         shown = window.pages.currentWidget() is window.library.page
-        return None if shown else (say("Manage models"), window.library.show)
+        return None if shown else (tr("Manage models"), window.library.show)
     if event.kind in _SETTINGS:
-        return say("Open the settings"), partial(_open_setting, window, _SETTINGS[event.kind])
+        return tr("Open the settings"), partial(_open_setting, window, _SETTINGS[event.kind])
     return None
 
 

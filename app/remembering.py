@@ -12,7 +12,7 @@ from PySide6.QtCore import QByteArray, QObject, Slot
 from app import preferences
 from app.chats.keeper import Keeper
 from app.chats.opening import Problem
-from app.language.words import say
+from app.i18n.translate import tr
 from app.preferences import Preferences
 
 if TYPE_CHECKING:
@@ -65,14 +65,14 @@ class Remembering(QObject):
 
     def _saved(self, draft: str, _: None) -> None:
         self._refused, self._draft = False, draft
-        self._window.banners.withdraw(say("Your settings cannot be saved."))
+        self._window.banners.withdraw(tr("Your settings cannot be saved."))
 
     def _not_saved(self, problem: Problem) -> None:
         if not self._refused:  # otherwise it was said already
             self._refused = True
             self._window.banners.show_banner(
-                "warning", say("Your settings cannot be saved."), say("They hold until you close Underhill."),
-                problem.cause, (say("Try again"), self._again),
+                "warning", tr("Your settings cannot be saved."), tr("They hold until you close Underhill."),
+                problem.cause, (tr("Try again"), self._again),
             )  # fmt: skip
 
     @Slot()

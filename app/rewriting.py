@@ -10,7 +10,7 @@ from app import models
 from app.chats.erasing import Erased
 from app.chats.records import Attachment, Place, StoredMessage
 from app.conversation import Conversation
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.models import Models
 from app.turns import groups, said
 
@@ -132,7 +132,7 @@ class Rewriting(QObject):
             return
         at = next((i for i, m in enumerate(self._conversation.messages) if m.id == message_id), -1)
         if at >= 0 and not self._conversation.asked(at):
-            self._window.toast.say(say("There is no question above this answer any more."))
+            self._window.toast.say(tr("There is no question above this answer any more."))
         else:
             self._conversation.again(message_id)
 
@@ -164,7 +164,7 @@ class Rewriting(QObject):
         if messages and messages[-1].unfinished:
             self.go_on(messages[-1].id)
         elif messages and self._ready():
-            self._window.toast.say(say("The last answer was not cut, or holds nothing yet that could go on."))
+            self._window.toast.say(tr("The last answer was not cut, or holds nothing yet that could go on."))
 
     @Slot(object, int)
     def step(self, message_id: int, by: int) -> None:
@@ -200,9 +200,9 @@ class Rewriting(QObject):
             plural("This version and the message after it were deleted.",
                    "This version and the %n messages after it were deleted.", more)
             if more
-            else say("The message was deleted.")
+            else tr("The message was deleted.")
         )  # fmt: skip
-        self._window.toast.say(said, say("Undo"), lambda: self._conversation.bring_back(what))
+        self._window.toast.say(said, tr("Undo"), lambda: self._conversation.bring_back(what))
 
     def _ready(self) -> bool:
         return self._models.state == models.READY
@@ -210,5 +210,5 @@ class Rewriting(QObject):
     def _free(self) -> bool:
         """Is no answer on its way in this chat? If one is, say so."""
         if self._conversation.busy:
-            self._window.toast.say(say("Let the answer end, or stop it with Esc; then this can be done."))
+            self._window.toast.say(tr("Let the answer end, or stop it with Esc; then this can be done."))
         return not self._conversation.busy

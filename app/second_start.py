@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.preferences import Preferences
 from app.single_instance import SingleInstance
 from app.theme import fonts
@@ -33,20 +33,20 @@ def only_one(application: QApplication, folder: Path, look: Preferences, model: 
 
 def no_answer(process: int) -> QMessageBox:
     """Says that the first one does not answer. process: its number, 0 where it is not known."""
-    box = QMessageBox(QMessageBox.Icon.Warning, "Underhill", say("Underhill is already running but does not answer."))
+    box = QMessageBox(QMessageBox.Icon.Warning, "Underhill", tr("Underhill is already running but does not answer."))
     box.setWindowIcon(icon("underhill", ""))
     ended = (
-        say("If it stays like that, end the process {number} with the system's task manager.", number=process)
+        tr("If it stays like that, end the process {number} with the system's task manager.", number=process)
         if process
-        else say("If it stays like that, end it with the system's task manager.")
+        else tr("If it stays like that, end it with the system's task manager.")
     )
     box.setInformativeText(
-        say("It may be busy: wait a moment and try again.") + "\n\n" + ended + "\n\n" + say("Your chats are kept.")
+        tr("It may be busy: wait a moment and try again.") + "\n\n" + ended + "\n\n" + tr("Your chats are kept.")
     )
-    again = QPushButton(say("Try again"), box)
+    again = QPushButton(tr("Try again"), box)
     again.setObjectName("primary")  # before it is in the box, which makes it look as what it is called then
     box.addButton(again, QMessageBox.ButtonRole.AcceptRole)
-    box.addButton(say("Close"), QMessageBox.ButtonRole.RejectRole)
+    box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(again)
     return box
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.language.words import later
+from app.i18n.translate import tr_noop
 
 
 @dataclass(frozen=True)
@@ -18,38 +18,38 @@ class Shortcut:
 
 
 SHORTCUTS = (
-    Shortcut(later("Chats"), later("New chat"), "Ctrl+N", "new_chat"),
-    Shortcut(later("Chats"), later("Next chat in the list"), "Ctrl+Tab", "next_chat"),
-    Shortcut(later("Chats"), later("Chat before it in the list"), "Ctrl+Shift+Tab", "chat_before"),
-    Shortcut(later("Chats"), later("Search all messages"), "Ctrl+K", "focus_search"),
-    Shortcut(later("Chats"), later("Find in this chat"), "Ctrl+F", "find"),
-    Shortcut(later("Chats"), later("Take back the last deletion"), "Ctrl+Z", "undo"),
-    Shortcut(later("Chats"), later("Rename the chosen chat"), "F2"),
-    Shortcut(later("Chats"), later("Move the chosen chats to a folder"), "Ctrl+Shift+F"),
-    Shortcut(later("Chats"), later("Delete the chosen chats"), "Del"),
-    Shortcut(later("Answers"), later("Send the message"), "Return"),
-    Shortcut(later("Answers"), later("New line"), "Shift+Return"),
-    Shortcut(later("Answers"), later("System prompt and sampling of this chat"), "Ctrl+P", "style"),
-    Shortcut(later("Answers"), later("Attach files"), "Ctrl+O", "attach"),
+    Shortcut(tr_noop("Chats"), tr_noop("New chat"), "Ctrl+N", "new_chat"),
+    Shortcut(tr_noop("Chats"), tr_noop("Next chat in the list"), "Ctrl+Tab", "next_chat"),
+    Shortcut(tr_noop("Chats"), tr_noop("Chat before it in the list"), "Ctrl+Shift+Tab", "chat_before"),
+    Shortcut(tr_noop("Chats"), tr_noop("Search all messages"), "Ctrl+K", "focus_search"),
+    Shortcut(tr_noop("Chats"), tr_noop("Find in this chat"), "Ctrl+F", "find"),
+    Shortcut(tr_noop("Chats"), tr_noop("Take back the last deletion"), "Ctrl+Z", "undo"),
+    Shortcut(tr_noop("Chats"), tr_noop("Rename the chosen chat"), "F2"),
+    Shortcut(tr_noop("Chats"), tr_noop("Move the chosen chats to a folder"), "Ctrl+Shift+F"),
+    Shortcut(tr_noop("Chats"), tr_noop("Delete the chosen chats"), "Del"),
+    Shortcut(tr_noop("Answers"), tr_noop("Send the message"), "Return"),
+    Shortcut(tr_noop("Answers"), tr_noop("New line"), "Shift+Return"),
+    Shortcut(tr_noop("Answers"), tr_noop("System prompt and sampling of this chat"), "Ctrl+P", "style"),
+    Shortcut(tr_noop("Answers"), tr_noop("Attach files"), "Ctrl+O", "attach"),
     Shortcut(
-        later("Answers"),
-        later("Stop the answer (again: no longer wait for it), leave off editing, go back to the chat"),
+        tr_noop("Answers"),
+        tr_noop("Stop the answer (again: no longer wait for it), leave off editing, go back to the chat"),
         "Esc",
         "escape",
     ),
-    Shortcut(later("Answers"), later("Answer the last question again"), "Ctrl+R", "again_last"),
-    Shortcut(later("Answers"), later("Have a cut answer go on"), "Ctrl+Shift+R", "go_on_last"),
-    Shortcut(later("Answers"), later("Edit the last message (in an empty message box)"), "Up"),
-    Shortcut(later("Answers"), later("Copy the last answer"), "Ctrl+Shift+C", "copy_last"),
-    Shortcut(later("Answers"), later("Message before, message after (in the conversation)"), "Alt+Up"),
-    Shortcut(later("Answers"), later("Show or hide the thought (in the conversation)"), "Ctrl+T"),
-    Shortcut(later("Answers"), later("How the answer was made (in the conversation)"), "Ctrl+I"),
-    Shortcut(later("Window"), later("Choose a model"), "Ctrl+M", "choose_model"),
-    Shortcut(later("Window"), later("Get and manage models"), "Ctrl+Shift+M", "show_library"),
-    Shortcut(later("Window"), later("Show or hide the list of chats"), "Ctrl+B", "toggle_sidebar"),
-    Shortcut(later("Window"), later("Show or hide the live panel"), "Ctrl+L", "toggle_live"),
-    Shortcut(later("Window"), later("Next part of the window"), "F6", "next_pane"),
-    Shortcut(later("Window"), later("Settings"), "Ctrl+,", "open_settings"),
-    Shortcut(later("Window"), later("This list"), "F1", "show_shortcuts"),
-    Shortcut(later("Window"), later("Close Underhill"), "Ctrl+Q", "close_window"),
+    Shortcut(tr_noop("Answers"), tr_noop("Answer the last question again"), "Ctrl+R", "again_last"),
+    Shortcut(tr_noop("Answers"), tr_noop("Have a cut answer go on"), "Ctrl+Shift+R", "go_on_last"),
+    Shortcut(tr_noop("Answers"), tr_noop("Edit the last message (in an empty message box)"), "Up"),
+    Shortcut(tr_noop("Answers"), tr_noop("Copy the last answer"), "Ctrl+Shift+C", "copy_last"),
+    Shortcut(tr_noop("Answers"), tr_noop("Message before, message after (in the conversation)"), "Alt+Up"),
+    Shortcut(tr_noop("Answers"), tr_noop("Show or hide the thought (in the conversation)"), "Ctrl+T"),
+    Shortcut(tr_noop("Answers"), tr_noop("How the answer was made (in the conversation)"), "Ctrl+I"),
+    Shortcut(tr_noop("Window"), tr_noop("Choose a model"), "Ctrl+M", "choose_model"),
+    Shortcut(tr_noop("Window"), tr_noop("Get and manage models"), "Ctrl+Shift+M", "show_library"),
+    Shortcut(tr_noop("Window"), tr_noop("Show or hide the list of chats"), "Ctrl+B", "toggle_sidebar"),
+    Shortcut(tr_noop("Window"), tr_noop("Show or hide the live panel"), "Ctrl+L", "toggle_live"),
+    Shortcut(tr_noop("Window"), tr_noop("Next part of the window"), "F6", "next_pane"),
+    Shortcut(tr_noop("Window"), tr_noop("Settings"), "Ctrl+,", "open_settings"),
+    Shortcut(tr_noop("Window"), tr_noop("This list"), "F1", "show_shortcuts"),
+    Shortcut(tr_noop("Window"), tr_noop("Close Underhill"), "Ctrl+Q", "close_window"),
 )

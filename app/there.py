@@ -12,7 +12,7 @@ from app.chats.keeper import Keeper
 from app.chats.records import Chat
 from app.chats.store import ChatStore
 from app.conversation import Conversation
-from app.language.words import say
+from app.i18n.translate import tr
 
 if TYPE_CHECKING:
     from app.window import MainWindow
@@ -40,7 +40,7 @@ class There(QObject):
 
     def _go(self, what: Deed, chat: Chat | None) -> None:
         if chat is None:
-            self._window.toast.say(say("The chat that this was about is deleted."))
+            self._window.toast.say(tr("The chat that this was about is deleted."))
         else:
             self._waiting = chat.id, what
             self._window.show_opened(chat)

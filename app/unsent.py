@@ -13,7 +13,7 @@ from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, Queued, StoredMessage
 from app.chats.store import ChatStore
-from app.language.words import say, sentences
+from app.i18n.translate import sentences, tr
 
 _ANSWER = "answer"
 _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and _ANSWER
@@ -84,7 +84,7 @@ class Unsent:
         self.problem = problem
         if not self._told:
             self._told = True
-            kept = say("What could not be saved is kept while Underhill is open.") if self._held else ""
+            kept = tr("What could not be saved is kept while Underhill is open.") if self._held else ""
             self._tell(dataclasses.replace(problem, action=sentences(problem.action, kept)))
 
     def taken(self) -> None:

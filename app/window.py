@@ -38,7 +38,7 @@ from app.conversation import Conversation
 from app.disk_desk import DiskDesk
 from app.engine_desk import EngineDesk
 from app.find_desk import FindDesk
-from app.language.words import say, sentences
+from app.i18n.translate import sentences, tr
 from app.library.shelf import Shelf
 from app.library_desk import LibraryDesk
 from app.model_desk import ModelDesk
@@ -350,9 +350,9 @@ class MainWindow(QMainWindow):
     @Slot(object, object)
     def _answer_failed(self, event: api.Failed, chat_id: int) -> None:
         question = self.conversation.unanswered
-        words, deed = say("Try again"), partial(self.rewriting.again_to, question)
+        words, deed = tr("Try again"), partial(self.rewriting.again_to, question)
         if event.kind is api.Kind.CONTEXT_FULL:  # it would be so again
-            words, deed = say("Shorten the message"), partial(self.rewriting.edit_longest, question)
+            words, deed = tr("Shorten the message"), partial(self.rewriting.edit_longest, question)
         show_failure(self, event, (words, partial(self.there.do, chat_id, deed)))
 
     @Slot()

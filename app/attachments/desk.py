@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog
 from app.attachments.reading import read
 from app.chats.records import Attachment
 from app.conversation import Conversation
+from app.i18n.translate import plural, tr
 from app.inbox import Inbox
-from app.language.words import plural, say
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from engine import api
@@ -40,7 +40,7 @@ class AttachmentDesk(QObject):
     @Slot()
     def choose(self) -> None:
         """Ask for files."""
-        names, _ = QFileDialog.getOpenFileNames(self._composer, say("Attach text, code or PDF files"), self._folder)
+        names, _ = QFileDialog.getOpenFileNames(self._composer, tr("Attach text, code or PDF files"), self._folder)
         if names:
             self._folder = str(Path(names[0]).parent)
         self.take_files([Path(n) for n in names])
@@ -56,7 +56,7 @@ class AttachmentDesk(QObject):
     def take_text(self, text: str) -> None:
         """A long text that was pasted."""
         names = {a.name for a in self._composer.attachments}
-        name = next(n for i in range(1, len(names) + 2) if (n := say("Pasted text {number}", number=i)) not in names)
+        name = next(n for i in range(1, len(names) + 2) if (n := tr("Pasted text {number}", number=i)) not in names)
         self._taken([Attachment(name, text)])
 
     @Slot(int)
@@ -109,6 +109,6 @@ class AttachmentDesk(QObject):
 
 def _too_late(name: str) -> api.UnderhillError:
     return api.UnderhillError(
-        api.Kind.BAD_REQUEST, say("{file} was not attached: another chat was opened while it was read.", file=name),
-        say("Attach it again where it belongs."),
+        api.Kind.BAD_REQUEST, tr("{file} was not attached: another chat was opened while it was read.", file=name),
+        tr("Attach it again where it belongs."),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QTextCursor,
 from PySide6.QtWidgets import QComboBox, QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.chats.records import Attachment
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.find_bar import FindBar
@@ -30,7 +30,7 @@ class Reader(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._files = tuple(files)
         self.names = QComboBox(self)
-        self.names.setAccessibleName(say("Attachments"))
+        self.names.setAccessibleName(tr("Attachments"))
         self.names.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.names.setMinimumContentsLength(18)  # however long their names are
         self.names.addItems([file.name for file in files])
@@ -38,15 +38,15 @@ class Reader(QDialog):
         self.facts = QLabel(self)
         self.facts.setObjectName("muted")
         self.facts.setWordWrap(True)
-        find = QPushButton(say("Find"), self)
-        find.setToolTip(say("Find in this text") + "  (Ctrl+F)")
+        find = QPushButton(tr("Find"), self)
+        find.setToolTip(tr("Find in this text") + "  (Ctrl+F)")
         find.clicked.connect(self.search)
-        self.copy = QPushButton(say("Copy"), self)
-        self.copy.setAccessibleName(say("Copy the text"))
+        self.copy = QPushButton(tr("Copy"), self)
+        self.copy.setAccessibleName(tr("Copy the text"))
         self.copy.clicked.connect(self._copy)
         for button in (self.copy, find):
             button.setAutoDefault(False)
-        self.bar = FindBar(theme, self, say("Find in this text"))
+        self.bar = FindBar(theme, self, tr("Find in this text"))
         self.bar.typed.connect(self._look_for)
         self.bar.stepped.connect(self._step)
         self.bar.closed.connect(self.reject)
@@ -85,7 +85,7 @@ class Reader(QDialog):
         """Show this one of them."""
         self.names.setCurrentIndex(number)
         self.setWindowTitle(self.file.name)
-        self.text.setAccessibleName(say("Text of {name}", name=self.file.name))
+        self.text.setAccessibleName(tr("Text of {name}", name=self.file.name))
         self._write()
         self.text.setPlainText(self.file.text[:_MOST])
         self.text.setFocus()
@@ -98,7 +98,7 @@ class Reader(QDialog):
         if tokens is not None:
             facts.append(plural("1 token", "{count:,} tokens", tokens, count=tokens))
         if len(self.file.text) > _MOST:
-            facts.append(say("the first {count:,} characters are shown; Copy takes all", count=_MOST))
+            facts.append(tr("the first {count:,} characters are shown; Copy takes all", count=_MOST))
         self.facts.setText("  ·  ".join(facts))
 
     @Slot()
@@ -130,7 +130,7 @@ class Reader(QDialog):
         count = self.text.toPlainText().lower().count(words.lower()) if words else 0
         self.bar.count.setText(plural("1 place", "{count:,} places", count, count=count) if count else "")
         if words and not count:
-            self.bar.count.setText(say("Not in this text."))
+            self.bar.count.setText(tr("Not in this text."))
         start = self.text.textCursor()
         start.setPosition(start.selectionStart())  # the place that is selected may still be one
         self.text.setTextCursor(start)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from app.attachments import pdf_text
 from app.chats.records import Attachment
-from app.language.words import say
+from app.i18n.translate import tr
 from app.no_file import no_file
 from engine import api, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
@@ -34,8 +34,8 @@ def read(path: Path) -> Attachment:
         raise _unreadable(path, e) from e
     if not text.strip():
         raise _refused(
-            say("There is no text in {file}.", file=path.name),
-            say("It may consist of pictures, and pictures are not read yet.") if pdf else say("The file is empty."),
+            tr("There is no text in {file}.", file=path.name),
+            tr("It may consist of pictures, and pictures are not read yet.") if pdf else tr("The file is empty."),
         )
     return Attachment(path.name, text)
 
@@ -47,10 +47,10 @@ def _unreadable(path: Path, cause: Exception) -> api.UnderhillError:
     if (error := no_file(path, cause)) is not None:
         return error
     if isinstance(cause, PermissionError):
-        sentence = say("Underhill may not read {file}.", file=name)
-        action = say("Make a copy of it that you may read, or give yourself the right to.")
+        sentence = tr("Underhill may not read {file}.", file=name)
+        action = tr("Make a copy of it that you may read, or give yourself the right to.")
     else:
-        sentence, action = say("{file} cannot be read.", file=name), say("Check the file and its disk.")
+        sentence, action = tr("{file} cannot be read.", file=name), tr("Check the file and its disk.")
     return api.UnderhillError(api.Kind.BROKEN_FILE, sentence, action)
 
 
@@ -76,7 +76,7 @@ def decoded(data: bytes, name: str) -> str:
         text = data.decode("cp1252", "replace")
     strange = sum(1 for c in text[:8192] if (c < " " and c not in "\n\r\t\f\v\b\x1b") or c == "\ufffd")
     if "\0" in text[:8192] or strange > len(text[:8192]) // 50:
-        raise _refused(say("{file} is not a text file.", file=name), say("Text, code and PDF files can be attached."))
+        raise _refused(tr("{file} is not a text file.", file=name), tr("Text, code and PDF files can be attached."))
     return text.replace("\r\n", "\n")
 
 
@@ -90,8 +90,8 @@ def _pdf(path: Path) -> str:
         for kind, *said in reader.stream(str(path.resolve()), seconds=PDF_SECONDS):
             if kind == pdf_text.LOCKED:
                 raise _refused(
-                    say("{file} is locked with a password.", file=path.name),
-                    say("Save it without one, then attach it."),
+                    tr("{file} is locked with a password.", file=path.name),
+                    tr("Save it without one, then attach it."),
                 )
             if kind == pdf_text.DAMAGED:
                 raise _no_pdf(path) from ValueError(*said)
@@ -102,12 +102,10 @@ def _pdf(path: Path) -> str:
             if time.monotonic() > end:
                 raise SandboxTimeout("all pages together")
     except SandboxTimeout as e:
-        raise _refused(
-            say("Reading {file} takes too long.", file=path.name), say("Attach the pages that matter.")
-        ) from e
+        raise _refused(tr("Reading {file} takes too long.", file=path.name), tr("Attach the pages that matter.")) from e
     except SandboxMemory as e:
         raise _refused(
-            say("Reading {file} takes too much memory.", file=path.name), say("Attach the pages that matter.")
+            tr("Reading {file} takes too much memory.", file=path.name), tr("Attach the pages that matter.")
         ) from e
     except SandboxFailure as e:
         raise _no_pdf(path) from e
@@ -118,20 +116,20 @@ def _pdf(path: Path) -> str:
 
 def _no_pdf(path: Path) -> api.UnderhillError:
     return api.UnderhillError(
-        api.Kind.BROKEN_FILE, say("{file} cannot be read as a PDF.", file=path.name),
-        say("Open it in a PDF viewer and copy the text that matters."),
+        api.Kind.BROKEN_FILE, tr("{file} cannot be read as a PDF.", file=path.name),
+        tr("Open it in a PDF viewer and copy the text that matters."),
     )  # fmt: skip
 
 
 def _too_large(path: Path) -> api.UnderhillError:
     size = path.stat().st_size / 1e6
-    sentence = say("{file} is too large ({size:,.0f} MB).", file=path.name, size=size)
-    return _refused(sentence, say("Attach the part that matters."))
+    sentence = tr("{file} is too large ({size:,.0f} MB).", file=path.name, size=size)
+    return _refused(sentence, tr("Attach the part that matters."))
 
 
 def _picture(name: str) -> api.UnderhillError:
-    sentence = say("{file} is a picture, and pictures are not read yet.", file=name)
-    return _refused(sentence, say("Text, code and PDF files can be attached; type what is to be seen in it."))
+    sentence = tr("{file} is a picture, and pictures are not read yet.", file=name)
+    return _refused(sentence, tr("Text, code and PDF files can be attached; type what is to be seen in it."))
 
 
 def _refused(sentence: str, action: str) -> api.UnderhillError:

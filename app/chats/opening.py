@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.chats.schema import NewerDatabase
 from app.chats.store import ChatStore
-from app.language.words import say, sentences
+from app.i18n.translate import sentences, tr
 
 _CORRUPT = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
@@ -36,24 +36,24 @@ def explain(error: BaseException, path: Path) -> Problem:
     number = getattr(error, "errno", None)
     cause = f"{type(error).__name__}: {error} ({path})"
     if isinstance(error, NewerDatabase):
-        return Problem("newer", say("Your chats were saved by a newer version of Underhill."),
-                       say("Install that version again to see them. They are untouched."), cause)  # fmt: skip
+        return Problem("newer", tr("Your chats were saved by a newer version of Underhill."),
+                       tr("Install that version again to see them. They are untouched."), cause)  # fmt: skip
     if code in _CORRUPT:
-        return Problem("corrupt", say("The file that holds your chats is damaged."), "", cause)
+        return Problem("corrupt", tr("The file that holds your chats is damaged."), "", cause)
     if code in _BUSY:
-        return Problem("busy", say("Another program is holding the file that keeps your chats."),
-                       say("Close other Underhill windows or backup programs, then try again."), cause)  # fmt: skip
+        return Problem("busy", tr("Another program is holding the file that keeps your chats."),
+                       tr("Close other Underhill windows or backup programs, then try again."), cause)  # fmt: skip
     if code == sqlite3.SQLITE_FULL or number == errno.ENOSPC:
-        return Problem("full", say("The disk is full, so your chats cannot be saved."),
-                       say("Free some space, then try again."), cause)  # fmt: skip
+        return Problem("full", tr("The disk is full, so your chats cannot be saved."),
+                       tr("Free some space, then try again."), cause)  # fmt: skip
     if code in _DENIED or number in (errno.EACCES, errno.EPERM, errno.EROFS):
-        return Problem("denied", say("Underhill may not write to {folder}.", folder=path.parent),
-                       say("Check the permissions of that folder, then start Underhill again."), cause)  # fmt: skip
+        return Problem("denied", tr("Underhill may not write to {folder}.", folder=path.parent),
+                       tr("Check the permissions of that folder, then start Underhill again."), cause)  # fmt: skip
     if not isinstance(error, OSError | sqlite3.Error):
-        return Problem("defect", say("Something went wrong inside Underhill, and a change to your chats was not made."),
-                       say("Try again; if it happens again, please report the details."), cause)  # fmt: skip
+        return Problem("defect", tr("Something went wrong inside Underhill, and a change to your chats was not made."),
+                       tr("Try again; if it happens again, please report the details."), cause)  # fmt: skip
     return Problem(
-        "other", say("Your chats cannot be saved."), say("Check the folder {folder}.", folder=path.parent), cause
+        "other", tr("Your chats cannot be saved."), tr("Check the folder {folder}.", folder=path.parent), cause
     )
 
 
@@ -77,8 +77,8 @@ def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
         try:
             aside = _set_aside(path)
             return _checked(path), Problem(
-                "corrupt", say("The file that holds your chats is damaged. Underhill has started a new one."),
-                say("The damaged file is kept as {file}; a backup of yours can be put in its place.", file=aside),
+                "corrupt", tr("The file that holds your chats is damaged. Underhill has started a new one."),
+                tr("The damaged file is kept as {file}; a backup of yours can be put in its place.", file=aside),
                 problem.cause,
             )  # fmt: skip
         except (sqlite3.Error, OSError) as error:
@@ -86,7 +86,7 @@ def open_store(path: Path) -> tuple[ChatStore, Problem | None]:
     return ChatStore(":memory:"), Problem(
         problem.kind,
         problem.sentence,
-        sentences(problem.action, say("Until then, chats are not saved.")),
+        sentences(problem.action, tr("Until then, chats are not saved.")),
         problem.cause,
     )
 

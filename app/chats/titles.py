@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from app.language.words import say
+from app.i18n.translate import tr
 
 _LONGEST = 48
 _NUMBER = re.compile(r" \(\d+\)$")  # of a chat that began as a copy of another
@@ -19,7 +19,7 @@ def title_from(text: str) -> str:
         plain = " ".join(plain.split()).strip(" -:")
         if plain:
             return _cut(plain)
-    return say("New chat")
+    return tr("New chat")
 
 
 def numbered(title: str) -> tuple[str, str]:

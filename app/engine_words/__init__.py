@@ -11,7 +11,7 @@ from app.engine_words.book import Book
 from engine import resources
 
 CONTEXT = "engine"
-TEMPLATES = resources.path("translations", "engine.json")  # made by app.language.build
+TEMPLATES = resources.path("translations", "engine.json")  # made by app.i18n.build
 _SAMPLE = "Stopped."  # every language that is in force has a translation of it
 
 

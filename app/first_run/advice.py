@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from app.language.words import say
+from app.i18n.translate import tr
 from engine import api
 
 COMFORT = 5.0  # tokens a second, about as fast as people read
@@ -33,15 +33,15 @@ def advised(models: Sequence[api.HubModel]) -> list[Advice]:
     best = next((m for m in fits if speed(m) >= COMFORT), None)
     if best is None:
         best = max(fits, key=speed)
-        found = [Advice(best, say("Recommended: the quickest of those that run well here."))]
+        found = [Advice(best, tr("Recommended: the quickest of those that run well here."))]
     else:
-        found = [Advice(best, say("Recommended: the largest that answers here as fast as one reads."))]
+        found = [Advice(best, tr("Recommended: the largest that answers here as fast as one reads."))]
     quicker = [m for m in fits if m.parameters < best.parameters and speed(m) >= QUICKER * speed(best)]
     if quicker:
-        found.append(Advice(quicker[0], say("Smaller and quicker.")))
+        found.append(Advice(quicker[0], tr("Smaller and quicker.")))
     larger = [m for m in fits if m.parameters > best.parameters]
     if larger:
-        found.append(Advice(larger[-1], say("Larger, and slower.")))
+        found.append(Advice(larger[-1], tr("Larger, and slower.")))
     return found
 
 
@@ -52,18 +52,18 @@ def counted(models: Sequence[api.HubModel]) -> str:
     if not known:
         return ""
     if not fit:
-        return say(
+        return tr(
             "None of the {known} models that Underhill recommends runs well here; the built-in one does.", known=known
         )
-    return say("{fit} of the {known} models that Underhill recommends run well here.", fit=fit, known=known)
+    return tr("{fit} of the {known} models that Underhill recommends run well here.", fit=fit, known=known)
 
 
 def time_to_fetch(nbytes: int) -> str:
     """On a usual connection: 'about 40 min at 50 Mbit/s'."""
     minutes = nbytes / LINE / 60
     if minutes < 90:
-        return say("about {minutes} min at 50 Mbit/s", minutes=max(1, round(minutes)))
-    return say("about {hours:.1f} h at 50 Mbit/s", hours=minutes / 60)
+        return tr("about {minutes} min at 50 Mbit/s", minutes=max(1, round(minutes)))
+    return tr("about {hours:.1f} h at 50 Mbit/s", hours=minutes / 60)
 
 
 def speed(model: api.HubModel) -> float:

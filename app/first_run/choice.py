@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.first_run.advice import Advice, advised, time_to_fetch
 from app.first_run.steps import Step
-from app.language.words import say, sentences
+from app.i18n.translate import sentences, tr
 from app.library import words
 from app.library.downloads import tell_progress
 from app.library.entry import Deed, Entry
@@ -34,10 +34,10 @@ class ModelStep(Step):
     import_file = Signal()
 
     def __init__(self, shelf: Shelf, known: Models, network: Network, parent: QWidget | None = None) -> None:
-        super().__init__(say("A model for this computer"), parent)
+        super().__init__(tr("A model for this computer"), parent)
         self._shelf, self._models, self._network = shelf, known, network
         self.notice = self.words("", muted=True)
-        self.setting = QPushButton(say("Open that setting"), self)
+        self.setting = QPushButton(tr("Open that setting"), self)
         self.setting.clicked.connect(self.offline_wanted.emit)
         place = QHBoxLayout()
         place.addWidget(self.setting)
@@ -47,7 +47,7 @@ class ModelStep(Step):
         self._column.setSpacing(10)
         self.column.addLayout(self._column)
         self.words(
-            say("Do you have a model already? Underhill can make its own copy of it, without a network."), muted=True
+            tr("Do you have a model already? Underhill can make its own copy of it, without a network."), muted=True
         )
         self.column.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self.entries: dict[str, Entry] = {}  # by repository; the built-in model's is ''
@@ -83,14 +83,12 @@ class ModelStep(Step):
 
     def _notice(self, some: bool, offline: bool) -> str:
         if offline:
-            return say("Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.")
+            return tr("Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.")
         if self._shelf.catalogue is None:
-            return say("Underhill looks which models suit this computer. The built-in one can be used at once.")
+            return tr("Underhill looks which models suit this computer. The built-in one can be used at once.")
         if not some:
-            return say(
-                "None of the models in Underhill's list suits this computer as it is now. The built-in one does."
-            )
-        return say("Fetching one takes a while; meanwhile, and without a network, the built-in model is there.")
+            return tr("None of the models in Underhill's list suits this computer as it is now. The built-in one does.")
+        return tr("Fetching one takes a while; meanwhile, and without a network, the built-in model is there.")
 
     def _under_way(self) -> dict[str, api.Transfer]:
         return {t.repo: t for t in self._shelf.transfers.values()}
@@ -102,26 +100,26 @@ class ModelStep(Step):
         deeds = []
         if m.here or (t is not None and t.state == api.FINISHED):
             deeds.append(
-                Deed(say("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
+                Deed(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
             )
         elif t is None:
-            deeds.append(Deed(say("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
+            deeds.append(Deed(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
         elif t.state in (api.PAUSED, api.FAILED):
-            go = say("Go on") if t.state == api.PAUSED else say("Try again")
+            go = tr("Go on") if t.state == api.PAUSED else tr("Try again")
             deeds.append(Deed(go, partial(self._shelf.go_on, t.id), primary=True))
         else:
-            deeds.append(Deed(say("Pause"), partial(self._shelf.pause, t.id)))
-        fetched = say("{amount} to fetch, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
+            deeds.append(Deed(tr("Pause"), partial(self._shelf.pause, t.id)))
+        fetched = tr("{amount} to fetch, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
         facts = words.joined(
-            words.parameters(m.parameters, 0), fetched, say("{amount} on the disk", amount=size(m.fit.disk))
+            words.parameters(m.parameters, 0), fetched, tr("{amount} on the disk", amount=size(m.fit.disk))
         )
         moving = t is not None and t.state != api.FINISHED
         return Entry(m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about),
                      deeds=deeds, progress=moving)  # fmt: skip
 
     def _builtin(self, card: api.ModelCard, primary: bool) -> Entry:
-        deed = Deed(say("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
-        facts = words.joined(words.parameters(card.parameters, 0), say("it is here already"))
+        deed = Deed(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
+        facts = words.joined(words.parameters(card.parameters, 0), tr("it is here already"))
         return Entry(card.title, facts, note=card.note, deeds=[deed])
 
     @Slot(object)

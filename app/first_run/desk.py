@@ -9,7 +9,7 @@ from app.first_run.advice import counted
 from app.first_run.choice import ModelStep
 from app.first_run.probe import Probe
 from app.first_run.tour import Tour
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.shelf import Shelf
 from app.link.engine_link import EngineLink
 from app.models import Models
@@ -116,10 +116,10 @@ class FirstRunDesk(QObject):
             return
         if t.state == api.FINISHED:
             name = t.name
-            button = say("Open it"), lambda: self._window.desk.open_model(name)
-            self._window.banners.show_banner("info", say("{model} has arrived.", model=name), "", "", button)
+            button = tr("Open it"), lambda: self._window.desk.open_model(name)
+            self._window.banners.show_banner("info", tr("{model} has arrived.", model=name), "", "", button)
         else:
             again = t.id
-            said = say("{model} could not be fetched. {problem}", model=t.name, problem=t.problem)
-            button = say("Try again"), lambda: self._shelf.go_on(again)
+            said = tr("{model} could not be fetched. {problem}", model=t.name, problem=t.problem)
+            button = tr("Try again"), lambda: self._shelf.go_on(again)
             self._window.banners.show_banner("warning", said, t.action, "", button)

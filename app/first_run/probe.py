@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.conversation import Conversation
-from app.language.words import say
+from app.i18n.translate import tr
 from app.link.engine_link import EngineLink
 from engine import api
 
@@ -40,7 +40,7 @@ class Probe(QObject):
 
     def _send(self) -> None:
         self._command, self.waiting = self._link.new_id(), False
-        self.progress = api.Progress(self._command, say("Waiting for its turn"))
+        self.progress = api.Progress(self._command, tr("Waiting for its turn"))
         self._link.send(api.ProbeComputer(self._command, self._again), self._heard)
         self.changed.emit()
 

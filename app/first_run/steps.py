@@ -9,18 +9,18 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QV
 
 from app.first_run.plainly import plainly
 from app.first_run.probe import Probe
-from app.language.words import later, say, sentences
+from app.i18n.translate import sentences, tr, tr_noop
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
 
 _LINES = (
-    later("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
-    later(
+    tr_noop("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
+    tr_noop(
         "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for "
         "a model or fetch one."
     ),
-    later(
+    tr_noop(
         "A small model is built in, so you can begin at once. The next two pages find one that suits this "
         "computer better."
     ),
@@ -59,7 +59,7 @@ class WelcomeStep(Step):
     privacy_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(say("Welcome to Underhill"), parent)
+        super().__init__(tr("Welcome to Underhill"), parent)
         self._theme = theme
         mark = QLabel(self)
         sizes.mark(mark, 64)
@@ -68,13 +68,13 @@ class WelcomeStep(Step):
         for text in _LINES:
             row = QHBoxLayout()
             row.setSpacing(12)
-            tick, line = QLabel(self), QLabel(say(text), self)
+            tick, line = QLabel(self), QLabel(tr(text), self)
             line.setWordWrap(True)
             self._ticks.append(tick)
             row.addWidget(tick, 0, Qt.AlignmentFlag.AlignTop)
             row.addWidget(line, 1)
             self.column.addLayout(row)
-        self.privacy = QPushButton(say("What is sent, and when"), self)
+        self.privacy = QPushButton(tr("What is sent, and when"), self)
         self.privacy.clicked.connect(self.privacy_wanted.emit)
         self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
         self._tint()
@@ -91,18 +91,18 @@ class ComputerStep(Step):
     again_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(say("This computer"), parent)
+        super().__init__(tr("This computer"), parent)
         self.words(
-            say("Underhill measures how fast memory, disk and processor are, to say which models will run well."),
+            tr("Underhill measures how fast memory, disk and processor are, to say which models will run well."),
             muted=True,
         )
         self.patience = self.words(
-            say("That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True
+            tr("That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True
         )
         self.doing = self.words("")
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(say("How far the measurement is"))
+        self.bar.setAccessibleName(tr("How far the measurement is"))
         self.column.addWidget(self.bar)
         self.facts = self.words("")
         self.figures = self.words("", muted=True)
@@ -111,9 +111,9 @@ class ComputerStep(Step):
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.verdict = self.words("")
         sizes.letter(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
-        self.again = QPushButton(say("Measure again"), self)
+        self.again = QPushButton(tr("Measure again"), self)
         self.again.clicked.connect(self.again_wanted.emit)
-        self.more = QPushButton(say("Show the figures"), self)
+        self.more = QPushButton(tr("Show the figures"), self)
         self.more.setObjectName("quiet")
         self.more.clicked.connect(self._fold)
         row = QHBoxLayout()
@@ -130,13 +130,13 @@ class ComputerStep(Step):
     def _fold(self) -> None:
         self._folded = not self._folded
         self.figures.setVisible(not self._folded)
-        self.more.setText(say("Show the figures") if self._folded else say("Hide the figures"))
+        self.more.setText(tr("Show the figures") if self._folded else tr("Hide the figures"))
 
     def show_probe(self, probe: Probe, verdict: str) -> None:
         """verdict: what it means for models, in a sentence."""
         p, computer, problem = probe.progress, probe.computer, probe.problem
         if probe.waiting:
-            doing = say("An answer is being written; the measurement goes on after it.")
+            doing = tr("An answer is being written; the measurement goes on after it.")
         elif p is not None:
             doing = f"{p.text}…"
         else:
@@ -158,4 +158,4 @@ class ComputerStep(Step):
         self.verdict.setText(verdict)
         self.verdict.setVisible(known and bool(verdict))
         self.again.setVisible(not probe.running)
-        self.again.setText(say("Measure again") if problem is None else say("Try again"))
+        self.again.setText(tr("Measure again") if problem is None else tr("Try again"))

@@ -9,11 +9,11 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from app.first_run.choice import ModelStep
 from app.first_run.sheet import Sheet
 from app.first_run.steps import ComputerStep, WelcomeStep
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.theme.theme import Theme
 from app.widgets import enter
 
-_NEXT = (later("Look at this computer"), later("Choose a model"), later("Start chatting"))
+_NEXT = (tr_noop("Look at this computer"), tr_noop("Choose a model"), tr_noop("Start chatting"))
 
 
 class Tour(QWidget):
@@ -25,7 +25,7 @@ class Tour(QWidget):
     def __init__(self, theme: Theme, choice: ModelStep, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.step = 0
-        self.setAccessibleName(say("Welcome tour"))
+        self.setAccessibleName(tr("Welcome tour"))
         self.setObjectName("page")
         page, inner = _column(self)
         self.welcome = WelcomeStep(theme, inner)
@@ -42,9 +42,9 @@ class Tour(QWidget):
             column.addWidget(each)
         self.sheet = Sheet(page, self)
         self._foot, foot = _column(self)
-        self.back = QPushButton(say("Back"), foot)
+        self.back = QPushButton(tr("Back"), foot)
         self.back.clicked.connect(lambda: self.show_step(self.step - 1))
-        self.skip = QPushButton(say("Skip the tour"), foot)
+        self.skip = QPushButton(tr("Skip the tour"), foot)
         self.skip.setObjectName("quiet")
         self.skip.clicked.connect(self.over.emit)
         self.next = QPushButton(foot)
@@ -71,8 +71,8 @@ class Tour(QWidget):
         self.step = step
         for number, each in enumerate(self._steps):
             each.setVisible(number == step)
-        self._where.setText(say("{number} of {count}", number=step + 1, count=len(self._steps)))
-        self.next.setText(say(_NEXT[step]))
+        self._where.setText(tr("{number} of {count}", number=step + 1, count=len(self._steps)))
+        self.next.setText(tr(_NEXT[step]))
         self.back.setVisible(step > 0)
         self.skip.setVisible(step + 1 < len(self._steps))
         self.sheet.verticalScrollBar().setValue(0)

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.language.words import later, plural, say
+from app.i18n.translate import plural, tr, tr_noop
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.outside import open_link
@@ -16,14 +16,14 @@ from app.widgets.format import size
 from engine import api
 
 _TIERS = {
-    16: later("16 bits – as it is"),
-    8: later("8 bits – practically the original"),
-    4: later("4 bits – nearly as good, half the size"),
-    2: later("2 bits – small, and noticeably less exact"),
+    16: tr_noop("16 bits – as it is"),
+    8: tr_noop("8 bits – practically the original"),
+    4: tr_noop("4 bits – nearly as good, half the size"),
+    2: tr_noop("2 bits – small, and noticeably less exact"),
 }
 
 
-_AS_IT_COMES = later("4 bits – just as they come")
+_AS_IT_COMES = tr_noop("4 bits – just as they come")
 
 
 class Details(QDialog):
@@ -55,21 +55,21 @@ class Details(QDialog):
         self.entries: list[Entry] = []
         for bits, nbytes in sorted(details.stores, reverse=True):
             fit = fits.get(bits)
-            deed = Deed(say("Get"), partial(self._get, model, bits), primary=fit is not None and fit == model.fit,
+            deed = Deed(tr("Get"), partial(self._get, model, bits), primary=fit is not None and fit == model.fit,
                         enabled=not model.here and (fit is None or fit.pill != "too_big"))  # fmt: skip
-            takes = say("takes {size}", size=size(nbytes))
+            takes = tr("takes {size}", size=size(nbytes))
             title = _AS_IT_COMES if bits == 4 and (model.form or model.lost) else _TIERS[bits]
             self.entries.append(
-                Entry(say(title), takes, pill=fit.pill if fit is not None else "",
+                Entry(tr(title), takes, pill=fit.pill if fit is not None else "",
                       sentence=fit.sentence if fit is not None else "", deeds=[deed], parent=page)
             )  # fmt: skip
             column.addWidget(self.entries[-1])
         if model.original:
-            look = Deed(say("Look at it"), partial(self._look, model.original))
-            amount = say("{size} to fetch", size=size(model.original_bytes))
-            self.original = Entry(say("The original, unquantized"), words.joined(model.original, amount), deeds=[look])
+            look = Deed(tr("Look at it"), partial(self._look, model.original))
+            amount = tr("{size} to fetch", size=size(model.original_bytes))
+            self.original = Entry(tr("The original, unquantized"), words.joined(model.original, amount), deeds=[look])
             column.addWidget(self.original)
-        download = say("{size} to fetch", size=size(model.download_bytes))
+        download = tr("{size} to fetch", size=size(model.download_bytes))
         files = QLabel(words.joined(plural("1 file", "%n files", len(details.files)), download), page)
         files.setObjectName("muted")
         files.setToolTip("\n".join(f"{name}  {size(nbytes)}" for name, nbytes in details.files[:40]))
@@ -80,7 +80,7 @@ class Details(QDialog):
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         area.setWidget(page)
         buttons = QDialogButtonBox(self)
-        web = QPushButton(say("Open its page"), self)
+        web = QPushButton(tr("Open its page"), self)
         web.clicked.connect(partial(self._open, details.page))
         self.said = QLabel(self)
         self.said.setObjectName("muted")
@@ -88,7 +88,7 @@ class Details(QDialog):
         self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.said.hide()
         buttons.addButton(web, QDialogButtonBox.ButtonRole.ActionRole)
-        close = QPushButton(say("Close"), self)
+        close = QPushButton(tr("Close"), self)
         buttons.addButton(close, QDialogButtonBox.ButtonRole.RejectRole)
         buttons.rejected.connect(self.reject)
         outer = QVBoxLayout(self)
@@ -118,7 +118,7 @@ class Details(QDialog):
 
 def _inside(details: api.ModelDetails) -> str:
     length = details.model.context_length
-    context = say("reads up to {tokens:,} tokens", tokens=length) if length else ""
-    experts = say("{experts} experts in each of {layers} layers, {active} at a time", experts=details.experts,
+    context = tr("reads up to {tokens:,} tokens", tokens=length) if length else ""
+    experts = tr("{experts} experts in each of {layers} layers, {active} at a time", experts=details.experts,
                   layers=details.moe_layers, active=details.experts_per_token)  # fmt: skip
     return words.joined(experts, context)

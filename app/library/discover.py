@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.first_run.advice import COMFORT, speed
-from app.language.words import plural, say, sentences
+from app.i18n.translate import plural, sentences, tr
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
@@ -30,11 +30,11 @@ class Discover(Section):
     setting_wanted = Signal(str)
 
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
-        super().__init__(say("Models to get"), parent)
+        super().__init__(tr("Models to get"), parent)
         self._shelf = shelf
-        self.search = SearchField(say("Search the hub, for instance “qwen3”"), self)
-        self.search.setAccessibleName(say("Search the hub for models"))
-        self.fitting = QCheckBox(say("Only what fits"), self)
+        self.search = SearchField(tr("Search the hub, for instance “qwen3”"), self)
+        self.search.setAccessibleName(tr("Search the hub for models"))
+        self.fitting = QCheckBox(tr("Only what fits"), self)
         bar = QHBoxLayout()
         bar.setSpacing(14)
         bar.addWidget(self.search, 1)
@@ -44,13 +44,13 @@ class Discover(Section):
         self._about.setObjectName("muted")
         self._about.setWordWrap(True)
         self.head.addWidget(self._about)
-        self._more = QPushButton(say("Show more"), self)
+        self._more = QPushButton(tr("Show more"), self)
         self._more.clicked.connect(shelf.more)
         self.foot.addWidget(self._more, 0, Qt.AlignmentFlag.AlignHCenter)
-        self.again = QPushButton(say("Try again"), self)
+        self.again = QPushButton(tr("Try again"), self)
         self.again.clicked.connect(self._look_again)
         self.foot.addWidget(self.again, 0, Qt.AlignmentFlag.AlignLeft)
-        self.to_setting = QPushButton(say("Open the settings"), self)
+        self.to_setting = QPushButton(tr("Open the settings"), self)
         self.to_setting.clicked.connect(self._open_setting)
         self.foot.addWidget(self.to_setting, 0, Qt.AlignmentFlag.AlignLeft)
         self._rest = QTimer(self)
@@ -109,7 +109,7 @@ class Discover(Section):
         if s.words:
             shown, nothing = list(s.results), self._nothing_found()
             what = (
-                say("Looking…")
+                tr("Looking…")
                 if s.searching and not shown
                 else sentences(s.search_problem.sentence, s.search_problem.action)
                 if shown and s.search_problem is not None
@@ -119,15 +119,15 @@ class Discover(Section):
             )
         else:
             shown = sorted(s.catalogue or (), key=_rank)
-            nothing = say("The catalogue is on its way.") if s.catalogue is None else say("The catalogue is empty.")
-            what = say(
+            nothing = tr("The catalogue is on its way.") if s.catalogue is None else tr("The catalogue is empty.")
+            what = tr(
                 "Models that people run today, those that suit this computer first. Nothing is sent until you search "
                 "or get one."
             )
         if self.fitting.isChecked():
             left = [m for m in shown if m.fit is not None and m.fit.pill == "fits"]
             if shown and not left:
-                nothing = say("None of these fits this computer.")
+                nothing = tr("None of these fits this computer.")
             shown = left
         self._about.setText(what)
         self._about.setVisible(bool(what))
@@ -144,20 +144,20 @@ class Discover(Section):
             return sentences(problem.sentence, problem.action)
         if self._shelf.searching:
             return ""
-        return say(
+        return tr(
             "Nothing that Underhill opens was found for “{words}”. Only Mixture-of-Experts models are shown.",
             words=self._shelf.words,
         )
 
     def _entry(self, model: api.HubModel) -> Entry:
-        deeds = [Deed(say("Details"), partial(self._shelf.describe, model.repo, model.gguf_name))]
+        deeds = [Deed(tr("Details"), partial(self._shelf.describe, model.repo, model.gguf_name))]
         if model.here:
-            deeds.append(Deed(say("Open"), partial(self.opened.emit, model.here), primary=True))
+            deeds.append(Deed(tr("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
-            deeds.append(Deed(say(words.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
+            deeds.append(Deed(tr(words.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
         else:
             fits = model.fit is None or model.fit.pill != "too_big"
-            deeds.append(Deed(say("Get"), partial(self._shelf.get, model), primary=fits, enabled=fits))
+            deeds.append(Deed(tr("Get"), partial(self._shelf.get, model), primary=fits, enabled=fits))
         whose = model.repo if self._shelf.words else ""  # of many that are called alike
         return Entry(
             model.title, words.joined(whose, words.hub_facts(model)),

@@ -7,7 +7,7 @@ from functools import partial
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
@@ -21,9 +21,9 @@ class Elsewhere(Section):
     wanted = Signal(object)
 
     def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
-        super().__init__(say("Models of other apps"), parent)
+        super().__init__(tr("Models of other apps"), parent)
         self._shelf = shelf
-        self._look = QPushButton(say("Look"), self)
+        self._look = QPushButton(tr("Look"), self)
         self._look.clicked.connect(shelf.find)
         self._state = QLabel(self)
         self._state.setObjectName("muted")
@@ -41,22 +41,22 @@ class Elsewhere(Section):
         """As things are now."""
         s = self._shelf
         self._look.setEnabled(s.finding is None)
-        self._look.setText(say("Look") if s.found is None else say("Look again"))
+        self._look.setText(tr("Look") if s.found is None else tr("Look again"))
         if s.finding is not None:
             so_far = plural("1 so far", "%n so far", s.finding.done) if s.finding.done else ""
             self._state.setText(words.joined(s.finding.text, so_far))
         else:
             self._state.setText(
-                say("What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it "
+                tr("What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it "
                     "again.")
             )  # fmt: skip
         nothing = (
-            "" if s.found is None else say("No Mixture-of-Experts model of another app was found on this computer.")
+            "" if s.found is None else tr("No Mixture-of-Experts model of another app was found on this computer.")
         )
         self.show_entries([self._entry(model) for model in s.found or ()], nothing)
 
     def _entry(self, model: api.FoundModel) -> Entry:
-        deeds = [Deed(say("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
+        deeds = [Deed(tr("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
         sentence = model.why_not or (model.fit.sentence if model.fit is not None else "")
         return Entry(
             model.title, words.found_facts(model), pill=model.fit.pill if model.fit is not None else "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QProgressBar, QPushButton, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.words import PILLS, unbroken
 from app.theme import sizes
 from app.widgets.layouts import empty
@@ -44,12 +44,12 @@ class Entry(QFrame):
         top.setSpacing(10)
         top.addWidget(head, 1)
         if pill:
-            word = say(PILLS[pill])
+            word = tr(PILLS[pill])
             mark = QLabel(word, self)
             mark.setObjectName("pill")
             mark.setProperty("level", pill)
             mark.setToolTip(sentence)
-            mark.setAccessibleName(say("{pill}: {reason}", pill=word, reason=sentence))
+            mark.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
             top.addWidget(mark, 0, Qt.AlignmentFlag.AlignVCenter)
         self.facts = _muted(unbroken(facts), self)
         self.sentence = _muted(sentence, self)
@@ -64,7 +64,7 @@ class Entry(QFrame):
         left.addWidget(self.sentence)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(say("Progress of {title}", title=title))
+        self.bar.setAccessibleName(tr("Progress of {title}", title=title))
         self.bar.setVisible(progress)
         left.addWidget(self.bar)
         row = QHBoxLayout(self)
@@ -94,7 +94,7 @@ class Entry(QFrame):
             button.clicked.connect(_calls(deed.do))
         hidden = [deed for deed in deeds if deed.menu]
         if hidden:
-            more = self._button(say("More"))
+            more = self._button(tr("More"))
             menu = QMenu(more)
             for deed in hidden:
                 menu.addAction(deed.words, deed.do).setEnabled(deed.enabled)
@@ -123,7 +123,7 @@ class Entry(QFrame):
 
     def _button(self, words: str) -> QPushButton:
         button = QPushButton(words, self)
-        button.setAccessibleName(say("{deed}: {title}", deed=words, title=self.title))
+        button.setAccessibleName(tr("{deed}: {title}", deed=words, title=self.title))
         self.buttons[words] = button
         self._deeds.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
         return button

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.details import Details
 from app.library.discover import Discover
 from app.library.downloads import Downloads
@@ -43,9 +43,9 @@ class LibraryPage(QWidget):
         self.discover = Discover(shelf, self)
         self.elsewhere = Elsewhere(shelf, self)
         self.downloads = Downloads(shelf, self)
-        title = QLabel(say("Models"), self)
+        title = QLabel(tr("Models"), self)
         sizes.letter(title, 1.5, title.font().Weight.DemiBold)
-        back = QPushButton(say("Back to the chat"), self)
+        back = QPushButton(tr("Back to the chat"), self)
         back.setObjectName("quiet")
         back.clicked.connect(self.closed.emit)
         top = QHBoxLayout()
@@ -58,10 +58,10 @@ class LibraryPage(QWidget):
         self._tabs = QButtonGroup(self)
         self._tabs.setExclusive(True)
         sections: tuple[tuple[str, Section], ...] = (
-            (say("Your models"), self.yours),
-            (say("Get models"), self.discover),
-            (say("In other apps"), self.elsewhere),
-            (say("Downloads"), self.downloads),
+            (tr("Your models"), self.yours),
+            (tr("Get models"), self.discover),
+            (tr("In other apps"), self.elsewhere),
+            (tr("Downloads"), self.downloads),
         )
         for number, (name, section) in enumerate(sections):
             tab = QToolButton(self)
@@ -146,4 +146,4 @@ class LibraryPage(QWidget):
     @Slot(object)
     def _count(self, _: object) -> None:
         running, _share = self._shelf.under_way()
-        self._tabs.button(3).setText(say("Downloads ({count})", count=running) if running else say("Downloads"))
+        self._tabs.button(3).setText(tr("Downloads ({count})", count=running) if running else tr("Downloads"))

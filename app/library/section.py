@@ -8,7 +8,7 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, SignalInstance
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.entry import Entry
 from app.theme import sizes
 from app.widgets.layouts import empty
@@ -68,7 +68,7 @@ class Section(QScrollArea):
 def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:
     """A row of the two ways to bring a model in from this computer."""
     row = QHBoxLayout()
-    for text, signal in ((say("Import a folder…"), folder), (say("Import a GGUF file…"), file)):
+    for text, signal in ((tr("Import a folder…"), folder), (tr("Import a GGUF file…"), file)):
         button = QPushButton(text, parent)
         button.clicked.connect(signal.emit)
         row.addWidget(button)

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.link.engine_link import EngineLink
 from app.models import Models
 from engine import api
@@ -91,7 +91,7 @@ class Shelf(QObject):
     def find(self) -> None:
         """Look through what other apps keep."""
         if self.finding is None:
-            self.finding = api.Progress("", say("Looking"))
+            self.finding = api.Progress("", tr("Looking"))
             self._link.send(api.FindModels(self._link.new_id()), self._find_heard)
             self.found_changed.emit()
 
@@ -162,7 +162,7 @@ class Shelf(QObject):
         self._begin(
             api.VerifyModel(self._link.new_id(), card.name),
             card.title,
-            say("Checking {model}", model=card.title),
+            tr("Checking {model}", model=card.title),
             self._verified,
         )
 
@@ -171,7 +171,7 @@ class Shelf(QObject):
         self._begin(
             api.MoveModel(self._link.new_id(), card.name, folder),
             card.title,
-            say("Moving {model}", model=card.title),
+            tr("Moving {model}", model=card.title),
             self._moved,
         )
 
@@ -186,7 +186,7 @@ class Shelf(QObject):
         self._begin(
             api.LowerModel(self._link.new_id(), card.name, tolerance, self._settings()),
             card.title,
-            say("Making {model} smaller", model=card.title),
+            tr("Making {model} smaller", model=card.title),
             lambda _, lowered: self.lowered_one.emit(lowered, card.expert_bytes - lowered.expert_bytes),
         )
 
@@ -195,8 +195,8 @@ class Shelf(QObject):
         self._begin(
             api.RestoreOriginal(self._link.new_id(), card.name),
             card.title,
-            say("Restoring {model}", model=card.title),
-            lambda title, _: self.said.emit(say("{model} is as it was.", model=title)),
+            tr("Restoring {model}", model=card.title),
+            lambda title, _: self.said.emit(tr("{model} is as it was.", model=title)),
         )
 
     def continue_import(self, card: api.ModelCard) -> None:
@@ -204,7 +204,7 @@ class Shelf(QObject):
         self._begin(
             api.ContinueImport(self._link.new_id(), card.name),
             card.title,
-            say("Importing {model}", model=card.title),
+            tr("Importing {model}", model=card.title),
             self._moved,
         )
 
@@ -244,7 +244,7 @@ class Shelf(QObject):
                 self._models.refresh()
             self.jobs_changed.emit()
 
-        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, say("Waiting")))
+        self.jobs[command.id] = Job(command.id, model, text, api.Progress(command.id, tr("Waiting")))
         self.jobs_changed.emit()
         self._link.send(command, heard)
 
@@ -254,19 +254,19 @@ class Shelf(QObject):
                 api.Failed(
                     "",
                     api.Kind.BROKEN_FILE,
-                    say("{model} is damaged.", model=model),
+                    tr("{model} is damaged.", model=model),
                     report.action,
                     "\n".join(report.damaged),
                 )
             )
         else:
-            self.said.emit(say("{model} is whole: every byte is as it was when it was made.", model=model))
+            self.said.emit(tr("{model} is whole: every byte is as it was when it was made.", model=model))
 
     def _moved(self, model: str, card: api.ModelCard) -> None:
-        self.said.emit(say("{model} is in {folder} now.", model=model, folder=card.path))
+        self.said.emit(tr("{model} is in {folder} now.", model=model, folder=card.path))
 
     def _restored(self, name: str, _: object) -> None:
-        self.said.emit(say("{name} is back.", name=name))
+        self.said.emit(tr("{name} is back.", name=name))
         self._models.refresh()
 
     def _deleted(self, name: str, restorable: bool) -> None:
@@ -339,7 +339,7 @@ class Shelf(QObject):
         else:
             self.transfers[transfer.id] = transfer
         if transfer.state == api.FINISHED and (known is None or known.state != api.FINISHED):
-            self.said.emit(say("{model} is here.", model=transfer.name))
+            self.said.emit(tr("{model} is here.", model=transfer.name))
             self._models.refresh()
             self.refresh_catalogue()
         self.transfers_changed.emit(transfer if known is not None and transfer.id in self.transfers else None)

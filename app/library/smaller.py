@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import later, say, sentences
+from app.i18n.translate import sentences, tr, tr_noop
 from app.library import words
 from app.library.shelf import Shelf
 from app.theme import sizes
@@ -24,10 +24,10 @@ from app.widgets.layouts import fit, form_column
 from engine import api
 
 TOLERANCES = (
-    (0.005, later("0.5 %")),
-    (0.01, later("1 %")),
-    (0.02, later("2 % – usual")),
-    (0.05, later("5 % – smallest")),
+    (0.005, tr_noop("0.5 %")),
+    (0.01, tr_noop("1 %")),
+    (0.02, tr_noop("2 % – usual")),
+    (0.05, tr_noop("5 % – smallest")),
 )
 USUAL = 2  # of these
 
@@ -35,9 +35,9 @@ USUAL = 2  # of these
 def tolerances(parent: QWidget) -> QComboBox:
     """A choice among them; its data are shares."""
     box = QComboBox(parent)
-    box.setAccessibleName(say("Most quality loss"))
+    box.setAccessibleName(tr("Most quality loss"))
     for tolerance, label in TOLERANCES:
-        box.addItem(say(label), tolerance)
+        box.addItem(tr(label), tolerance)
     return box
 
 
@@ -55,12 +55,12 @@ class SmallerDialog(QDialog):
         self._card, self._shelf = card, shelf
         self._running = ""  # id of what is measured now
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(say("Make smaller"))
-        head = QLabel(say("Make {model} smaller", model=card.title), self)
+        self.setWindowTitle(tr("Make smaller"))
+        head = QLabel(tr("Make {model} smaller", model=card.title), self)
         head.setWordWrap(True)
         sizes.letter(head, 1.3, head.font().Weight.DemiBold)
         text = QLabel(
-            say("Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its "
+            tr("Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its "
                 "answers change slightly. How much is measured first. That can take a while, and chat waits "
                 "meanwhile."),
             self,
@@ -74,12 +74,12 @@ class SmallerDialog(QDialog):
         self.found.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(say("Progress of {title}", title=card.title))
+        self.bar.setAccessibleName(tr("Progress of {title}", title=card.title))
         form = QFormLayout()
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.addRow(say("Most quality loss"), self.tolerance)
+        form.addRow(tr("Most quality loss"), self.tolerance)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.go = QPushButton(say("Measure"), self)
+        self.go = QPushButton(tr("Measure"), self)
         self.go.setObjectName("primary")
         self.go.setDefault(True)
         buttons.addButton(self.go, QDialogButtonBox.ButtonRole.ActionRole)
@@ -120,18 +120,18 @@ class SmallerDialog(QDialog):
             self.offer = event.result
             self._show(self._in_words(event.result))
         else:
-            self._show(sentences(event.sentence, event.action) if isinstance(event, api.Failed) else say("Stopped"))
+            self._show(sentences(event.sentence, event.action) if isinstance(event, api.Failed) else tr("Stopped"))
 
     def _in_words(self, offer: api.LoweringOffer) -> str:
         if not _saves(offer):
-            return say("No expert can have fewer bits within this loss. Allow more.")
+            return tr("No expert can have fewer bits within this loss. Allow more.")
         lines = [
-            say("Experts take {after} instead of {before}.", after=size(offer.after), before=size(offer.before)),
-            say("Bits: {shares}", shares=words.shares(offer.bits)),
+            tr("Experts take {after} instead of {before}.", after=size(offer.after), before=size(offer.before)),
+            tr("Bits: {shares}", shares=words.shares(offer.bits)),
             *self._rest(offer),
-            say("Change: {change}, measured on {tokens} tokens", change=words.change(offer.kl),
+            tr("Change: {change}, measured on {tokens} tokens", change=words.change(offer.kl),
                 tokens=f"{offer.tokens:,}"),
-            say("Needs {needed} on the disk, {free} free. The original goes to the trash.", needed=size(offer.needed),
+            tr("Needs {needed} on the disk, {free} free. The original goes to the trash.", needed=size(offer.needed),
                 free=size(offer.free)),
         ]  # fmt: skip
         return "\n".join(lines)
@@ -141,7 +141,7 @@ class SmallerDialog(QDialog):
         if not offer.dense_bits:
             return ()
         before, after = size(offer.dense_before), size(offer.dense_after)
-        return (say("Other weights: {bits}-bit, {after} instead of {before} in memory", bits=offer.dense_bits,
+        return (tr("Other weights: {bits}-bit, {after} instead of {before} in memory", bits=offer.dense_bits,
                     after=after, before=before),)  # fmt: skip
 
     def _show(self, text: str) -> None:
@@ -151,7 +151,7 @@ class SmallerDialog(QDialog):
         self.bar.setVisible(running)
         self.bar.setRange(0, 0)
         self.tolerance.setEnabled(not running)
-        self.go.setText(say("Stop") if running else say("Measure") if offer is None else say("Make smaller"))
+        self.go.setText(tr("Stop") if running else tr("Measure") if offer is None else tr("Make smaller"))
         self.go.setEnabled(offer is None or (_saves(offer) and offer.needed < offer.free))
         fit(self)
 

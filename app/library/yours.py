@@ -9,8 +9,8 @@ from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QPushButton, QVBoxLayout, QWidget
 
 from app import models
-from app.language.dates import day
-from app.language.words import say, sentences
+from app.i18n.dates import day
+from app.i18n.translate import sentences, tr
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section, heading, import_buttons
@@ -36,7 +36,7 @@ class Yours(Section):
     smaller = Signal(object)
 
     def __init__(self, shelf: Shelf, known: Models, parent: QWidget | None = None) -> None:
-        super().__init__(say("Your models"), parent)
+        super().__init__(tr("Your models"), parent)
         self._shelf, self._models = shelf, known
         self.head.addLayout(import_buttons(self, self.import_folder, self.import_file))
         self._jobs = QVBoxLayout()
@@ -69,28 +69,28 @@ class Yours(Section):
         if looks == self._shown:
             return
         self._shown = looks
-        self.show_entries([self._entry(card) for card in self._models.cards], say("The list of models is on its way."))
+        self.show_entries([self._entry(card) for card in self._models.cards], tr("The list of models is on its way."))
 
     def _entry(self, card: api.ModelCard) -> Entry:
         open_now = self._models.card is not None and self._models.card.path == card.path
         busy = any(job.model == card.title for job in self._shelf.jobs.values())
         deeds = []
         if card.usable:
-            words_ = say("In use") if open_now and self._models.state == models.READY else say("Open")
+            words_ = tr("In use") if open_now and self._models.state == models.READY else tr("Open")
             deeds.append(Deed(words_, partial(self.opened.emit, card.name), primary=not open_now, enabled=not open_now))
         elif card.state == words.UNFINISHED:
-            deeds.append(Deed(say("Go on"), partial(self._shelf.continue_import, card), primary=True, enabled=not busy))
+            deeds.append(Deed(tr("Go on"), partial(self._shelf.continue_import, card), primary=True, enabled=not busy))
         if card.usable:
-            deeds.append(Deed(say("Check every byte"), partial(self._shelf.verify, card), menu=True, enabled=not busy))
+            deeds.append(Deed(tr("Check every byte"), partial(self._shelf.verify, card), menu=True, enabled=not busy))
             deeds += self._bits(card, busy=busy)
             others = [f for f in self._shelf.folders if f.there and f.writable]
-            deeds.append(Deed(say("Move to another folder…"), partial(self._move, card), menu=True,
+            deeds.append(Deed(tr("Move to another folder…"), partial(self._move, card), menu=True,
                               enabled=not busy and len(others) > 1 and not open_now))  # fmt: skip
         away = card.state == words.MISSING
         if away:
-            deeds.append(Deed(say("Look again"), self._shelf.refresh))
-        deeds.append(Deed(say("Show in files"), partial(self._show, card.path), menu=True, enabled=not away))
-        deeds.append(Deed(say("Delete"), partial(self._shelf.delete, card.name), menu=True,
+            deeds.append(Deed(tr("Look again"), self._shelf.refresh))
+        deeds.append(Deed(tr("Show in files"), partial(self._show, card.path), menu=True, enabled=not away))
+        deeds.append(Deed(tr("Delete"), partial(self._shelf.delete, card.name), menu=True,
                           enabled=not (busy or open_now or away) and card.name != "builtin"))  # fmt: skip
         made = Entry(
             card.title, words.card_facts(card), pill=card.fit.pill if card.fit is not None else "",
@@ -105,16 +105,14 @@ class Yours(Section):
         if card.expert_bits:
             there = any(model.name == card.name for model in self._shelf.deleted)
             restore = partial(self._shelf.restore_original, card)
-            return [Deed(say("Restore original"), restore, menu=True, enabled=not busy)] if there else []
+            return [Deed(tr("Restore original"), restore, menu=True, enabled=not busy)] if there else []
         possible = bool(card.tiers) and max(card.tiers) in (4, 8) and card.name != "builtin"
-        smaller = Deed(say("Make smaller…"), partial(self.smaller.emit, card), menu=True, enabled=not busy)
+        smaller = Deed(tr("Make smaller…"), partial(self.smaller.emit, card), menu=True, enabled=not busy)
         return [smaller] if possible else []
 
     def _move(self, card: api.ModelCard) -> None:
         here = [f.path for f in self._shelf.folders if f.there and f.writable and not card.path.startswith(f.path)]
-        folder, chosen = QInputDialog.getItem(
-            self, say("Move"), say("Move {model} to", model=card.title), here, 0, False
-        )
+        folder, chosen = QInputDialog.getItem(self, tr("Move"), tr("Move {model} to", model=card.title), here, 0, False)
         if chosen and folder:
             self._shelf.move(card, folder)
 
@@ -127,7 +125,7 @@ class Yours(Section):
             entry.deleteLater()
         for job in self._shelf.jobs.values():
             if job.id not in self._job_entries:
-                stop = Deed(say("Stop"), partial(self._shelf.leave_off, job.id))
+                stop = Deed(tr("Stop"), partial(self._shelf.leave_off, job.id))
                 made = Entry(job.text, "", deeds=[stop], progress=True)
                 made.facts.show()
                 self._job_entries[job.id] = made
@@ -144,39 +142,39 @@ class Yours(Section):
 
     def _make_places(self) -> None:
         empty(self._places)
-        self._places.addWidget(heading(say("Where they live"), self))
+        self._places.addWidget(heading(tr("Where they live"), self))
         for folder in self._shelf.folders:
             self._places.addWidget(self._folder(folder))
-        add = QPushButton(say("Add a folder…"), self)
+        add = QPushButton(tr("Add a folder…"), self)
         add.clicked.connect(self._add_folder)
         self._places.addWidget(add, 0, Qt.AlignmentFlag.AlignLeft)
         if self._shelf.deleted:
-            self._places.addWidget(heading(say("Deleted"), self))
+            self._places.addWidget(heading(tr("Deleted"), self))
             for model in self._shelf.deleted:
                 self._places.addWidget(self._deleted(model))
-            clear = QPushButton(say("Empty the trash"), self)
+            clear = QPushButton(tr("Empty the trash"), self)
             clear.clicked.connect(self._empty_trash)
             self._places.addWidget(clear, 0, Qt.AlignmentFlag.AlignLeft)
 
     def _folder(self, folder: api.ModelFolder) -> Entry:
         deeds = []
         if not folder.first and folder.there and folder.writable:
-            deeds.append(Deed(say("New models go here"), partial(self._shelf.add_folder, folder.path, True), menu=True))
+            deeds.append(Deed(tr("New models go here"), partial(self._shelf.add_folder, folder.path, True), menu=True))
         if not folder.own:
             deeds.append(
-                Deed(say("Take out of the library"), partial(self._shelf.forget_folder, folder.path), menu=True)
+                Deed(tr("Take out of the library"), partial(self._shelf.forget_folder, folder.path), menu=True)
             )
         facts = words.joined(
-            say("new models go here") if folder.first else "",
-            say("{size} of models", size=size(folder.models)) if folder.there else "",
-            say("{size} of downloads", size=size(folder.downloads)) if folder.downloads else "",
-            say("{free} of {total} free", free=size(folder.free), total=size(folder.total)) if folder.there else "",
+            tr("new models go here") if folder.first else "",
+            tr("{size} of models", size=size(folder.models)) if folder.there else "",
+            tr("{size} of downloads", size=size(folder.downloads)) if folder.downloads else "",
+            tr("{free} of {total} free", free=size(folder.free), total=size(folder.total)) if folder.there else "",
         )  # fmt: skip
         made = Entry(folder.path, facts, deeds=deeds, progress=folder.there)
         if folder.problem:
             made.complain(folder.problem)
         if folder.there and folder.total:
-            made.bar.setAccessibleName(say("How full the disk of {folder} is", folder=folder.path))
+            made.bar.setAccessibleName(tr("How full the disk of {folder} is", folder=folder.path))
             made.set_progress(folder.total - folder.free, folder.total)
             made.bar.setProperty("level", "full" if folder.free < _NONE else "warning" if folder.free < _LITTLE else "")
         return made
@@ -184,27 +182,27 @@ class Yours(Section):
     def _deleted(self, model: api.DeletedModel) -> Entry:
         until = day(date.fromtimestamp(model.expires))
         return Entry(
-            model.name, words.joined(size(model.nbytes), say("kept until {date}", date=until)),
+            model.name, words.joined(size(model.nbytes), tr("kept until {date}", date=until)),
             deeds=[self._back(model)],
         )  # fmt: skip
 
     def _back(self, model: api.DeletedModel) -> Deed:
         smaller = next((c for c in self._models.cards if c.name == model.name and c.expert_bits), None)
         if smaller is not None:  # whose original this is
-            return Deed(say("Restore original"), partial(self._shelf.restore_original, smaller))
-        return Deed(say("Bring back"), partial(self._shelf.restore, model.name))
+            return Deed(tr("Restore original"), partial(self._shelf.restore_original, smaller))
+        return Deed(tr("Bring back"), partial(self._shelf.restore, model.name))
 
     @Slot()
     def _empty_trash(self) -> None:
         amount = size(sum(model.nbytes for model in self._shelf.deleted))
         ask_first(
-            self, say("Empty the trash?"), say("The deleted models are removed for good, which frees {amount}.",
-            amount=amount), say("Empty the trash"), self._shelf.empty_trash,
+            self, tr("Empty the trash?"), tr("The deleted models are removed for good, which frees {amount}.",
+            amount=amount), tr("Empty the trash"), self._shelf.empty_trash,
         )  # fmt: skip
 
     @Slot()
     def _add_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"), QDir.homePath())
+        folder = QFileDialog.getExistingDirectory(self, tr("A folder for models"), QDir.homePath())
         if folder:
             self._shelf.add_folder(folder, False)
 

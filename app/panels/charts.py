@@ -14,7 +14,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.panels.history import LENGTH
 from app.theme import sizes
 from app.theme.theme import Theme
@@ -144,7 +144,7 @@ class Stack(Chart):
         if not 0 <= index < len(self._known):
             return ""
         there = self._known[index]
-        return "\n".join(f"{say(k.words)} {percent(there[k.key])}" for k in self._kinds if there.get(k.key))
+        return "\n".join(f"{tr(k.words)} {percent(there[k.key])}" for k in self._kinds if there.get(k.key))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -181,7 +181,7 @@ class Parts(Chart):
     def show_parts(self, parts: Mapping[str, int], whole: int, said: Callable[[float], str]) -> None:
         """said: an amount in words."""
         self._parts, self._whole, self._said = parts, whole, said
-        told = ", ".join(f"{say(k.words)} {said(parts[k.key])}" for k in self._kinds if parts.get(k.key))
+        told = ", ".join(f"{tr(k.words)} {said(parts[k.key])}" for k in self._kinds if parts.get(k.key))
         self.setAccessibleDescription(told)
         self.update()
 
@@ -191,7 +191,7 @@ class Parts(Chart):
         for kind in self._kinds:
             at -= self._parts.get(kind.key, 0)
             if at < 0:
-                return f"{say(kind.words)}: {self._said(self._parts[kind.key])}"
+                return f"{tr(kind.words)}: {self._said(self._parts[kind.key])}"
         return ""
 
     def paintEvent(self, event: QPaintEvent) -> None:

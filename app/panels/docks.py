@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.pace import PACES, Pace
 from app.panels.experts import Experts
 from app.panels.figures import Figures
@@ -68,8 +68,8 @@ class Docks(QObject):
         self.docks = tuple(
             _dock(window, theme, title, name, inside)
             for title, name, inside in (
-                (say("Live"), "live-dock", self.figures),
-                (say("Experts"), "experts-dock", self.experts),
+                (tr("Live"), "live-dock", self.figures),
+                (tr("Experts"), "experts-dock", self.experts),
             )
         )
         for dock in self.docks:
@@ -261,7 +261,7 @@ def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWid
     dock.setTitleBarWidget(_TitleBar(theme, title, dock))
     panel = QFrame(dock)
     panel.setObjectName("live")
-    panel.setAccessibleName(say("{title} panel", title=title))
+    panel.setAccessibleName(tr("{title} panel", title=title))
     sizes.follow(panel, lambda wide: wide.setMinimumWidth(29 * wide.fontMetrics().averageCharWidth()))
     scroll = QScrollArea(panel)
     scroll.setWidgetResizable(True)
@@ -287,9 +287,9 @@ class _TitleBar(QFrame):
         label = QLabel(title, self)
         sizes.letter(label, 0.88, label.font().Weight.DemiBold)
         label.setObjectName("muted")
-        apart = IconButton(theme, "apart", say("{title}: a window of its own, or back", title=title), self, size=14)
+        apart = IconButton(theme, "apart", tr("{title}: a window of its own, or back", title=title), self, size=14)
         apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
-        close = IconButton(theme, "close", say("Close {title}", title=title), self, size=14)
+        close = IconButton(theme, "close", tr("Close {title}", title=title), self, size=14)
         close.clicked.connect(dock.close)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 3, 8, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.panels.charts import swatches
 from app.panels.heatmap import Heatmap
 from app.panels.inspector import Inspector
@@ -28,12 +28,12 @@ class Experts(QWidget):
         self._data: api.Telemetry | None = None
         self.inspected: tuple[int, int] | None = None  # layer, expert
         self.meanings = QComboBox(self)
-        self.meanings.setAccessibleName(say("What the colours mean"))
+        self.meanings.setAccessibleName(tr("What the colours mean"))
         for meaning, words in MEANINGS.items():
-            self.meanings.addItem(say(words), meaning)
+            self.meanings.addItem(tr(words), meaning)
         self.heatmap = Heatmap(theme, self)
         self.legend = legend_label(self)
-        self._hint = QLabel(say("A row for each layer, a column for each expert. Click one to see more of it."), self)
+        self._hint = QLabel(tr("A row for each layer, a column for each expert. Click one to see more of it."), self)
         self._hint.setObjectName("muted")
         sizes.letter(self._hint, LEGEND)
         self._hint.setWordWrap(True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.panels.charts import Chart, Kind, Line, Stack, swatches
 from app.panels.history import PRECISION, History, together
 from app.panels.memory import MemoryBar, legend_label
@@ -26,10 +26,10 @@ def _of_tier(tier: str) -> Callable[[Palette], str]:
 
 MIX = tuple(Kind(tier, TIER_NAMES[tier], _of_tier(tier)) for tier in PRECISION)
 FATES = (
-    Kind("kept", later("in memory"), _of_tier("8")),
-    Kind("ahead", later("read ahead in time"), _of_tier("16")),
-    Kind("late", later("read ahead, but late"), _of_tier("4")),
-    Kind("missed", later("fetched on demand"), _of_tier("2")),
+    Kind("kept", tr_noop("in memory"), _of_tier("8")),
+    Kind("ahead", tr_noop("read ahead in time"), _of_tier("16")),
+    Kind("late", tr_noop("read ahead, but late"), _of_tier("4")),
+    Kind("missed", tr_noop("fetched on demand"), _of_tier("2")),
 )
 
 
@@ -39,38 +39,38 @@ class Figures(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        why = QLabel(say("Nothing is running."), self)
+        why = QLabel(tr("Nothing is running."), self)
         why.setWordWrap(True)
         why.setAlignment(Qt.AlignmentFlag.AlignTop)
-        why.setAccessibleName(say("Why this speed"))
+        why.setAccessibleName(tr("Why this speed"))
         self.why = Steady(why, self)
         sizes.follow(self.why, lambda steady: steady.leave(4))  # what is below stays where it is
-        names = say("Tokens per second"), say("Reading the prompt"), say("Read from disk"), say("Waiting for the disk")
+        names = tr("Tokens per second"), tr("Reading the prompt"), tr("Read from disk"), tr("Waiting for the disk")
         self.speed, self.prompt, self.disk, self.waiting = (_figure(name, self) for name in names)
         self._speed_line = Line(
-            theme, say("Tokens per second over the last half minute"), lambda v: say("{rate} tokens/s", rate=rate(v))
+            theme, tr("Tokens per second over the last half minute"), lambda v: tr("{rate} tokens/s", rate=rate(v))
         )
-        self._prompt_line = Line(theme, say("Prompt tokens per second over the last half minute"),
-                                 lambda v: say("{rate} tokens/s", rate=rate(v)))  # fmt: skip
-        self._disk_line = Line(theme, say("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
-        self._waiting_line = Line(theme, say("Share of the time spent waiting for the disk, over the last half minute"),
+        self._prompt_line = Line(theme, tr("Prompt tokens per second over the last half minute"),
+                                 lambda v: tr("{rate} tokens/s", rate=rate(v)))  # fmt: skip
+        self._disk_line = Line(theme, tr("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
+        self._waiting_line = Line(theme, tr("Share of the time spent waiting for the disk, over the last half minute"),
                                   percent, 1.0)  # fmt: skip
         self.memory_text = Steady(legend_label(self), self)
         self.memory = MemoryBar(theme, self)
-        self._fates = Stack(theme, say("Cache hits and misses over the last half minute"), FATES)
+        self._fates = Stack(theme, tr("Cache hits and misses over the last half minute"), FATES)
         self.fates_legend = Steady(legend_label(self), self)
         ahead = QLabel(self)
         ahead.setObjectName("muted")
         ahead.setWordWrap(True)
-        ahead.setAccessibleName(say("What reads ahead"))
+        ahead.setAccessibleName(tr("What reads ahead"))
         self.ahead = Steady(ahead, self)
         self.ahead.hide()
-        self._mix = Stack(theme, say("Precision of expert uses over the last half minute"), MIX)
+        self._mix = Stack(theme, tr("Precision of expert uses over the last half minute"), MIX)
         self.mix_legend = Steady(legend_label(self), self)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 8, 16, 14)
         column.setSpacing(6)
-        column.addWidget(_heading(say("Why this speed"), self))
+        column.addWidget(_heading(tr("Why this speed"), self))
         column.addWidget(self.why)
         tiles = QGridLayout()
         tiles.setHorizontalSpacing(18)
@@ -83,9 +83,9 @@ class Figures(QWidget):
         tiles.setColumnStretch(1, 1)
         column.addLayout(tiles)
         for title, meaning, widgets in (
-            (say("Memory"), "", (self.memory_text, self.memory)),
-            (say("Requests for experts"), say(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
-            (say("Precision of expert uses"), say(USES), (self._mix, self.mix_legend)),
+            (tr("Memory"), "", (self.memory_text, self.memory)),
+            (tr("Requests for experts"), tr(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
+            (tr("Precision of expert uses"), tr(USES), (self._mix, self.mix_legend)),
         ):
             column.addSpacing(6)
             column.addWidget(_heading(title, self, meaning))
@@ -107,22 +107,22 @@ class Figures(QWidget):
         if now is None:
             for label in (self.speed, self.prompt, self.disk, self.waiting):
                 label.tell("–")
-            self.why.tell(say("Nothing is running."))
+            self.why.tell(tr("Nothing is running."))
             self.memory_text.tell("")
             self.memory.show_use(None)
             self.ahead.hide()
             return
-        self.why.tell(now.why or (say("Answering.") if now.generating else say("Nothing is running.")))
+        self.why.tell(now.why or (tr("Answering.") if now.generating else tr("Nothing is running.")))
         speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
         self.speed.tell(rate(speed) if speed else "–")
         self.prompt.tell(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
         self.disk.tell(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
         self.waiting.tell(percent(now.waiting) if now.generating else "–")
         self.memory_text.tell(
-            say("Underhill takes {amount} of {ceiling} that it may take.",
+            tr("Underhill takes {amount} of {ceiling} that it may take.",
                 amount=size(now.memory.taken), ceiling=size(now.memory.ceiling))
             if now.memory is not None
-            else say("Underhill takes {amount}.", amount=size(now.rss))
+            else tr("Underhill takes {amount}.", amount=size(now.rss))
         )  # fmt: skip
         self.memory.show_use(now.memory)
         self.ahead.tell(now.ahead)
@@ -133,17 +133,17 @@ class Figures(QWidget):
         palette = self._theme.palette
         legend.tell(
             swatches(
-                [(k.colour(palette), f"{say(k.words)} {_percent(found[k.key])}") for k in kinds if found.get(k.key)]
+                [(k.colour(palette), f"{tr(k.words)} {_percent(found[k.key])}") for k in kinds if found.get(k.key)]
             )
             if found is not None
-            else say("No expert was asked for yet.")
+            else tr("No expert was asked for yet.")
         )
 
 
 def _percent(share: float) -> str:
     """Of something that occurs: never 0 %, and 100 % only for all."""
     if share < 0.01:
-        return say("under 1 %")
+        return tr("under 1 %")
     return percent(min(0.99, share) if share < 1 else 1.0)
 
 

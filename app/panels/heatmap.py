@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal, S
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QImage, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.panels.pictures import USES, describe, draw
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -38,7 +38,7 @@ class Heatmap(QWidget):
         self._cursor = (0, 0)
         self._marked: tuple[int, int] | None = None
         self.meaning = USES
-        self.setAccessibleName(say("Heatmap of layers and experts"))
+        self.setAccessibleName(tr("Heatmap of layers and experts"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(120)
@@ -87,7 +87,7 @@ class Heatmap(QWidget):
         data = self._data
         if data is None:
             painter.setPen(QColor(p.muted))
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, say("Waiting for a model"))
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, tr("Waiting for a model"))
             return
         if self._image is None:
             self._image = draw(data, self.meaning, p)

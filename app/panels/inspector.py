@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.panels.pictures import PLACES
 from app.theme import sizes
 from app.theme.theme import Theme
@@ -24,7 +24,7 @@ class Inspector(QFrame):
         self.setObjectName("inspector")
         self._title = QLabel(self)
         sizes.letter(self._title, 1.0, self._title.font().Weight.DemiBold)
-        close = IconButton(theme, "close", say("Close what is said of this expert"), self, size=14)
+        close = IconButton(theme, "close", tr("Close what is said of this expert"), self, size=14)
         close.clicked.connect(self.end)
         head = QHBoxLayout()
         head.addWidget(self._title, 1)
@@ -43,7 +43,7 @@ class Inspector(QFrame):
 
     def show_expert(self, facts: api.ExpertFacts) -> None:
         """Say all of it."""
-        self._title.setText(say("Layer {layer}, expert {expert}", layer=facts.layer, expert=facts.expert))
+        self._title.setText(tr("Layer {layer}, expert {expert}", layer=facts.layer, expert=facts.expert))
         lines = describe(facts)
         while len(self._rows) < len(lines):
             name, value = QLabel(self), QLabel(self)
@@ -77,23 +77,23 @@ class Inspector(QFrame):
 def describe(facts: api.ExpertFacts) -> list[tuple[str, str]]:
     """(what, how much), always of the same length."""
     if facts.tier:
-        held = say("{bits} bits, {place}", bits=facts.tier, place=say(PLACES[facts.place]))
+        held = tr("{bits} bits, {place}", bits=facts.tier, place=tr(PLACES[facts.place]))
     else:
-        held = say("nothing; it lies on the disk")
+        held = tr("nothing; it lies on the disk")
     if facts.coming:
-        held = say("{held}; being read at {bits} bits", held=held, bits=facts.coming)
-    gates = say("{last} last, {mean} on average", last=f"{facts.gate:.3f}", mean=f"{facts.mean_gate:.3f}")
+        held = tr("{held}; being read at {bits} bits", held=held, bits=facts.coming)
+    gates = tr("{last} last, {mean} on average", last=f"{facts.gate:.3f}", mean=f"{facts.mean_gate:.3f}")
     return [
-        (say("Used"), say("{answer:,} in this answer, {uses:,} since opened", answer=facts.answer, uses=facts.uses)),
-        (say("Ran coarse"), _of(facts.coarse, facts.uses)),
-        (say("Skipped"), _of(facts.skipped, facts.uses)),
-        (say("Gate weight"), gates if facts.uses else say("none yet")),
-        (say("Held"), held),
-        (say("Bytes"), say("{part} of {whole} in memory", part=size(facts.nbytes), whole=size(facts.stored))),
+        (tr("Used"), tr("{answer:,} in this answer, {uses:,} since opened", answer=facts.answer, uses=facts.uses)),
+        (tr("Ran coarse"), _of(facts.coarse, facts.uses)),
+        (tr("Skipped"), _of(facts.skipped, facts.uses)),
+        (tr("Gate weight"), gates if facts.uses else tr("none yet")),
+        (tr("Held"), held),
+        (tr("Bytes"), tr("{part} of {whole} in memory", part=size(facts.nbytes), whole=size(facts.stored))),
     ]
 
 
 def _of(part: int, whole: int) -> str:
     if not part or not whole:
-        return say("never")
-    return say("{count:,} times, {share:.0f} % of its uses", count=part, share=100 * part / whole)
+        return tr("never")
+    return tr("{count:,} times, {share:.0f} % of its uses", count=part, share=100 * part / whole)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.panels.charts import Kind, Parts, swatches
 from app.panels.steady import Steady
 from app.theme import sizes
@@ -15,18 +15,18 @@ from engine import api
 
 LEGEND = 0.84  # of the base size, the words under a chart
 KINDS = (
-    Kind("program", later("Underhill itself"), lambda p: p.muted),
-    Kind("dense", later("other weights"), lambda p: p.tiers["32"]),
-    Kind("context", later("context"), lambda p: p.tiers["16"]),
-    Kind("buffers", later("for computing"), lambda p: p.tiers["skipped"]),
-    Kind("cached", later("experts"), lambda p: p.tiers["8"]),
-    Kind("room", later("room for experts"), lambda p: p.tiers["4"]),
-    Kind("aside", later("kept for context and computing"), lambda p: p.heat[1]),
-    Kind("spare", later("not needed"), lambda p: p.tiers["0"]),
+    Kind("program", tr_noop("Underhill itself"), lambda p: p.muted),
+    Kind("dense", tr_noop("other weights"), lambda p: p.tiers["32"]),
+    Kind("context", tr_noop("context"), lambda p: p.tiers["16"]),
+    Kind("buffers", tr_noop("for computing"), lambda p: p.tiers["skipped"]),
+    Kind("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
+    Kind("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+    Kind("aside", tr_noop("kept for context and computing"), lambda p: p.heat[1]),
+    Kind("spare", tr_noop("not needed"), lambda p: p.tiers["0"]),
 )
 DEVICE = (
-    Kind("cached", later("experts"), lambda p: p.tiers["8"]),
-    Kind("room", later("room for experts"), lambda p: p.tiers["4"]),
+    Kind("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
+    Kind("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
 )
 
 
@@ -37,9 +37,9 @@ class MemoryBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._use: api.MemoryUse | None = None
-        self._bar = Parts(theme, say("Where the memory under the ceiling goes"), KINDS, self)
+        self._bar = Parts(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
         self._legend = Steady(legend_label(self), self)
-        self._device = Parts(theme, say("Experts in graphics memory"), DEVICE, self)
+        self._device = Parts(theme, tr("Experts in graphics memory"), DEVICE, self)
         self._device_text = Steady(legend_label(self), self)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -66,16 +66,16 @@ class MemoryBar(QWidget):
         self._device_text.setVisible(use is not None and use.device > 0)
         if use is None:
             self._bar.show_parts({}, 0, size)
-            self._legend.tell(say("Known once a model is open."))
+            self._legend.tell(tr("Known once a model is open."))
             return
         parts = parts_of(use)
         self._bar.show_parts(parts, max(use.ceiling, use.taken), size)
         self._legend.tell(
-            swatches([(k.colour(palette), f"{say(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
+            swatches([(k.colour(palette), f"{tr(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
         )
         self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
         self._device_text.tell(
-            say("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
+            tr("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
         )
 
 

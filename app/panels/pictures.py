@@ -8,19 +8,19 @@ from functools import cache
 
 from PySide6.QtGui import QColor, QImage
 
-from app.language.words import later, plural, say
+from app.i18n.translate import plural, tr, tr_noop
 from app.theme.tokens import TIER_NAMES, Palette
 from engine import api
 
 USES, LOADED, GATES, RESIDENCY, PLACE = "uses", "loaded", "gates", "residency", "place"
 MEANINGS = {
-    USES: later("Uses in this answer"),
-    LOADED: later("Uses since it was opened"),
-    GATES: later("Gate weight in this answer"),
-    RESIDENCY: later("Precision in memory"),
-    PLACE: later("Where it lies"),
+    USES: tr_noop("Uses in this answer"),
+    LOADED: tr_noop("Uses since it was opened"),
+    GATES: tr_noop("Gate weight in this answer"),
+    RESIDENCY: tr_noop("Precision in memory"),
+    PLACE: tr_noop("Where it lies"),
 }
-PLACES = {0: later("on disk"), 1: later("in memory"), 2: later("in graphics memory")}
+PLACES = {0: tr_noop("on disk"), 1: tr_noop("in memory"), 2: tr_noop("in graphics memory")}
 _PLACE_TIERS = {0: "0", 1: "8", 2: "16"}  # colours, by those of the tiers
 _STEPS = 64
 
@@ -70,38 +70,38 @@ def ramp(stops: tuple[str, ...], steps: int) -> list[int]:
 def legend(meaning: str, palette: Palette, data: api.Telemetry | None) -> list[tuple[str, str]]:
     """(colour, words) for the line under the map: of tiers and places, those that occur."""
     if meaning == GATES:
-        return [(palette.heat[0], say("none")), (palette.heat[2], say("small")), (palette.heat[-1], say("large"))]
+        return [(palette.heat[0], tr("none")), (palette.heat[2], tr("small")), (palette.heat[-1], tr("large"))]
     if meaning in (USES, LOADED):
         return [
-            (palette.heat[0], say("never")),
-            (palette.heat[2], say("now and then")),
-            (palette.heat[-1], say("often")),
+            (palette.heat[0], tr("never")),
+            (palette.heat[2], tr("now and then")),
+            (palette.heat[-1], tr("often")),
         ]
     table = () if data is None else data.places if meaning == PLACE else data.residency
     found = sorted({value for row in table for value in row} | {0})
     if meaning == PLACE:
-        return [(palette.tiers[_PLACE_TIERS[value]], say(PLACES[value])) for value in found]
-    return [(palette.tiers[str(value)], say(TIER_NAMES[str(value)])) for value in found]
+        return [(palette.tiers[_PLACE_TIERS[value]], tr(PLACES[value])) for value in found]
+    return [(palette.tiers[str(value)], tr(TIER_NAMES[str(value)])) for value in found]
 
 
 def describe(data: api.Telemetry, row: int, expert: int) -> str:
     """What is known of one expert, a line each."""
     held, place = data.residency[row][expert], data.places[row][expert] if data.places else 0
-    where = say(PLACES[0])
+    where = tr(PLACES[0])
     if held:
-        where = say("{place} at {bits} bits", place=say(PLACES[place or 1]), bits=held)
+        where = tr("{place} at {bits} bits", place=tr(PLACES[place or 1]), bits=held)
     lines = [
-        say("Layer {layer}, expert {expert}", layer=data.layer_names[row], expert=expert),
-        say("{times} in this answer", times=times(data.activations[row][expert])),
+        tr("Layer {layer}, expert {expert}", layer=data.layer_names[row], expert=expert),
+        tr("{times} in this answer", times=times(data.activations[row][expert])),
         where,
     ]
     if data.uses:
-        lines.insert(2, say("{times} since the model was opened", times=times(data.uses[row][expert])))
+        lines.insert(2, tr("{times} since the model was opened", times=times(data.uses[row][expert])))
     if data.gates and data.gates[row][expert]:
-        lines.insert(3, say("mean gate weight {weight:.2f}", weight=data.gates[row][expert]))
+        lines.insert(3, tr("mean gate weight {weight:.2f}", weight=data.gates[row][expert]))
     return "\n".join(lines)
 
 
 def times(uses: int) -> str:
     """'not used', 'used once', 'used 12 times'."""
-    return say("not used") if not uses else plural("used once", "used {count} times", uses, count=f"{uses:,}")
+    return tr("not used") if not uses else plural("used once", "used {count} times", uses, count=f"{uses:,}")

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chats.records import Style
-from app.language.words import say
+from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
 from app.widgets.plain import plain_tip
 from app.widgets.sure import ask_first
@@ -41,26 +41,26 @@ class StyleDialog(QDialog):
     ) -> None:
         """style: what is in force. usual: sampling as the settings say."""
         super().__init__(parent)
-        self.setWindowTitle(say("System prompt and sampling of this chat"))
+        self.setWindowTitle(tr("System prompt and sampling of this chat"))
         self.resize(620, 620)
         self._presets = dict(presets)
         self._usual = usual
         self.names = QComboBox(self)
-        self.names.setAccessibleName(say("Presets"))
+        self.names.setAccessibleName(tr("Presets"))
         self.names.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.names.setMinimumContentsLength(6)  # however long their names are
         self.names.currentTextChanged.connect(lambda name: self.names.setToolTip(plain_tip(name)))
         self.names.activated.connect(self._take_preset)
-        self.keep = QPushButton(say("Save as…"), self)
+        self.keep = QPushButton(tr("Save as…"), self)
         self.keep.clicked.connect(self._keep)
-        self.rename = QPushButton(say("Rename…"), self)
-        self.rename.setAccessibleName(say("Rename the preset"))
+        self.rename = QPushButton(tr("Rename…"), self)
+        self.rename.setAccessibleName(tr("Rename the preset"))
         self.rename.clicked.connect(self._rename)
-        self.remove = QPushButton(say("Delete"), self)
-        self.remove.setAccessibleName(say("Delete the preset"))
+        self.remove = QPushButton(tr("Delete"), self)
+        self.remove.setAccessibleName(tr("Delete the preset"))
         self.remove.clicked.connect(self._remove)
         top = QHBoxLayout()
-        top.addWidget(QLabel(say("Preset"), self))
+        top.addWidget(QLabel(tr("Preset"), self))
         top.addWidget(self.names, 1)
         top.addWidget(self.keep)
         top.addWidget(self.rename)
@@ -68,27 +68,27 @@ class StyleDialog(QDialog):
         inside = QWidget(self)
         inside.setObjectName("page")
         column = QVBoxLayout(inside)
-        self.system = _field(inside, say("System prompt"), 110)
-        self.system.setPlaceholderText(say("What the model is told before the chat, such as: Answer in one sentence."))
+        self.system = _field(inside, tr("System prompt"), 110)
+        self.system.setPlaceholderText(tr("What the model is told before the chat, such as: Answer in one sentence."))
         self.editors = {s.name: SettingEditor(s, None, inside) for s in api.settings.SAMPLING}
-        column.addWidget(QLabel(say("System prompt"), inside))
+        column.addWidget(QLabel(tr("System prompt"), inside))
         column.addWidget(self.system)
         for editor in self.editors.values():
             editor.changed.connect(self._edited)
             column.addWidget(editor)
-        self.stop = _field(inside, say("Texts that end an answer, one a line"), 62)
-        self.stop.setToolTip(say("\\n stands for the end of a line."))
-        column.addWidget(QLabel(say("Texts that end an answer, one a line"), inside))
+        self.stop = _field(inside, tr("Texts that end an answer, one a line"), 62)
+        self.stop.setToolTip(tr("\\n stands for the end of a line."))
+        column.addWidget(QLabel(tr("Texts that end an answer, one a line"), inside))
         column.addWidget(self.stop)
         scroll = QScrollArea(self)
         scroll.setWidgetResizable(True)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         scroll.setWidget(inside)
-        usual_button = QPushButton(say("As the settings say"), self)
+        usual_button = QPushButton(tr("As the settings say"), self)
         usual_button.clicked.connect(self._as_usual)
-        cancel = QPushButton(say("Cancel"), self)
+        cancel = QPushButton(tr("Cancel"), self)
         cancel.clicked.connect(self.reject)
-        use = QPushButton(say("Use in this chat"), self)
+        use = QPushButton(tr("Use in this chat"), self)
         use.setObjectName("primary")
         use.clicked.connect(self._use)
         for button in (self.keep, self.rename, self.remove, usual_button, cancel):
@@ -125,7 +125,7 @@ class StyleDialog(QDialog):
     def _list(self, current: str) -> None:
         """current: the preset to choose; '' for none."""
         self.names.clear()
-        self.names.addItem(say("None"), "")
+        self.names.addItem(tr("None"), "")
         for name in sorted(self._presets, key=str.casefold):
             self.names.addItem(name, name)
         self.names.setCurrentIndex(self.names.findData(current))
@@ -152,16 +152,16 @@ class StyleDialog(QDialog):
 
     @Slot()
     def _rename(self) -> None:
-        before, asked = self._name, say("Name of the preset")
+        before, asked = self._name, tr("Name of the preset")
         name = before
         while True:
-            name, agreed = QInputDialog.getText(self, say("Rename preset"), asked, text=name)
+            name, agreed = QInputDialog.getText(self, tr("Rename preset"), asked, text=name)
             name = " ".join(name.split())
             if not agreed or name in ("", before):
                 return
             if name not in self._presets:
                 break
-            asked = say("Another preset has this name already. Name of the preset")
+            asked = tr("Another preset has this name already. Name of the preset")
         self._presets[name] = self._presets.pop(before)
         self._list(name)
         self.renamed.emit(before, name)
@@ -169,14 +169,14 @@ class StyleDialog(QDialog):
     @Slot()
     def _keep(self) -> None:
         before = self._name
-        name, agreed = QInputDialog.getText(self, say("Save preset"), say("Name of the preset"), text=before)
+        name, agreed = QInputDialog.getText(self, tr("Save preset"), tr("Name of the preset"), text=before)
         name = " ".join(name.split())
         if not agreed or not name:
             return
         if name != before and name in self._presets:
-            question = say("Put this in the place of the preset {name}?", name=name)
-            lost = say("What it holds now is lost. Chats that use it stay as they are.")
-            ask_first(self, question, lost, say("Replace it"), lambda: self._save(name))
+            question = tr("Put this in the place of the preset {name}?", name=name)
+            lost = tr("What it holds now is lost. Chats that use it stay as they are.")
+            ask_first(self, question, lost, tr("Replace it"), lambda: self._save(name))
         else:
             self._save(name)
 
@@ -188,9 +188,9 @@ class StyleDialog(QDialog):
     @Slot()
     def _remove(self) -> None:
         name = self._name
-        question = say("Delete the preset {name}?", name=name)
-        stay = say("Chats that use it stay as they are.")
-        ask_first(self, question, stay, say("Delete"), lambda: self._forget(name))
+        question = tr("Delete the preset {name}?", name=name)
+        stay = tr("Chats that use it stay as they are.")
+        ask_first(self, question, stay, tr("Delete"), lambda: self._forget(name))
 
     def _forget(self, name: str) -> None:
         del self._presets[name]

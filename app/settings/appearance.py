@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app.language import choice
-from app.language.words import say
+from app.i18n import languages
+from app.i18n.translate import tr
 from app.preferences import FONT_PERCENTS, Preferences
 from app.settings.pages import Page
 from app.theme import sizes
@@ -22,28 +22,28 @@ class Appearance(Page):
     restart_wanted = Signal()
 
     def __init__(self, preferences: Preferences) -> None:
-        super().__init__(say("Appearance"), say("How Underhill looks."))
+        super().__init__(tr("Appearance"), tr("How Underhill looks."))
         self.theme = QComboBox(self)
-        for mode, text in zip(MODES, (say("Like the system"), say("Light"), say("Dark"))):
+        for mode, text in zip(MODES, (tr("Like the system"), tr("Light"), tr("Dark"))):
             self.theme.addItem(text, mode)
         self.theme.setCurrentIndex(max(0, self.theme.findData(preferences.theme)))
         self.theme.currentIndexChanged.connect(lambda: self.theme_changed.emit(str(self.theme.currentData())))
         self.font_size = QComboBox(self)
         for percent in FONT_PERCENTS:
-            self.font_size.addItem(say("{number:.0f} %", number=percent), percent)
+            self.font_size.addItem(tr("{number:.0f} %", number=percent), percent)
         self.font_size.setCurrentIndex(max(0, self.font_size.findData(preferences.font_percent)))
         self.font_size.currentIndexChanged.connect(self._font_chosen)
         self.language = QComboBox(self)
-        self.language.addItem(say("Like the system"), choice.SYSTEM)
-        for code, name in choice.languages().items():
+        self.language.addItem(tr("Like the system"), languages.SYSTEM)
+        for code, name in languages.languages().items():
             self.language.addItem(name, code)
         self.language.setCurrentIndex(max(0, self.language.findData(preferences.language)))
         self.language.currentIndexChanged.connect(self._language_chosen)
-        found = say("theme appearance dark light system colours", about="words of the search")
-        self.add_extra(_row(say("Theme"), self.theme, self), found)
-        found = say("size of text font appearance larger smaller", about="words of the search")
-        self.add_extra(_row(say("Size of text"), self.font_size, self), found)
-        self.add_extra(_row(say("Language"), self.language, self), "language english chinese 中文 语言")
+        found = tr("theme appearance dark light system colours", about="words of the search")
+        self.add_extra(_row(tr("Theme"), self.theme, self), found)
+        found = tr("size of text font appearance larger smaller", about="words of the search")
+        self.add_extra(_row(tr("Size of text"), self.font_size, self), found)
+        self.add_extra(_row(tr("Language"), self.language, self), "language english chinese 中文 语言")
         self.note = self._make_note()
         self.add_note(self.note)
 
@@ -55,10 +55,10 @@ class Appearance(Page):
 
     def _make_note(self) -> QWidget:
         note = QWidget(self)
-        text = QLabel(say("Takes effect when Underhill is started again."), note)
+        text = QLabel(tr("Takes effect when Underhill is started again."), note)
         text.setObjectName("restart")
         text.setWordWrap(True)
-        restart = QPushButton(say("Start it again now"), note)
+        restart = QPushButton(tr("Start it again now"), note)
         restart.clicked.connect(self.restart_wanted)
         row = QHBoxLayout(note)
         row.setContentsMargins(0, 6, 0, 6)

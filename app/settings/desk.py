@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QByteArray, QObject, Qt, Slot
 
 from app.conversation import Conversation
-from app.language.words import sentences
+from app.i18n.translate import sentences
 from app.models import Models
 from app.preferences import Preferences
 from app.remedies import show_failure

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.engine_words import told
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.panels.memory import MemoryBar
 from app.preferences import Preferences
 from app.settings.appearance import Appearance
@@ -41,9 +41,9 @@ from app.widgets.search_field import SearchField
 from engine import api
 
 _PAGES = {
-    "sampling": (later("Answers"), later("How words are chosen. In force from the next answer on.")),
-    "speed": (later("Speed and precision"), later("What runs how exactly, and where it waits.")),
-    "memory": (later("Memory"), later("How much of this computer Underhill may use.")),
+    "sampling": (tr_noop("Answers"), tr_noop("How words are chosen. In force from the next answer on.")),
+    "speed": (tr_noop("Speed and precision"), tr_noop("What runs how exactly, and where it waits.")),
+    "memory": (tr_noop("Memory"), tr_noop("How much of this computer Underhill may use.")),
 }
 _SAMPLING = {s.name for s in api.settings.SAMPLING}
 
@@ -63,7 +63,7 @@ class SettingsDialog(QDialog):
 
     def __init__(self, preferences: Preferences, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(say("Settings"))
+        self.setWindowTitle(tr("Settings"))
         self.resize(820, 640)
         self._percent = 100  # that its size is made for
         sizes.follow(self, SettingsDialog._fit)
@@ -72,13 +72,13 @@ class SettingsDialog(QDialog):
         self._card: api.ModelCard | None = None
         self._titles: Mapping[str, str] = {}
         self.editors: dict[str, SettingEditor] = {}
-        self.search = SearchField(say("Search settings"), self)
+        self.search = SearchField(tr("Search settings"), self)
         self.search.textChanged.connect(self._filter)
         self._list = QListWidget(self)
         self._list.setObjectName("pages")
-        self._list.setAccessibleName(say("Pages of settings"))
-        self.advanced = QCheckBox(say("Advanced"), self)
-        self.advanced.setToolTip(say("Show the settings that few people need, too"))
+        self._list.setAccessibleName(tr("Pages of settings"))
+        self.advanced = QCheckBox(tr("Advanced"), self)
+        self.advanced.setToolTip(tr("Show the settings that few people need, too"))
         self.advanced.setChecked(preferences.advanced)
         self.advanced.toggled.connect(self._filter)
         self.advanced.clicked.connect(self.advanced_wanted)  # by hand: an advanced setting that is shown once is not
@@ -107,31 +107,31 @@ class SettingsDialog(QDialog):
         left.addWidget(self.search)
         left.addWidget(self._list, 1)
         left.addWidget(self.advanced)
-        self._nothing = QLabel(say("No setting is called that."), self)
+        self._nothing = QLabel(tr("No setting is called that."), self)
         self._nothing.setObjectName("muted")
         self._nothing.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._nothing.setContentsMargins(26, 12, 26, 0)
         self.scope = QComboBox(self)
-        self.scope.setAccessibleName(say("Which models these settings are for"))
+        self.scope.setAccessibleName(tr("Which models these settings are for"))
         self.scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.scope.setMinimumContentsLength(28)  # however long the model's name is
         self.scope.currentTextChanged.connect(lambda text: self.scope.setToolTip(plain_tip(text)))
-        self.scope.addItem(say("For all models"), "")
+        self.scope.addItem(tr("For all models"), "")
         self.scope.currentIndexChanged.connect(self._scope_chosen)
         self._scope_row = QWidget(self)
         row = QHBoxLayout(self._scope_row)
         row.setContentsMargins(26, 12, 26, 0)
         row.addWidget(self.scope)
         row.addStretch(1)
-        self._reload_note = QLabel(say("Some changes take effect when the model is loaded again."), self)
+        self._reload_note = QLabel(tr("Some changes take effect when the model is loaded again."), self)
         self._reload_note.setObjectName("restart")
         self._reload_note.setWordWrap(True)
-        self._reload = QPushButton(say("Load it again now"), self)
+        self._reload = QPushButton(tr("Load it again now"), self)
         self._reload.setObjectName("primary")
         self._reload.clicked.connect(self._reload_now)
-        self.reset_all = QPushButton(say("Reset all…"), self)
+        self.reset_all = QPushButton(tr("Reset all…"), self)
         self.reset_all.clicked.connect(self._ask_to_reset)
-        close = QPushButton(say("Close"), self)
+        close = QPushButton(tr("Close"), self)
         close.clicked.connect(self.accept)
         line = QFrame(self)
         line.setObjectName("foot")
@@ -242,7 +242,7 @@ class SettingsDialog(QDialog):
         self._stack.addWidget(scroll)
 
     def _settings_page(self, group: str) -> Page:
-        page = Page(*(say(text) for text in _PAGES[group]))
+        page = Page(*(tr(text) for text in _PAGES[group]))
         for setting in (s for s in api.settings.ALL.values() if s.group == group):
             editor = SettingEditor(setting, self._value(setting.name), page)
             editor.changed.connect(self._edited)
@@ -254,12 +254,12 @@ class SettingsDialog(QDialog):
                 self.scores.picture.cut.connect(self._cut)
                 page.add_extra(
                     self.scores,
-                    say("threshold t1 t2 scores distribution picture", about="words of the search"),
+                    tr("threshold t1 t2 scores distribution picture", about="words of the search"),
                     advanced=True,
                 )
             if setting.name == "memory_gb":
                 self.memory = MemoryBar(self._theme, page)
-                page.add_extra(self.memory, say("memory cache ceiling free room bar", about="words of the search"))
+                page.add_extra(self.memory, tr("memory cache ceiling free room bar", about="words of the search"))
         return page
 
     # ---- what is in force -------------------------------------------------------------------------------------
@@ -297,8 +297,8 @@ class SettingsDialog(QDialog):
     def _list_models(self) -> None:
         """Those that can be set apart: the one that is open, and those that are set apart by now."""
         names = dict.fromkeys([*([self._card.name] if self._card is not None else []), *self._preferences.models])
-        wanted = [("", say("For all models"))]
-        wanted += [(name, say("Only for {model}", model=self._titles.get(name, name))) for name in names]
+        wanted = [("", tr("For all models"))]
+        wanted += [(name, tr("Only for {model}", model=self._titles.get(name, name))) for name in names]
         if wanted == [(self.scope.itemData(i), self.scope.itemText(i)) for i in range(self.scope.count())]:
             return
         now = self._model
@@ -318,12 +318,12 @@ class SettingsDialog(QDialog):
             own = [(m, values[name]) for m, values in self._preferences.models.items() if name in values]
             if not self._model:
                 words = [
-                    (m, say("{name}: {value}", name=self._titles.get(m, m), value=in_words(editor.setting, value)))
+                    (m, tr("{name}: {value}", name=self._titles.get(m, m), value=in_words(editor.setting, value)))
                     for m, value in own
                 ]
-                editor.elsewhere.show_values(say("Models with a value of their own:"), words)
+                editor.elsewhere.show_values(tr("Models with a value of their own:"), words)
             elif name not in _SAMPLING:
-                all_models = say("For all models: {value}", value=in_words(editor.setting, self._base(name)))
+                all_models = tr("For all models: {value}", value=in_words(editor.setting, self._base(name)))
                 editor.elsewhere.show_values("", [("", all_models)] if self._model in dict(own) else [])
 
     @Slot(str)
@@ -406,10 +406,10 @@ class SettingsDialog(QDialog):
     @Slot()
     def _ask_to_reset(self) -> None:
         """Everything as it was at first, once more asked for."""
-        box = QMessageBox(QMessageBox.Icon.Question, say("Reset all settings"), say("Reset all settings?"), parent=self)
-        box.setInformativeText(say("All settings, those for single models too, go back to what they were at first. "
+        box = QMessageBox(QMessageBox.Icon.Question, tr("Reset all settings"), tr("Reset all settings?"), parent=self)
+        box.setInformativeText(tr("All settings, those for single models too, go back to what they were at first. "
                                "Chats and models stay."))  # fmt: skip
-        reset = box.addButton(say("Reset all"), QMessageBox.ButtonRole.DestructiveRole)
+        reset = box.addButton(tr("Reset all"), QMessageBox.ButtonRole.DestructiveRole)
         box.addButton(QMessageBox.StandardButton.Cancel)
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
         box.exec()

@@ -10,14 +10,14 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.engine_words import told
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.settings.elsewhere import Elsewhere
 from app.settings.shares import Shares
 from app.theme import sizes
 from engine import api
 
 Setting = api.settings.Setting
-_LATER = later("Takes effect when the model is loaded again.")
+_LATER = tr_noop("Takes effect when the model is loaded again.")
 
 
 class SettingEditor(QWidget):
@@ -43,9 +43,9 @@ class SettingEditor(QWidget):
         self._note = QLabel(self)
         self._note.setObjectName("restart")
         self._note.setWordWrap(True)
-        self._reset = QPushButton(say("Reset"), self)  # before the control, as Tab reaches them in the order of making
+        self._reset = QPushButton(tr("Reset"), self)  # before the control, as Tab reaches them in the order of making
         self._reset.setObjectName("quiet")
-        self._reset.setAccessibleName(say("Reset {setting}", setting=told(setting.label)))
+        self._reset.setAccessibleName(tr("Reset {setting}", setting=told(setting.label)))
         self._reset.clicked.connect(self.reset)
         self.control: QWidget = self._make()
         self.control.setAccessibleName(told(setting.label))
@@ -127,7 +127,7 @@ class SettingEditor(QWidget):
         assert self.setting.needs is not None
         right = self.setting.needs[1]
         setting, name = told(other.label), told(other.name_of(right))
-        why = say("Does nothing unless {setting} is {value}.", setting=setting, value=name)
+        why = tr("Does nothing unless {setting} is {value}.", setting=setting, value=name)
         self.control.setEnabled(value == right)
         self.setToolTip("" if value == right else why)
 
@@ -138,7 +138,7 @@ class SettingEditor(QWidget):
             self.control.setFocus()
         self.set_value(self._base)
         if not self.setting.live:
-            self.say(say(_LATER))
+            self.say(tr(_LATER))
         self.changed.emit(self.setting.name, self._base)
 
     def _make(self) -> QWidget:
@@ -160,7 +160,7 @@ class SettingEditor(QWidget):
             shares.changed.connect(self._take)
             return shares
         line = QLineEdit(self)
-        line.setPlaceholderText(say("Automatic") if s.optional else "")
+        line.setPlaceholderText(tr("Automatic") if s.optional else "")
         if s.kind != "text":
             sizes.follow(line, lambda wide: wide.setFixedWidth(17 * wide.fontMetrics().averageCharWidth()))
             line.setAlignment(Qt.AlignmentFlag.AlignRight)
@@ -188,7 +188,7 @@ class SettingEditor(QWidget):
         if value != self._value:
             self.set_value(value)
             if not self.setting.live:
-                self.say(say(_LATER))
+                self.say(tr(_LATER))
             self.changed.emit(self.setting.name, value)
         else:
             self.say("")

@@ -10,7 +10,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.engine_words import told
-from app.language.words import say
+from app.i18n.translate import tr
 from app.widgets.flow import FlowLayout
 from app.widgets.layouts import empty
 from app.widgets.plain import plain_entry
@@ -56,7 +56,7 @@ class Elsewhere(QWidget):
         for model, words in values:
             button = QPushButton(plain_entry(words), self)
             button.setObjectName("place")
-            button.setToolTip(say("Show those settings"))
+            button.setToolTip(tr("Show those settings"))
             button.setAccessibleName(f"{self._setting}: {words}")
             button.setAutoDefault(False)
             button.clicked.connect(partial(self.chosen.emit, model))
@@ -70,7 +70,7 @@ class Elsewhere(QWidget):
 def in_words(setting: api.settings.Setting, value: Any) -> str:
     """A value as the setting's control shows it."""
     if setting.kind == "bool":
-        return say("on", about="a setting") if value else say("off", about="a setting")
+        return tr("on", about="a setting") if value else tr("off", about="a setting")
     if value is None:
         return told(setting.automatic)
     if setting.kind == "choice":

@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.panels.charts import swatches
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
@@ -16,7 +16,7 @@ from engine import api
 _BARS = 50
 _NEAR = 8.0  # pixels from which a cut can be taken hold of
 _TIERS = ("8", "2", "skipped")  # colours of what runs in full, coarse, and not at all
-_NAMES = (later("at full precision"), later("coarse"), later("skipped"))
+_NAMES = (tr_noop("at full precision"), tr_noop("coarse"), tr_noop("skipped"))
 
 
 class ScorePicture(QWidget):
@@ -33,7 +33,7 @@ class ScorePicture(QWidget):
         self.setMouseTracking(True)
         sizes.lines(self, 6)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(say("Distribution of unimportance scores, with T1 and T2"))
+        self.setAccessibleName(tr("Distribution of unimportance scores, with T1 and T2"))
         theme.changed.connect(self.update)
 
     def show_scores(self, scores: tuple[int, ...], t1: float, t2: float) -> None:
@@ -74,8 +74,8 @@ class ScorePicture(QWidget):
             painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         painter.setPen(QColor(p.muted))
         foot = QRectF(area.left(), area.bottom() + 2, area.width(), self.height() - area.bottom() - 2)
-        painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, say("important"))
-        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, say("unimportant"))
+        painter.drawText(foot, Qt.AlignmentFlag.AlignLeft, tr("important"))
+        painter.drawText(foot, Qt.AlignmentFlag.AlignRight, tr("unimportant"))
 
     def tier(self, bar: int) -> int:
         """What becomes of a bar's experts: 0 full, 1 coarse, 2 skipped. The first one's score is 0: always full."""
@@ -156,13 +156,11 @@ class Scores(QWidget):
         self.picture.setVisible(cuts is not None)
         if found is None or cuts is None:
             self._words.setText(
-                say("Open a model to see its scores.")
+                tr("Open a model to see its scores.")
                 if card is None
-                else say(
-                    "This model's scores are shown once they are measured, which Underhill does while nobody asks."
-                )
+                else tr("This model's scores are shown once they are measured, which Underhill does while nobody asks.")
                 if found is None
-                else say(
+                else tr(
                     "This model was measured before its scores were kept. To see them, "
                     "have it measured again: {command}",
                     command=f"underhill-cli calibrate {card.name}",
@@ -172,15 +170,15 @@ class Scores(QWidget):
         self.picture.show_scores(found.scores, *cuts)
         palette = self._theme.palette
         parts = [
-            (palette.tiers[tier], f"{percent(share)} {say(name)}")
+            (palette.tiers[tier], f"{percent(share)} {tr(name)}")
             for tier, name, share in zip(_TIERS, _NAMES, found.shares(*cuts), strict=True)
         ]
         self.picture.setAccessibleDescription(", ".join(words for _, words in parts))
         exact = dial == "exact"
         note = (
-            say("Under Exact every expert runs at full precision.")
+            tr("Under Exact every expert runs at full precision.")
             if exact
-            else say("Of what has to be fetched from disk:")
+            else tr("Of what has to be fetched from disk:")
         )
         self._words.setText(f"{note}<br>{swatches(parts)}")
 
@@ -205,7 +203,7 @@ def moved(card: api.ModelCard | None, dial: str, t1: float | None, t2: float | N
         return {}
     own, (low, high) = card.calibration.dials[dial], cuts
     if t1 is None and low != own.t1:
-        return {"t1": say("With T2 at {value}, T1 is {value} too: it is never above T2.", value=f"{low:g}")}
+        return {"t1": tr("With T2 at {value}, T1 is {value} too: it is never above T2.", value=f"{low:g}")}
     if t2 is None and high != own.t2:
-        return {"t2": say("With T1 at {value}, T2 is {value} too: it is never below T1.", value=f"{high:g}")}
+        return {"t2": tr("With T1 at {value}, T2 is {value} too: it is never below T1.", value=f"{high:g}")}
     return {}

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import say, sentences
+from app.i18n.translate import sentences, tr
 from app.settings.editor import SettingEditor
 from app.settings.pages import Page
 from app.theme import sizes
@@ -38,21 +38,21 @@ class Token(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        label = _title(say("Access token"), self)
-        self._state = QLabel(say("Asking the keyring…"), self)
+        label = _title(tr("Access token"), self)
+        self._state = QLabel(tr("Asking the keyring…"), self)
         self._state.setObjectName("muted")
         self._state.setWordWrap(True)
         self.line = QLineEdit(self)
         self.line.setEchoMode(QLineEdit.EchoMode.Password)
-        self.line.setPlaceholderText(say("Paste a token"))
-        self.line.setAccessibleName(say("Access token"))
+        self.line.setPlaceholderText(tr("Paste a token"))
+        self.line.setAccessibleName(tr("Access token"))
         self.line.textChanged.connect(self._typed)
         self.line.returnPressed.connect(self._keep)
         label.setBuddy(self.line)
-        self.keep = QPushButton(say("Keep"), self)
+        self.keep = QPushButton(tr("Keep"), self)
         self.keep.clicked.connect(self._keep)
-        self.forget = QPushButton(say("Forget"), self)
-        self.forget.setAccessibleName(say("Forget the access token"))
+        self.forget = QPushButton(tr("Forget"), self)
+        self.forget.setAccessibleName(tr("Forget the access token"))
         self.forget.clicked.connect(self.forgotten)
         row = QHBoxLayout()
         row.addWidget(self.line, 1)
@@ -79,11 +79,11 @@ class Token(QWidget):
     def show_state(self, state: api.TokenState) -> None:
         """What the engine knows of it."""
         where = {
-            "keyring": say("There is one for {hub}, in the system's keyring.", hub=state.endpoint),
-            "HF_TOKEN": say("The one in the variable HF_TOKEN is used; it goes before the keyring."),
+            "keyring": tr("There is one for {hub}, in the system's keyring.", hub=state.endpoint),
+            "HF_TOKEN": tr("The one in the variable HF_TOKEN is used; it goes before the keyring."),
         }.get(
             state.source,
-            say("There is none for {hub}. Models whose licence has to be accepted need one.", hub=state.endpoint),
+            tr("There is none for {hub}. Models whose licence has to be accepted need one.", hub=state.endpoint),
         )
         self._state.setText(sentences(where, state.note))
         self.forget.setVisible(state.source == "keyring")
@@ -97,7 +97,7 @@ class Token(QWidget):
         token = self.line.text().strip()
         if token:
             self.line.clear()
-            self.say(say("Trying it…"))
+            self.say(tr("Trying it…"))
             self.kept.emit(token)
 
 
@@ -110,15 +110,15 @@ class Folders(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        label = _title(say("Model folders"), self)
+        label = _title(tr("Model folders"), self)
         self.list = QListWidget(self)
         self.list.setObjectName("rows")
-        self.list.setAccessibleName(say("Model folders"))
+        self.list.setAccessibleName(tr("Model folders"))
         sizes.lines(self.list, 5)
         self.list.currentItemChanged.connect(self._chosen)
         label.setBuddy(self.list)
         self._note = QLabel(self)
-        self._note.setText(say(
+        self._note.setText(tr(
             "Models live in these folders, on as many disks as you like; new ones go into the first. "
             "Taking a folder out leaves what is in it on the disk."
         ))  # fmt: skip
@@ -128,11 +128,11 @@ class Folders(QWidget):
         self._problem.setObjectName("restart")
         self._problem.setWordWrap(True)
         self._problem.hide()
-        add = QPushButton(say("Add a folder…"), self)
+        add = QPushButton(tr("Add a folder…"), self)
         add.clicked.connect(self._choose)
-        self.first = QPushButton(say("New models go here"), self)
+        self.first = QPushButton(tr("New models go here"), self)
         self.first.clicked.connect(lambda: self.preferred.emit(self._current()))
-        self.remove = QPushButton(say("Take out"), self)
+        self.remove = QPushButton(tr("Take out"), self)
         self.remove.clicked.connect(lambda: self.forgotten.emit(self._current()))
         row = FlowLayout()
         for button in (add, self.first, self.remove):
@@ -151,7 +151,7 @@ class Folders(QWidget):
         """The one for new models first."""
         self.list.clear()
         for folder in folders:
-            free = say("{amount} free", amount=size(folder.free)) if folder.there else say("not connected")
+            free = tr("{amount} free", amount=size(folder.free)) if folder.there else tr("not connected")
             item = QListWidgetItem(f"{folder.path}   {free}", self.list)
             item.setData(Qt.ItemDataRole.UserRole, folder.path)
             item.setData(_OWN, folder.own)
@@ -175,7 +175,7 @@ class Folders(QWidget):
 
     @Slot()
     def _choose(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, say("A folder for models"), QDir.homePath())
+        folder = QFileDialog.getExistingDirectory(self, tr("A folder for models"), QDir.homePath())
         if folder:
             self.added.emit(folder)
 
@@ -190,7 +190,7 @@ class SharedPage(Page):
     seen = Signal()
 
     def __init__(self) -> None:
-        super().__init__(say("Network and folders"), say("Where models come from, and where they live."))
+        super().__init__(tr("Network and folders"), tr("Where models come from, and where they live."))
         for setting in _SHOWN:
             editor = SettingEditor(setting, setting.default, self)
             editor.changed.connect(self.changed)
@@ -199,10 +199,10 @@ class SharedPage(Page):
             if setting.name == "proxy":
                 self.token = Token(self)
                 self.add_extra(
-                    self.token, say("access token hub keyring licence gated network", about="words of the search")
+                    self.token, tr("access token hub keyring licence gated network", about="words of the search")
                 )
         self.folders = Folders(self)
-        self.add_extra(self.folders, say("model folders disk library", about="words of the search"))
+        self.add_extra(self.folders, tr("model folders disk library", about="words of the search"))
         self._seen = False
 
     def showEvent(self, event: QShowEvent) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
-from app.language.words import sentences
+from app.i18n.translate import sentences
 from app.models import Models
 from app.settings.shared import SharedPage
 from engine import api

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.language.words import later
+from app.i18n.translate import tr_noop
 
 
 @dataclass(frozen=True)
@@ -93,6 +93,6 @@ DARK = Palette(
 )  # fmt: skip
 
 TIER_NAMES = {
-    "32": later("32-bit"), "16": later("16-bit"), "8": later("8-bit"),
-    "4": later("4-bit"), "2": later("2-bit"), "skipped": later("skipped"), "0": later("on disk"),
+    "32": tr_noop("32-bit"), "16": tr_noop("16-bit"), "8": tr_noop("8-bit"),
+    "4": tr_noop("4-bit"), "2": tr_noop("2-bit"), "skipped": tr_noop("skipped"), "0": tr_noop("on disk"),
 }  # fmt: skip

@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
 from app.chats.records import StoredMessage
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 
@@ -32,19 +32,19 @@ class MessageActions(QFrame):
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
-        self._before = IconButton(theme, "chevron-left", say("Version before"), self, size=15)
+        self._before = IconButton(theme, "chevron-left", tr("Version before"), self, size=15)
         self._which = QLabel(self)
         self._which.setObjectName("muted")
-        self._after = IconButton(theme, "chevron-right", say("Version after"), self, size=15)
-        self._files = IconButton(theme, "attach", say("Read what is attached"), self, size=15)
-        self._copy = IconButton(theme, "copy", say("Copy message"), self, "Ctrl+Shift+C", size=15)
-        self._edit = IconButton(theme, "edit", say("Edit and send again"), self, size=15)
-        self._again = IconButton(theme, "refresh", say("Answer again"), self, "Ctrl+R", size=15)
-        self._go_on = IconButton(theme, "go-on", say("Go on from its end"), self, "Ctrl+Shift+R", size=15)
-        self._branch = IconButton(theme, "branch", say("New chat from here"), self, size=15)
-        self._erase = IconButton(theme, "trash", say("Delete message"), self, size=15)
-        self._thought = IconButton(theme, "thought", say("Show the thought"), self, "Ctrl+T", size=15)
-        self._details = IconButton(theme, "info", say("How this answer was made"), self, "Ctrl+I", size=15)
+        self._after = IconButton(theme, "chevron-right", tr("Version after"), self, size=15)
+        self._files = IconButton(theme, "attach", tr("Read what is attached"), self, size=15)
+        self._copy = IconButton(theme, "copy", tr("Copy message"), self, "Ctrl+Shift+C", size=15)
+        self._edit = IconButton(theme, "edit", tr("Edit and send again"), self, size=15)
+        self._again = IconButton(theme, "refresh", tr("Answer again"), self, "Ctrl+R", size=15)
+        self._go_on = IconButton(theme, "go-on", tr("Go on from its end"), self, "Ctrl+Shift+R", size=15)
+        self._branch = IconButton(theme, "branch", tr("New chat from here"), self, size=15)
+        self._erase = IconButton(theme, "trash", tr("Delete message"), self, size=15)
+        self._thought = IconButton(theme, "thought", tr("Show the thought"), self, "Ctrl+T", size=15)
+        self._details = IconButton(theme, "info", tr("How this answer was made"), self, "Ctrl+I", size=15)
         for widget in (
             self._before, self._which, self._after, self._thought, self._details, self._go_on, self._files, self._copy,
             self._edit, self._again, self._branch, self._erase,
@@ -72,7 +72,7 @@ class MessageActions(QFrame):
         """
         self._message = message
         self._thought.setVisible(thought)
-        self._thought.set_label(say("Show the thought") if folded else say("Hide the thought"), "Ctrl+T")
+        self._thought.set_label(tr("Show the thought") if folded else tr("Hide the thought"), "Ctrl+T")
         self._details.setVisible(bool(message.stats))
         self._files.setVisible(bool(message.attachments))
         several = message.versions > 1
@@ -83,7 +83,7 @@ class MessageActions(QFrame):
         self._after.setEnabled(message.version < message.versions)
         self._which.setText(f"{message.version}/{message.versions}")
         mine = message.role == "user"
-        self._edit.set_label(say("Edit and send again") if mine else say("Edit this answer"))
+        self._edit.set_label(tr("Edit and send again") if mine else tr("Edit this answer"))
         self._again.setVisible(message.role == "assistant" or last)
         self._go_on.setVisible(message.unfinished and last)
         self.adjustSize()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QPixmap
 from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chats.records import StoredMessage
-from app.language.words import say
+from app.i18n.translate import tr
 from app.transcript import notes
 from app.widgets.plain import plain_tip
 
@@ -30,7 +30,7 @@ class AnswerDetails(QFrame):
     def __init__(self, message: StoredMessage, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("entry")
-        self.setAccessibleName(say("How this answer was made"))
+        self.setAccessibleName(tr("How this answer was made"))
         self.message = message
         self.card = QWidget(self)
         self._column = column = QVBoxLayout(self.card)
@@ -55,15 +55,15 @@ class AnswerDetails(QFrame):
         self.trouble = _label("", "restart")
         self.trouble.setWordWrap(True)
         self.trouble.hide()
-        copy = QPushButton(say("Copy"), self)
-        copy.setAccessibleName(say("Copy the figures"))
+        copy = QPushButton(tr("Copy"), self)
+        copy.setAccessibleName(tr("Copy the figures"))
         copy.clicked.connect(self._copy)
-        save = QPushButton(say("Save…"), self)
-        save.setAccessibleName(say("Save the figures"))
-        save.setToolTip(say("As a table (.csv) or as a picture (.png)"))
+        save = QPushButton(tr("Save…"), self)
+        save.setAccessibleName(tr("Save the figures"))
+        save.setToolTip(tr("As a table (.csv) or as a picture (.png)"))
         save.clicked.connect(self._ask)
-        close = QPushButton(say("Hide"), self)
-        close.setAccessibleName(say("Hide the figures"))
+        close = QPushButton(tr("Hide"), self)
+        close.setAccessibleName(tr("Hide the figures"))
         close.clicked.connect(lambda: self.hidden.emit(message.id))
         buttons = QHBoxLayout()
         buttons.setContentsMargins(16, 0, 16, 0)
@@ -107,12 +107,12 @@ class AnswerDetails(QFrame):
         try:
             if path.suffix.lower() == ".png":
                 if not self.picture().save(str(path), "PNG"):
-                    raise OSError(say("the picture could not be written"))
+                    raise OSError(tr("the picture could not be written"))
             else:
                 path.write_text(notes.as_csv(self.message), encoding="utf-8")
         except OSError as error:
             self.trouble.setText(
-                say("{file} could not be saved: {error}. Choose another folder.", file=path.name, error=error)
+                tr("{file} could not be saved: {error}. Choose another folder.", file=path.name, error=error)
             )
             self.trouble.show()
         else:
@@ -123,14 +123,14 @@ class AnswerDetails(QFrame):
     def _copy(self) -> None:
         lines = [
             notes.why(self.message),
-            *(say("{name}: {value}", name=f.name, value=f.value) for f in notes.details(self.message)),
+            *(tr("{name}: {value}", name=f.name, value=f.value) for f in notes.details(self.message)),
         ]
         QGuiApplication.clipboard().setText("\n".join(line for line in lines if line))
 
     @Slot()
     def _ask(self) -> None:
         name, kind = QFileDialog.getSaveFileName(
-            self, say("Save the figures"), str(Path.home() / "answer.csv"), say("Table (*.csv);;Picture (*.png)")
+            self, tr("Save the figures"), str(Path.home() / "answer.csv"), tr("Table (*.csv);;Picture (*.png)")
         )
         if name:
             path = Path(name)

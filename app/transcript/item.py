@@ -8,7 +8,7 @@ from bisect import bisect_right
 from dataclasses import replace
 
 from app.chats.records import StoredMessage
-from app.language.words import say
+from app.i18n.translate import tr
 from app.render.split import Block, Splitter
 from app.theme import fonts
 from app.theme.tokens import Palette
@@ -259,9 +259,9 @@ class MessageItem:
     def thought_line(self) -> str:
         """What the line says that the thought is folded under."""
         if self._splitter.thinking and self.streaming:
-            return say("Thinking for {time}", time=notes.whole(time.monotonic() - self._thinking_since))
+            return tr("Thinking for {time}", time=notes.whole(time.monotonic() - self._thinking_since))
         seconds = float(self.message.stats.get("thinking_seconds", 0.0))
-        return say("Thought for {time}", time=notes.whole(seconds)) if seconds else say("Thought")
+        return tr("Thought for {time}", time=notes.whole(seconds)) if seconds else tr("Thought")
 
     def bubble_width(self, column: float) -> float:
         """Width of the user's bubble: as narrow as its words allow."""

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QMenu
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.transcript.item import MessageItem
 
 if TYPE_CHECKING:
@@ -31,28 +31,28 @@ def menu_of(view: TranscriptView, item: MessageItem, link: str) -> QMenu:
     menu = QMenu(view)
     menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     if link:
-        menu.addAction(say("Copy the address of the link"), partial(QGuiApplication.clipboard().setText, link))
+        menu.addAction(tr("Copy the address of the link"), partial(QGuiApplication.clipboard().setText, link))
         menu.addSeparator()
-    menu.addAction(say("Copy selection"), view.copy).setEnabled(not view.selection.empty)
-    as_written = menu.addAction(say("Copy selection as Markdown"), view.copy_as_written)
+    menu.addAction(tr("Copy selection"), view.copy).setEnabled(not view.selection.empty)
+    as_written = menu.addAction(tr("Copy selection as Markdown"), view.copy_as_written)
     as_written.setEnabled(not view.selection.empty)
-    menu.addAction(say("Copy message"), partial(view.copy_message, message.id))
+    menu.addAction(tr("Copy message"), partial(view.copy_message, message.id))
     if message.attachments:
-        menu.addAction(say("Read what is attached"), partial(view.attached.emit, message.id))
+        menu.addAction(tr("Read what is attached"), partial(view.attached.emit, message.id))
     menu.addSeparator()
     if item.is_user:
-        menu.addAction(say("Edit and send again"), partial(view.edit.emit, message.id))
+        menu.addAction(tr("Edit and send again"), partial(view.edit.emit, message.id))
     elif not item.streaming:
-        menu.addAction(say("Edit this answer"), partial(view.edit.emit, message.id))
-        menu.addAction(say("Answer again"), partial(view.again.emit, message.id))
+        menu.addAction(tr("Edit this answer"), partial(view.edit.emit, message.id))
+        menu.addAction(tr("Answer again"), partial(view.again.emit, message.id))
     if message.unfinished and last:
-        menu.addAction(say("Go on from its end"), partial(view.go_on.emit, message.id))
+        menu.addAction(tr("Go on from its end"), partial(view.go_on.emit, message.id))
     if not item.streaming:
-        menu.addAction(say("New chat from here"), partial(view.branch.emit, message.id))
+        menu.addAction(tr("New chat from here"), partial(view.branch.emit, message.id))
     if item.told:
-        shown = say("Hide the figures") if item.unfolded else say("How this answer was made")
+        shown = tr("Hide the figures") if item.unfolded else tr("How this answer was made")
         menu.addAction(shown, partial(view.toggle_details, message.id))
     if not item.streaming:
         menu.addSeparator()
-        menu.addAction(say("Delete message"), partial(view.erase.emit, message.id))
+        menu.addAction(tr("Delete message"), partial(view.erase.emit, message.id))
     return menu

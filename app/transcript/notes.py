@@ -8,25 +8,25 @@ from typing import Any, NamedTuple
 
 from app.chats.records import StoredMessage
 from app.engine_words import told
-from app.language.words import later, plural, say
+from app.i18n.translate import plural, tr, tr_noop
 
 _ENDS = {
-    "length": later("The answer reached the longest length that is set."),
-    "context": later("The context is full: the model cannot read or write any more in this chat."),
-    "cancelled": later("You stopped this answer."),
-    "held": later(
+    "length": tr_noop("The answer reached the longest length that is set."),
+    "context": tr_noop("The context is full: the model cannot read or write any more in this chat."),
+    "cancelled": tr_noop("You stopped this answer."),
+    "held": tr_noop(
         "You stopped this answer. Something in the engine did not let go of it, so the engine was ended and is started "
         "again. What the answer had said is kept."
     ),
-    "failed": later("The answer broke off because of an error."),
+    "failed": tr_noop("The answer broke off because of an error."),
 }
 
 
-REQUESTS = later(
+REQUESTS = tr_noop(
     "A request is one layer asking for one expert: once for each token of an answer, but only once for a whole stretch "
     "of the prompt, however many of its tokens use that expert."
 )
-USES = later(
+USES = tr_noop(
     "A use is one token that goes through one expert. Many tokens of a prompt share one request, so that there are "
     "more uses than requests."
 )
@@ -53,7 +53,7 @@ def before(message: StoredMessage) -> list[str]:
     if not message.stats and not message.attachments:
         return found
     if message.stats.get("read_from_here"):
-        found.append(say("The model reads from here on: what is above did not fit into the context."))
+        found.append(tr("The model reads from here on: what is above did not fit into the context."))
     dropped = int(message.stats.get("dropped_turns", 0))
     if dropped:
         found.append(
@@ -64,19 +64,19 @@ def before(message: StoredMessage) -> list[str]:
             )
         )
     if message.attachments:
-        names = say(", ", about="between the names of a list").join(a.name for a in message.attachments)
-        found.append(Plain(say("Attached: {names}", names=names)))
+        names = tr(", ", about="between the names of a list").join(a.name for a in message.attachments)
+        found.append(Plain(tr("Attached: {names}", names=names)))
     return found
 
 
 def after(message: StoredMessage) -> list[str]:
     """Notices below an answer."""
     if message.state == "cut":
-        return [say("This answer was cut off when Underhill closed.")]
+        return [tr("This answer was cut off when Underhill closed.")]
     if message.finish == "edited":
-        return [Plain(say("You have edited this answer."))]
+        return [Plain(tr("You have edited this answer."))]
     end = _ENDS.get(message.finish)
-    return [say(end)] if end else []
+    return [tr(end)] if end else []
 
 
 def summary(message: StoredMessage) -> str:
@@ -88,14 +88,14 @@ def summary(message: StoredMessage) -> str:
     count = len(message.token_ids)
     seconds = float(stats.get("decode_seconds", 0.0))
     if count > 1 and seconds > 0:
-        parts.append(say("{rate} tok/s", rate=rate((count - 1) / seconds)))
+        parts.append(tr("{rate} tok/s", rate=rate((count - 1) / seconds)))
     parts.append(plural("1 token", "{count:,} tokens", count, count=count))
     wait = float(stats.get("prompt_seconds", 0.0))
     if wait > 0 and count:  # stopped before there was one, it was only waited for
-        parts.append(say("first word after {time}", time=duration(wait)))
+        parts.append(tr("first word after {time}", time=duration(wait)))
     uses = int(stats.get("hits", 0)) + int(stats.get("misses", 0))
     if uses:
-        parts.append(say("{percent} % cache hits", percent=f"{100 * int(stats.get('hits', 0)) / uses:.0f}"))
+        parts.append(tr("{percent} % cache hits", percent=f"{100 * int(stats.get('hits', 0)) / uses:.0f}"))
     mix = precision_mix(stats.get("precision", {}))
     if mix:
         parts.append(mix)
@@ -112,32 +112,32 @@ def details(message: StoredMessage) -> list[Figure]:
     wait = float(stats.get("prompt_seconds", 0.0))
     hits, misses = int(stats.get("hits", 0)), int(stats.get("misses", 0))
     rows = [
-        Figure(say("Model"), message.model),
-        Figure(say("Tokens"), f"{count:,}"),
-        Figure(say("Time"), duration(seconds)),
+        Figure(tr("Model"), message.model),
+        Figure(tr("Tokens"), f"{count:,}"),
+        Figure(tr("Time"), duration(seconds)),
     ]
     if count > 1 and seconds > 0:
-        rows.append(Figure(say("Speed"), say("{rate} tok/s", rate=rate((count - 1) / seconds))))
+        rows.append(Figure(tr("Speed"), tr("{rate} tok/s", rate=rate((count - 1) / seconds))))
     if stats.get("thinking_seconds"):
-        rows.append(Figure(say("Thought for"), duration(float(stats["thinking_seconds"]))))
+        rows.append(Figure(tr("Thought for"), duration(float(stats["thinking_seconds"]))))
     rows += [
-        Figure(say("Prompt"), say("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
-        Figure(say("Time to the first token"), duration(wait) if count else ""),
+        Figure(tr("Prompt"), tr("{count:,} tokens, {reused:,} of them known already", count=prompt, reused=reused)),
+        Figure(tr("Time to the first token"), duration(wait) if count else ""),
     ]
     if wait > 0 and prompt > reused and count:  # otherwise it may have been stopped before all was read
-        rows.append(Figure(say("Prompt speed"), say("{rate} tok/s", rate=rate((prompt - reused) / wait))))
+        rows.append(Figure(tr("Prompt speed"), tr("{rate} tok/s", rate=rate((prompt - reused) / wait))))
     if hits + misses:
         share = f"{100 * hits / (hits + misses):.1f}"
-        found = say("{hits:,} of {uses:,} ({percent} %)", hits=hits, uses=hits + misses, percent=share)
-        rows.append(Figure(say("Requests met from memory"), found, say(REQUESTS)))
-    rows.append(Figure(say("Read from disk"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
+        found = tr("{hits:,} of {uses:,} ({percent} %)", hits=hits, uses=hits + misses, percent=share)
+        rows.append(Figure(tr("Requests met from memory"), found, tr(REQUESTS)))
+    rows.append(Figure(tr("Read from disk"), f"{int(stats.get('bytes_read', 0)) / 1e6:,.0f} MB"))
     precision = {k: v for k, v in stats.get("precision", {}).items() if v}
     total = sum(precision.values())
     for key, uses in precision.items():
-        name = say("Expert uses skipped") if key == "skipped" else say("Expert uses at {bits} bits", bits=key)
+        name = tr("Expert uses skipped") if key == "skipped" else tr("Expert uses at {bits} bits", bits=key)
         share = f"{100 * uses / total:.1f}"
-        rows.append(Figure(name, say("{uses:,} ({percent} %)", uses=uses, percent=share), say(USES)))
-    rows.append(Figure(say("Most memory taken"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
+        rows.append(Figure(name, tr("{uses:,} ({percent} %)", uses=uses, percent=share), tr(USES)))
+    rows.append(Figure(tr("Most memory taken"), f"{int(stats.get('peak_rss', 0)) / 1e9:.2f} GB"))
     return [figure for figure in rows if figure.value]
 
 
@@ -172,7 +172,7 @@ def precision_mix(precision: dict[str, Any]) -> str:
         return ""
     finest = max((k for k in used if k != "skipped"), key=int)
     share = f"{100 * precision[finest] / sum(precision.values()):.0f}"
-    return say("{percent} % at {bits} bits", percent=share, bits=finest)
+    return tr("{percent} % at {bits} bits", percent=share, bits=finest)
 
 
 def rate(value: float) -> str:
@@ -183,14 +183,14 @@ def rate(value: float) -> str:
 def duration(seconds: float) -> str:
     """'less than 0.1 s', '0.4 s', '12 s', '2 min 05 s'."""
     if seconds < 0.1:
-        return say("less than 0.1 s")
+        return tr("less than 0.1 s")
     if seconds < 10:
-        return say("{seconds} s", seconds=f"{seconds:.1f}")
+        return tr("{seconds} s", seconds=f"{seconds:.1f}")
     if seconds < 60:
-        return say("{seconds} s", seconds=f"{seconds:.0f}")
-    return say("{minutes} min {seconds} s", minutes=int(seconds) // 60, seconds=f"{int(seconds) % 60:02d}")
+        return tr("{seconds} s", seconds=f"{seconds:.0f}")
+    return tr("{minutes} min {seconds} s", minutes=int(seconds) // 60, seconds=f"{int(seconds) % 60:02d}")
 
 
 def whole(seconds: float) -> str:
     """The same without a fraction: '1 s' at least."""
-    return duration(seconds) if seconds >= 10 else say("{seconds} s", seconds=max(1, round(seconds)))
+    return duration(seconds) if seconds >= 10 else tr("{seconds} s", seconds=max(1, round(seconds)))

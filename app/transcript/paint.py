@@ -15,7 +15,7 @@ from PySide6.QtGui import (
     QTextCharFormat,
 )
 
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.tokens import Palette
@@ -27,7 +27,7 @@ from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
-_BLOCKS = {"tool_call": later("Tool call"), "thought": later("A later thought")}
+_BLOCKS = {"tool_call": tr_noop("Tool call"), "thought": tr_noop("A later thought")}
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
 
@@ -164,14 +164,14 @@ def _code_panel(painter: QPainter, view: BlockView, width: float, palette: Palet
     if view.block.kind == "code":
         button = copy_rect(view, width)
         painter.setPen(QColor(palette.accent if copied else palette.muted))
-        painter.drawText(button.adjusted(0, 0, -6, 0), _RIGHT, say("Copied") if copied else say("Copy"))
+        painter.drawText(button.adjusted(0, 0, -6, 0), _RIGHT, tr("Copied") if copied else tr("Copy"))
 
 
 def _language(name: str) -> str:
     """What stands above a block of code; the engine's own kinds of blocks in words."""
     if name in _BLOCKS:
-        return say(_BLOCKS[name])
-    return name or say("text", about="code in no known language")
+        return tr(_BLOCKS[name])
+    return name or tr("text", about="code in no known language")
 
 
 def _text(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QAbstractScrollArea
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.column import BUTTON, beside
@@ -17,7 +17,7 @@ class ToEnd(IconButton):
     """In sight while the page is away from its end."""
 
     def __init__(self, theme: Theme, view: QAbstractScrollArea) -> None:
-        super().__init__(theme, "chevron-down", say("Go to the end"), view, "End")
+        super().__init__(theme, "chevron-down", tr("Go to the end"), view, "End")
         self._view = view
         self.setObjectName("latest")
         sizes.square(self, BUTTON)

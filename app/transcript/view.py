@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
 from app.chats.records import Place, StoredMessage
-from app.language.words import say
+from app.i18n.translate import tr
 from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.theme import fonts
@@ -57,7 +57,7 @@ class TranscriptView(QAbstractScrollArea):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("transcript")
-        self.setAccessibleName(say("Conversation"))
+        self.setAccessibleName(tr("Conversation"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setMouseTracking(True)
@@ -397,7 +397,7 @@ class TranscriptView(QAbstractScrollArea):
             self.verticalScrollBar().setValue(round(self.layout_.top(index)))
         message = self.items[index].message
         mine, text = message.role == "user", message.content
-        self.setAccessibleDescription(say("You: {text}", text=text) if mine else say("Answer: {text}", text=text))
+        self.setAccessibleDescription(tr("You: {text}", text=text) if mine else tr("Answer: {text}", text=text))
         self.arrange()
 
     @Slot(object)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.chats.schema import STEPS, migrate
 from app.chats.store import ChatStore
-from app.language.words import say
+from app.i18n.translate import tr
 from engine import api
 
 
@@ -92,18 +92,18 @@ def check(path: Path) -> None:
     if verdict != "ok":
         raise api.UnderhillError(
             api.Kind.BROKEN_FILE,
-            say("{file} is damaged.", file=path.name),
-            say("Choose another file. Your chats are as they were."),
+            tr("{file} is damaged.", file=path.name),
+            tr("Choose another file. Your chats are as they were."),
         )
     if not 0 < version <= len(STEPS):
         raise api.UnderhillError(
-            api.Kind.BAD_REQUEST, say("{file} comes from another version of Underhill.", file=path.name),
-            say("Install a newer version, then restore it there. Your chats are as they were."),
+            api.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
+            tr("Install a newer version, then restore it there. Your chats are as they were."),
         )  # fmt: skip
 
 
 def _no_backup(path: Path) -> api.UnderhillError:
     return api.UnderhillError(
-        api.Kind.BROKEN_FILE, say("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
-        say("Choose another file. Your chats are as they were."),
+        api.Kind.BROKEN_FILE, tr("{file} is no backup of Underhill's chats, or it is damaged.", file=path.name),
+        tr("Choose another file. Your chats are as they were."),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from app.chats.keeper import Keeper
 from app.chats.records import Chat
 from app.chats.store import ChatStore
 from app.conversation import Conversation
-from app.language.words import later, plural, say
+from app.i18n.translate import plural, tr, tr_noop
 from app.no_file import no_file
 from app.transfer import backup, exporting, importing, reading
 from app.widgets.banner import Button
@@ -27,8 +27,8 @@ from engine import api
 if TYPE_CHECKING:
     from app.window import MainWindow
 
-_CHATS = later("Chats (*.json *.zip);;All files (*)")
-_DATABASE = later("Backup of chats (*.db);;All files (*)")
+_CHATS = tr_noop("Chats (*.json *.zip);;All files (*)")
+_DATABASE = tr_noop("Backup of chats (*.db);;All files (*)")
 
 
 @dataclass(frozen=True)
@@ -55,16 +55,16 @@ class TransferDesk(QObject):
 
     def fill_menu(self, menu: QMenu) -> None:
         """Entries of the menu beside 'New chat'."""
-        menu.addAction(say("Import chats…"), self.import_chats)
-        menu.addAction(say("Export all chats…"), self.export_all)
+        menu.addAction(tr("Import chats…"), self.import_chats)
+        menu.addAction(tr("Export all chats…"), self.export_all)
         menu.addSeparator()
-        menu.addAction(say("Back up all chats…"), self.back_up)
-        menu.addAction(say("Restore a backup…"), self.restore)
+        menu.addAction(tr("Back up all chats…"), self.back_up)
+        menu.addAction(tr("Restore a backup…"), self.restore)
 
     @Slot(object, str)
     def export(self, chat: Chat, kind: str) -> None:
         """One chat: 'md' (the open branch) or 'json' (all branches)."""
-        path = self._ask(say("Export chat"), exporting.file_name(chat, kind), f"*.{kind}")
+        path = self._ask(tr("Export chat"), exporting.file_name(chat, kind), f"*.{kind}")
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
@@ -73,14 +73,14 @@ class TransferDesk(QObject):
                 exporting.write(path, reading.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
             else:
                 exporting.write(path, exporting.as_json(exporting.gathered(store, chat.id)))
-            return _written(say("The chat was written to {file}.", file=path.name), path)
+            return _written(tr("The chat was written to {file}.", file=path.name), path)
 
         self._do(path, work)
 
     @Slot()
     def export_all(self) -> None:
         """All chats into one JSON file."""
-        path = self._ask(say("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
+        path = self._ask(tr("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
@@ -97,7 +97,7 @@ class TransferDesk(QObject):
     @Slot()
     def import_chats(self) -> None:
         """Chats from a file, beside those there are."""
-        name, _ = QFileDialog.getOpenFileName(self._window, say("Import chats"), str(_downloads()), say(_CHATS))
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), str(_downloads()), tr(_CHATS))
         path = Path(name)
 
         def work(store: ChatStore) -> Outcome:
@@ -115,13 +115,13 @@ class TransferDesk(QObject):
     @Slot()
     def back_up(self) -> None:
         """The whole database into a file."""
-        path = self._ask(say("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
+        path = self._ask(tr("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
 
         def work(store: ChatStore) -> Outcome:
             assert path is not None
             _apart(store, path)
             backup.back_up(store, path)
-            return _written(say("All chats are backed up in {file}.", file=path.name), path)
+            return _written(tr("All chats are backed up in {file}.", file=path.name), path)
 
         self._do(path, work)
 
@@ -129,9 +129,9 @@ class TransferDesk(QObject):
     def restore(self) -> None:
         """A backup in the place of all chats."""
         if self._conversation.working:
-            self._tell(Outcome("warning", say("An answer is being written."), say("Stop it, then restore the backup.")))
+            self._tell(Outcome("warning", tr("An answer is being written."), tr("Stop it, then restore the backup.")))
             return
-        name, _ = QFileDialog.getOpenFileName(self._window, say("Restore a backup"), str(Path.home()), say(_DATABASE))
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Restore a backup"), str(Path.home()), tr(_DATABASE))
         if name:
             self._window.leave()
 
@@ -139,8 +139,8 @@ class TransferDesk(QObject):
             kept = backup.restore(store, Path(name), self._folder)
             return Outcome(
                 "info",
-                say("The chats of {file} are back.", file=Path(name).name),
-                say("Those before it are kept as {file}.", file=kept),
+                tr("The chats of {file} are back.", file=Path(name).name),
+                tr("Those before it are kept as {file}.", file=kept),
             )
 
         self._do(Path(name) if name else None, work, self._conversation.new, self.restore)
@@ -167,11 +167,11 @@ class TransferDesk(QObject):
     def _tell(self, outcome: Outcome, again: Callable[[], object] | None = None) -> None:
         button: Button | None = None
         if again is not None:
-            button = say("Choose another…"), again
+            button = tr("Choose another…"), again
         elif outcome.folder is not None:
-            button = say("Open the folder"), partial(self._window.show_outside, outcome.folder)
+            button = tr("Open the folder"), partial(self._window.show_outside, outcome.folder)
         elif outcome.added:
-            button = say("Undo"), partial(self._window.sidebar.deleted.emit, outcome.added)
+            button = tr("Undo"), partial(self._window.sidebar.deleted.emit, outcome.added)
         self._window.banners.withdraw(self._told)  # of the one before
         self._told = outcome.sentence
         self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
@@ -192,8 +192,8 @@ def _apart(store: ChatStore, path: Path) -> None:
     """Raises UnderhillError where `path` is one of the files that the chats themselves are in."""
     if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
         raise api.UnderhillError(
-            api.Kind.BAD_REQUEST, say("{file} is where Underhill keeps your chats.", file=path.name),
-            say("Choose another name."),
+            api.Kind.BAD_REQUEST, tr("{file} is where Underhill keeps your chats.", file=path.name),
+            tr("Choose another name."),
         )  # fmt: skip
 
 
@@ -206,16 +206,14 @@ def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path)
     except (OSError, sqlite3.Error) as e:
         cause = f"{type(e).__name__}: {e}"
         if getattr(e, "errno", None) == errno.ENOSPC or getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
-            return Outcome("error", say("The disk is full."), say("Free some space or choose another disk."), cause)
+            return Outcome("error", tr("The disk is full."), tr("Free some space or choose another disk."), cause)
         if (error := no_file(path, e)) is not None:
             return Outcome("error", error.sentence, error.action, cause)
         if isinstance(e, PermissionError):
-            return Outcome(
-                "error", say("Underhill may not use {file}.", file=path), say("Choose another folder."), cause
-            )
+            return Outcome("error", tr("Underhill may not use {file}.", file=path), tr("Choose another folder."), cause)
         return Outcome(
             "error",
-            say("{file} could not be read or written.", file=path.name),
-            say("Choose another file or folder."),
+            tr("{file} could not be read or written.", file=path.name),
+            tr("Choose another file or folder."),
             cause,
         )

@@ -12,7 +12,7 @@ from typing import Any
 from app.chats import folders
 from app.chats.records import Chat, StoredMessage
 from app.chats.store import ChatStore
-from app.language.words import say
+from app.i18n.translate import tr
 from app.transfer.found import FORMAT, VERSION
 
 _DEVICE = re.compile(
@@ -51,7 +51,7 @@ def write(path: Path, text: str) -> None:
 def file_name(chat: Chat, kind: str) -> str:
     """A name for the file that every system takes."""
     plain = re.sub(r'[\\/:*?"<>|\x00-\x1f]+', " ", chat.title).strip(" .")
-    name = " ".join(plain.split())[:60].strip(" .") or say("Chat")
+    name = " ".join(plain.split())[:60].strip(" .") or tr("Chat")
     return f"_{name}.{kind}" if _DEVICE.match(name) else f"{name}.{kind}"
 
 

@@ -13,7 +13,7 @@ from app.chats import folders
 from app.chats.records import Attachment, Chat, StoredMessage, Style, new_id
 from app.chats.store import ChatStore
 from app.chats.titles import title_from
-from app.language.words import say
+from app.i18n.translate import tr
 from app.transfer import chat_file
 from app.transfer.found import Found
 from engine import api, regular_file
@@ -65,7 +65,7 @@ def read(path: Path) -> Contents:
     reader = SandboxedFunction("app.transfer.chat_file:chats", MEMORY)
     contents = Contents()
     try:
-        for kind, *more in reader.stream(str(path.resolve()), say("[picture]"), seconds=CHAT_SECONDS):
+        for kind, *more in reader.stream(str(path.resolve()), tr("[picture]"), seconds=CHAT_SECONDS):
             match kind:
                 case chat_file.CHAT:
                     contents.put(more[0])
@@ -74,8 +74,8 @@ def read(path: Path) -> Contents:
                     return contents
                 case chat_file.LATER:
                     raise api.UnderhillError(
-                        api.Kind.BAD_REQUEST, say("{file} comes from another version of Underhill.", file=path.name),
-                        say("Install a newer version, then import it there."),
+                        api.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
+                        tr("Install a newer version, then import it there."),
                     )  # fmt: skip
                 case chat_file.LONG:
                     raise _too_much(path)
@@ -132,14 +132,14 @@ def _style(found: dict[str, Any] | None) -> Style | None:
 
 def _too_much(path: Path) -> api.UnderhillError:
     return api.UnderhillError(
-        api.Kind.BAD_REQUEST, say("A chat in {file} is too long to be read.", file=path.name),
-        say("Export fewer chats at a time, or leave that chat out."),
+        api.Kind.BAD_REQUEST, tr("A chat in {file} is too long to be read.", file=path.name),
+        tr("Export fewer chats at a time, or leave that chat out."),
     )  # fmt: skip
 
 
 def _none(path: Path) -> api.UnderhillError:
     return api.UnderhillError(
-        api.Kind.BROKEN_FILE, say("{file} holds no chats that Underhill can read.", file=path.name),
-        say("Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its "
+        api.Kind.BROKEN_FILE, tr("{file} holds no chats that Underhill can read.", file=path.name),
+        tr("Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its "
             "ZIP)."),
     )  # fmt: skip

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import PurePath
 
 from app.chats.records import Attachment, Chat, StoredMessage
-from app.language.dates import moment
-from app.language.words import say
+from app.i18n.dates import moment
+from app.i18n.translate import tr
 from app.render.split import thought_and_answer
 from app.transcript import notes
 from app.turns import fenced
@@ -21,16 +21,16 @@ _SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
 
 def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
     """One branch of a chat: who said what and when, with thoughts and attached files to be unfolded."""
-    parts = [f"# {_plain(chat.title or say('New chat'))}"]
+    parts = [f"# {_plain(chat.title or tr('New chat'))}"]
     if chat.style is not None and chat.style.system:
-        parts.append(f"**{say('System prompt')}**")
+        parts.append(f"**{tr('System prompt')}**")
         parts.append("> " + chat.style.system.replace("\n", "\n> "))
     for m in messages:
-        who = say("You") if m.role == "user" else _plain(m.model) or say("Answer")
+        who = tr("You") if m.role == "user" else _plain(m.model) or tr("Answer")
         parts.append(f"## {who}\n\n*{moment(datetime.fromtimestamp(m.created_at))}*")
         thought, answer = thought_and_answer(m.content) if m.role == "assistant" else ("", m.content)
         if thought:
-            parts.append(_folded(say("Thought"), _lowered(thought)))
+            parts.append(_folded(tr("Thought"), _lowered(thought)))
         parts.append(_lowered(answer.strip("\n")))
         parts += [_folded(a.name, _fenced(a)) for a in m.attachments]
         parts += [f"*{_plain(note)}*" for note in (notes.after(m) if m.role == "assistant" else ())]

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.theme import fonts, sizes
 from app.widgets.layouts import fit
 
@@ -48,10 +48,10 @@ DEPENDENCIES = (
 )  # as in pyproject.toml
 # Shipped in resources/, and so not known to the package index's metadata.
 _SHIPPED = (
-    (later("Inter (typeface)"), "", "OFL-1.1"),
-    (later("JetBrains Mono (typeface)"), "", "OFL-1.1"),
-    (later("Droid Sans Fallback (typeface)"), "", "Apache-2.0"),
-    (later("Icons and the built-in model"), "", later("part of Underhill")),
+    (tr_noop("Inter (typeface)"), "", "OFL-1.1"),
+    (tr_noop("JetBrains Mono (typeface)"), "", "OFL-1.1"),
+    (tr_noop("Droid Sans Fallback (typeface)"), "", "Apache-2.0"),
+    (tr_noop("Icons and the built-in model"), "", tr_noop("part of Underhill")),
 )
 
 _LONGEST = 44  # characters of a folder's path; a longer one is shortened, since a label cannot break it
@@ -62,13 +62,13 @@ class About(QDialog):
 
     def __init__(self, folder: Path, computing: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(say("About Underhill"))
+        self.setWindowTitle(tr("About Underhill"))
         number = version()
         mark = QLabel(self)
         sizes.mark(mark, 56)
         name = QLabel(f"Underhill {number}".rstrip(), self)
         sizes.letter(name, 1.5, name.font().Weight.DemiBold)
-        words = QLabel(say("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self)
+        words = QLabel(tr("Chat offline with Mixture-of-Experts models bigger than your computer's memory."), self)
         words.setWordWrap(True)
         head = QVBoxLayout()
         head.addWidget(name)
@@ -79,8 +79,8 @@ class About(QDialog):
         top.addLayout(head, 1)
         self.details = "\n".join(
             line for line in (
-                f"Underhill {number or say('from source')}, Python {platform.python_version()}",
-                platform.platform(terse=True), computing, say("Chats and settings: {folder}", folder=folder),
+                f"Underhill {number or tr('from source')}, Python {platform.python_version()}",
+                platform.platform(terse=True), computing, tr("Chats and settings: {folder}", folder=folder),
             ) if line
         )  # fmt: skip
         at = str(folder)
@@ -93,21 +93,21 @@ class About(QDialog):
         facts.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        facts.setAccessibleName(say("Versions and folders"))
+        facts.setAccessibleName(tr("Versions and folders"))
         self.parts = QTreeWidget(self)
-        self.parts.setAccessibleName(say("Parts and their licences"))
-        self.parts.setHeaderLabels([say("Made with"), say("Version"), say("Licence")])
+        self.parts.setAccessibleName(tr("Parts and their licences"))
+        self.parts.setHeaderLabels([tr("Made with"), tr("Version"), tr("Licence")])
         self.parts.setRootIsDecorated(False)
         self.parts.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         sizes.follow(self.parts, lambda rows: rows.setMinimumHeight(4 * rows.fontMetrics().height()))
         for part in (*_packages(), *_SHIPPED):
-            row = QTreeWidgetItem([say(column) for column in part])
+            row = QTreeWidgetItem([tr(column) for column in part])
             row.setToolTip(2, row.text(2))
             self.parts.addTopLevelItem(row)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())
         buttons.rejected.connect(self.reject)
-        copy = QPushButton(say("Copy details"), self)
+        copy = QPushButton(tr("Copy details"), self)
         copy.clicked.connect(self._copy)
         buttons.addButton(copy, QDialogButtonBox.ButtonRole.ActionRole)
         column = QVBoxLayout(self)
@@ -152,4 +152,4 @@ def _licence(about: metadata.PackageMetadata) -> str:
     classified = [c.rsplit(" :: ", 1)[-1] for c in about.get_all("Classifier") or () if c.startswith("License ::")]
     if classified:
         return ", ".join(classified)
-    return (about["License"] or "").split("\n")[0] if "License" in about else later("see the package")
+    return (about["License"] or "").split("\n")[0] if "License" in about else tr_noop("see the package")

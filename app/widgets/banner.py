@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import say, sentences
+from app.i18n.translate import sentences, tr
 from app.theme import fonts, sizes
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -59,7 +59,7 @@ class Banner(QFrame):
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._details = QPlainTextEdit(details, self)
         self._details.setReadOnly(True)
-        self._details.setAccessibleName(say("Details"))
+        self._details.setAccessibleName(tr("Details"))
         self._details.setFixedHeight(110)
         self._details.hide()
         self._deeds = QWidget(self)
@@ -67,7 +67,7 @@ class Banner(QFrame):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(10)
         if details:
-            self._more = QPushButton(say("Details"), self)
+            self._more = QPushButton(tr("Details"), self)
             self._more.setObjectName("quiet")
             self._more.setCheckable(True)
             self._more.toggled.connect(self._details.setVisible)
@@ -80,7 +80,7 @@ class Banner(QFrame):
             more = QPushButton(other[0], self)
             more.clicked.connect(self._act_otherwise)
             row.addWidget(more)
-        close = IconButton(theme, "close", say("Dismiss"), self, size=15)
+        close = IconButton(theme, "close", tr("Dismiss"), self, size=15)
         close.clicked.connect(self.dismiss)
         for pressed in self.findChildren(QAbstractButton):  # by mouse: what one writes in keeps the focus
             pressed.setFocusPolicy(Qt.FocusPolicy.TabFocus)

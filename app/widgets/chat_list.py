@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem,
 
 from app.chats.records import Chat
 from app.chats.search import Hit
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -86,7 +86,7 @@ class ChatListModel(QAbstractListModel):
     def _going_on(self, row: Row) -> str:
         if not isinstance(row, Chat) or row.id not in self.answering | self.fresh:
             return ""
-        said = say("an answer is being written") if row.id in self.answering else say("a new answer is there")
+        said = tr("an answer is being written") if row.id in self.answering else tr("a new answer is there")
         return f"  ·  {said}"
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
@@ -251,12 +251,12 @@ def _words(text: str) -> list[str]:
 
 def _spoken(row: Row) -> str:
     if isinstance(row, Hit):
-        return say("Found in {title}: {words}", title=row.chat.title, words=row.snippet)
+        return tr("Found in {title}: {words}", title=row.chat.title, words=row.snippet)
     if isinstance(row, Chat):
-        return say("Pinned chat: {title}" if row.pinned else "Chat: {title}", title=row.title)
+        return tr("Pinned chat: {title}" if row.pinned else "Chat: {title}", title=row.title)
     if row.folder is None:
         return row.title
-    return say(
+    return tr(
         "Folder {title}, {count} chats, open" if row.open else "Folder {title}, {count} chats, closed",
         title=row.title, count=row.count,
     )  # fmt: skip

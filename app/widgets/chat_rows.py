@@ -8,8 +8,8 @@ from datetime import datetime
 
 from app.chats.records import Chat, Folder
 from app.chats.search import Hit
-from app.language.dates import month
-from app.language.words import say
+from app.i18n.dates import month
+from app.i18n.translate import tr
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def listing(chats: Sequence[Chat], folders: Sequence[Folder], closed: Collection
     rows: list[Row] = []
     pinned = [c for c in chats if c.pinned]
     if pinned:
-        rows += [Section(say("Pinned")), *pinned]
+        rows += [Section(tr("Pinned")), *pinned]
     for folder in folders:
         inside = [c for c in chats if c.folder_id == folder.id and not c.pinned]
         rows.append(Section(folder.name, folder, folder.id not in closed, len(inside)))
@@ -61,9 +61,9 @@ def findings(chats: Sequence[Chat], hits: Sequence[Hit], most: int) -> list[Row]
     """Chats whose title has it, then messages that have it. most: hits that are looked for at all."""
     rows: list[Row] = []
     if chats:
-        rows += [Section(say("Titles")), *chats]
+        rows += [Section(tr("Titles")), *chats]
     if hits:
-        rows += [Section(say("Messages") if len(hits) < most else say("The latest {most} messages", most=most)), *hits]
+        rows += [Section(tr("Messages") if len(hits) < most else tr("The latest {most} messages", most=most)), *hits]
     return rows
 
 
@@ -71,9 +71,9 @@ def when(at: datetime, now: datetime) -> str:
     """The heading a chat of that time stands under."""
     days = (now.date() - at.date()).days
     if days <= 0:
-        return say("Today")
+        return tr("Today")
     if days == 1:
-        return say("Yesterday")
+        return tr("Yesterday")
     if days < 7:
-        return say("Last seven days")
+        return tr("Last seven days")
     return month(at, at.year != now.year)

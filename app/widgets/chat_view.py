@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QListView, QWidget
 
 from app.chats.records import Chat, Folder
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.chat_list import ROW_ROLE, ChatDelegate, ChatListModel
@@ -49,7 +49,7 @@ class ChatView(QListView):
         self._rows = model
         self._delegate = ChatDelegate(theme, self)
         self.setObjectName("chats")
-        self.setAccessibleName(say("Chats"))
+        self.setAccessibleName(tr("Chats"))
         self.setModel(model)
         self.setItemDelegate(self._delegate)
         self.setMouseTracking(True)

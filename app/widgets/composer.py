@@ -9,7 +9,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextOption
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chats.records import Attachment, Queued
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.widgets.chips import Chip, Chips
@@ -45,29 +45,29 @@ class Composer(QFrame):
         self.queue: tuple[Queued, ...] = ()
         self.attachments: tuple[Attachment, ...] = ()
         self.strip = EditStrip(theme, self)
-        self.waiting = Chips(theme, say("Messages that wait"), say("Take out"), self)
+        self.waiting = Chips(theme, tr("Messages that wait"), tr("Take out"), self)
         self.waiting.pressed.connect(self._take_back)
         self.waiting.removed.connect(self._take_out)
-        self.attached = Chips(theme, say("Attachments"), say("Remove"), self)
+        self.attached = Chips(theme, tr("Attachments"), tr("Remove"), self)
         self.edit = DraftEdit(self)
         self.edit.files.connect(self.files)
         self.edit.long_text.connect(self.long_text)
         self.edit.setObjectName("draft")
-        self.edit.setAccessibleName(say("Message"))
-        self.edit.setPlaceholderText(say("Write a message"))
+        self.edit.setAccessibleName(tr("Message"))
+        self.edit.setPlaceholderText(tr("Write a message"))
         self.edit.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.edit.setTabChangesFocus(True)
         self.edit.document().setDocumentMargin(4)
         self.edit.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.edit.installEventFilter(self)
         self.edit.textChanged.connect(self._changed)
-        self.button = IconButton(theme, "send", say("Send"), self, "Enter", size=20)
+        self.button = IconButton(theme, "send", tr("Send"), self, "Enter", size=20)
         self.button.setObjectName("send")
         self.button.set_icon("send")
         sizes.square(self.button, 36)
         self.button.clicked.connect(self._pressed)
-        self.attach = IconButton(theme, "attach", say("Attach files"), self, "Ctrl+O")
-        self.style_button = IconButton(theme, "style", say("System prompt and sampling of this chat"), self, "Ctrl+P")
+        self.attach = IconButton(theme, "attach", tr("Attach files"), self, "Ctrl+O")
+        self.style_button = IconButton(theme, "style", tr("System prompt and sampling of this chat"), self, "Ctrl+P")
         self.meter = ContextMeter(self)
         row = QHBoxLayout()
         row.setSpacing(4)
@@ -116,9 +116,9 @@ class Composer(QFrame):
     def tell_costs(self, tokens: Sequence[int | None]) -> None:
         """Show the attachments, each with its tokens; None: not counted yet."""
         if len(tokens) == len(self.attachments):
-            tip = say("Press to see what the model reads of it.")
+            tip = tr("Press to see what the model reads of it.")
             self.attached.fill([
-                Chip(a.name if n is None else say("{name}  ·  {count:,} tokens", name=a.name, count=n), tip, "attach")
+                Chip(a.name if n is None else tr("{name}  ·  {count:,} tokens", name=a.name, count=n), tip, "attach")
                 for a, n in zip(self.attachments, tokens)
             ])  # fmt: skip
 
@@ -127,7 +127,7 @@ class Composer(QFrame):
         if busy != self._busy:
             self._busy = busy
             self.button.set_icon("stop" if busy else "send")
-            self.button.set_label(say("Stop") if busy else say("Send"), "Esc" if busy else "Enter")
+            self.button.set_label(tr("Stop") if busy else tr("Send"), "Esc" if busy else "Enter")
             self._show_placeholder()
         self._enable()
 
@@ -143,7 +143,7 @@ class Composer(QFrame):
         self.queue = queue
         self.waiting.fill([
             Chip(q.text or ", ".join(a.name for a in q.attachments),
-                 say("Sent when this answer has ended. Press to change it."), "send") for q in queue
+                 tr("Sent when this answer has ended. Press to change it."), "send") for q in queue
         ])  # fmt: skip
 
     @Slot()
@@ -208,7 +208,7 @@ class Composer(QFrame):
         self.changed.emit()
 
     def _show_placeholder(self) -> None:
-        text = say("Write the next message: it is sent when this answer has ended") if self._busy else self._placeholder
+        text = tr("Write the next message: it is sent when this answer has ended") if self._busy else self._placeholder
         self.edit.setPlaceholderText(text)
         self.edit.viewport().update()  # Qt paints a placeholder anew only when it comes or goes
 

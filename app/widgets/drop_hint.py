@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import sizes
 
 
@@ -15,7 +15,7 @@ class DropHint(QWidget):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        label = QLabel(say("Drop the files here to attach them"), self)
+        label = QLabel(tr("Drop the files here to attach them"), self)
         label.setObjectName("drop")
         sizes.letter(label, 1.15, label.font().Weight.DemiBold)
         label.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import fonts
 from app.theme.icons import pixmap
 from app.theme.theme import Theme
@@ -24,7 +24,7 @@ class EditStrip(QFrame):
         self._icon = QLabel(self)
         self._words = QLabel(self)
         self._words.setWordWrap(True)
-        cross = IconButton(theme, "close", say("Leave the message as it was"), self, "Esc", size=14)
+        cross = IconButton(theme, "close", tr("Leave the message as it was"), self, "Esc", size=14)
         cross.clicked.connect(self.ended)
         row = QHBoxLayout(self)
         row.setContentsMargins(10, 4, 4, 4)
@@ -39,9 +39,9 @@ class EditStrip(QFrame):
     def show_for(self, question: bool) -> None:
         """Say what becomes of what is edited."""
         self._words.setText(
-            say("You are editing an earlier message. Sending it starts a new version from there.")
+            tr("You are editing an earlier message. Sending it starts a new version from there.")
             if question
-            else say("You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.")
+            else tr("You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.")
         )
         self.show()
 

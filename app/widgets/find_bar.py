@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QWidget
 
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 
@@ -25,8 +25,8 @@ class FindBar(QFrame):
         super().__init__(parent)
         self.setObjectName("header")
         self.edit = QLineEdit(self)
-        self.edit.setPlaceholderText(name or say("Find in this chat"))
-        self.edit.setAccessibleName(name or say("Find in this chat"))
+        self.edit.setPlaceholderText(name or tr("Find in this chat"))
+        self.edit.setAccessibleName(name or tr("Find in this chat"))
         self.edit.setMaximumWidth(340)
         self.edit.installEventFilter(self)
         self._rest = QTimer(self, singleShot=True, interval=_AFTER)
@@ -34,11 +34,11 @@ class FindBar(QFrame):
         self.edit.textChanged.connect(self._rest.start)
         self.count = QLabel(self)
         self.count.setObjectName("muted")
-        before = IconButton(theme, "chevron-left", say("Place before"), self)
+        before = IconButton(theme, "chevron-left", tr("Place before"), self)
         before.clicked.connect(lambda: self.stepped.emit(-1))
-        after = IconButton(theme, "chevron-right", say("Place after"), self, "Enter")
+        after = IconButton(theme, "chevron-right", tr("Place after"), self, "Enter")
         after.clicked.connect(lambda: self.stepped.emit(1))
-        close = IconButton(theme, "close", say("Close the search"), self, "Esc")
+        close = IconButton(theme, "close", tr("Close the search"), self, "Esc")
         close.clicked.connect(self.closed)
         row = QHBoxLayout(self)
         row.setContentsMargins(20, 6, 10, 6)
@@ -56,7 +56,7 @@ class FindBar(QFrame):
         if not self.edit.text():
             self.count.setText("")
         elif not messages:
-            self.count.setText(say("Not in this chat."))
+            self.count.setText(tr("Not in this chat."))
         else:
             self.count.setText(plural("{at} of 1 message", "{at} of %n messages", messages, at=at + 1))
 

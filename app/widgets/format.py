@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.language.words import say
+from app.i18n.translate import tr
 
 
 def size(count: float) -> str:
@@ -16,7 +16,7 @@ def size(count: float) -> str:
 
 def percent(share: float) -> str:
     """A share of 1: '64 %'."""
-    return say("{number:.0f} %", number=100 * share)
+    return tr("{number:.0f} %", number=100 * share)
 
 
 def time_left(seconds: float | None) -> str:
@@ -26,8 +26,8 @@ def time_left(seconds: float | None) -> str:
     minutes = seconds / 60
     if minutes < 1.5:
         if seconds > 45:
-            return say("about a minute left")
-        return say("{seconds:.0f} s left", seconds=max(seconds, 1))
+            return tr("about a minute left")
+        return tr("{seconds:.0f} s left", seconds=max(seconds, 1))
     if minutes < 90:
-        return say("{minutes:.0f} min left", minutes=minutes)
-    return say("{hours:.1f} h left", hours=minutes / 60)
+        return tr("{minutes:.0f} min left", minutes=minutes)
+    return tr("{hours:.1f} h left", hours=minutes / 60)

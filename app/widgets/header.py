@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from app import models
-from app.language.words import plural, say, sentences
+from app.i18n.translate import plural, sentences, tr
 from app.models import Models
 from app.theme import sizes
 from app.theme.icons import icon
@@ -48,9 +48,9 @@ class Header(QFrame):
         self.setObjectName("header")
         self._theme = theme
         self._models = known
-        self.sidebar = IconButton(theme, "sidebar", say("Show or hide the list of chats"), self, "Ctrl+B")
+        self.sidebar = IconButton(theme, "sidebar", tr("Show or hide the list of chats"), self, "Ctrl+B")
         self.sidebar.setCheckable(True)
-        self.model = ElidedButton(say("No model"), self)
+        self.model = ElidedButton(tr("No model"), self)
         self.model.setObjectName("model")
         self.menu = QMenu(self.model)
         self.menu.setLayoutDirection(self.layoutDirection())
@@ -61,7 +61,7 @@ class Header(QFrame):
         self.state = ElidedLabel(self)
         self.state.setObjectName("muted")
         self._answering = False
-        self.cancel = QPushButton(say("Cancel"), self)
+        self.cancel = QPushButton(tr("Cancel"), self)
         self.cancel.setObjectName("quiet")
         self.cancel.clicked.connect(self._cancel)
         self.downloads = QPushButton(self)
@@ -69,29 +69,29 @@ class Header(QFrame):
         sizes.letter(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
         self.downloads.clicked.connect(self.downloads_wanted)
         self.downloads.hide()
-        self.offline = QPushButton(say("Offline"), self)
+        self.offline = QPushButton(tr("Offline"), self)
         self.offline.setObjectName("offline")
         self.offline.clicked.connect(self.offline_wanted)
         self.offline.hide()
         self.thinking = ThinkingButton(theme, self)
         self.thinking.wanted.connect(self.thinking_wanted)
-        self.live = IconButton(theme, "live", say("Show or hide the live panel"), self, "Ctrl+L")
+        self.live = IconButton(theme, "live", tr("Show or hide the live panel"), self, "Ctrl+L")
         self.live.setCheckable(True)
-        self.settings = IconButton(theme, "settings", say("Settings"), self, "Ctrl+,")
-        self.more = IconButton(theme, "more", say("More"), self)
+        self.settings = IconButton(theme, "settings", tr("Settings"), self, "Ctrl+,")
+        self.more = IconButton(theme, "more", tr("More"), self)
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         more = QMenu(self.more)
-        more.addAction(say("Keyboard shortcuts") + "\tF1", self.shortcuts_wanted.emit)
+        more.addAction(tr("Keyboard shortcuts") + "\tF1", self.shortcuts_wanted.emit)
         more.addSeparator()
-        more.addAction(say("Welcome tour"), self.tour_wanted.emit)
-        more.addAction(say("About this computer"), self.computer_wanted.emit)
-        more.addAction(say("Privacy"), self.privacy_wanted.emit)
-        more.addAction(say("Open log folder"), self.logs_wanted.emit)
-        more.addAction(say("About Underhill"), self.about_wanted.emit)
+        more.addAction(tr("Welcome tour"), self.tour_wanted.emit)
+        more.addAction(tr("About this computer"), self.computer_wanted.emit)
+        more.addAction(tr("Privacy"), self.privacy_wanted.emit)
+        more.addAction(tr("Open log folder"), self.logs_wanted.emit)
+        more.addAction(tr("About Underhill"), self.about_wanted.emit)
         self.more.setMenu(more)
         self.bar = QProgressBar(self)
         self.bar.setTextVisible(False)
-        self.bar.setAccessibleName(say("Progress"))
+        self.bar.setAccessibleName(tr("Progress"))
         row = QHBoxLayout()
         row.setContentsMargins(10, 7, 10, 5)
         row.setSpacing(4)
@@ -119,12 +119,12 @@ class Header(QFrame):
     def refresh(self) -> None:
         """Say what the model is doing."""
         m = self._models
-        title = m.card.title if m.card is not None else say("Choose a model")
+        title = m.card.title if m.card is not None else tr("Choose a model")
         if m.state == models.LOADING:
             title = _short(m.wanted)
         self.model.setText(plain_entry(title))
-        self.model.setToolTip("\n".join(dict.fromkeys((title, say("Choose a model")))) + "  (Ctrl+M)")
-        self.model.setAccessibleName(say("Model: {name}", name=title))
+        self.model.setToolTip("\n".join(dict.fromkeys((title, tr("Choose a model")))) + "  (Ctrl+M)")
+        self.model.setAccessibleName(tr("Model: {name}", name=title))
         self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
         card = m.card if m.state == models.READY else None
         self.thinking.offer(*((card.thinking, card.plain_thinking) if card is not None else ((), "")))
@@ -136,13 +136,13 @@ class Header(QFrame):
             if progress.total:
                 self.bar.setValue(1000 * progress.done // progress.total)
             share = f"  ·  {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
-            what = progress.text if m.state == models.LOADING else say("Importing: {step}", step=progress.text)
+            what = progress.text if m.state == models.LOADING else tr("Importing: {step}", step=progress.text)
             self.state.setText(f"{what}{share}{_left(progress.left)}")
         else:
             words = {
-                models.READY: say("Answering") if self._answering else say("Ready"),
-                models.FAILED: say("Could not be opened"),
-                models.STOPPED: say("The engine has stopped"),
+                models.READY: tr("Answering") if self._answering else tr("Ready"),
+                models.FAILED: tr("Could not be opened"),
+                models.STOPPED: tr("The engine has stopped"),
             }
             self.state.setText(words.get(m.state, ""))
         self.state.setToolTip(plain_tip(self.state.text()))
@@ -156,19 +156,19 @@ class Header(QFrame):
     def show_offline(self, offline: bool, by_environment: bool) -> None:
         """Whether Underhill stays away from the network, and what says so."""
         self.offline.setVisible(offline)
-        self.offline.setToolTip(say(
+        self.offline.setToolTip(tr(
             "The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting."
             if by_environment
             else "“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting."
         ))  # fmt: skip
-        self.offline.setAccessibleName(say("Offline: open the setting"))
+        self.offline.setAccessibleName(tr("Offline: open the setting"))
 
     def show_downloads(self, count: int, share: float) -> None:
         """How many models are on their way, and how much of them is here."""
         self.downloads.setVisible(count > 0)
         so_far = percent(int(100 * share) / 100)
         self.downloads.setText(f"↓ {so_far}")
-        self.downloads.setAccessibleName(say("Downloading {share}", share=so_far))
+        self.downloads.setAccessibleName(tr("Downloading {share}", share=so_far))
         self.downloads.setToolTip(plural("1 model is on its way", "%n models are on their way", count))
 
     @Slot()
@@ -186,9 +186,9 @@ class Header(QFrame):
             action.setChecked(current is not None and card.name == current.name)
         if self._models.cards:
             self.menu.addSeparator()
-        self.menu.addAction(say("Get and manage models…") + "\tCtrl+Shift+M", self.library_wanted.emit)
+        self.menu.addAction(tr("Get and manage models…") + "\tCtrl+Shift+M", self.library_wanted.emit)
         folder = icon("folder", self._theme.palette.muted)
-        add = self.menu.addAction(folder, say("Import a model folder…"), self.import_wanted.emit)
+        add = self.menu.addAction(folder, tr("Import a model folder…"), self.import_wanted.emit)
         add.setEnabled(self._models.importing is None)
 
     @Slot()
@@ -204,7 +204,7 @@ class Header(QFrame):
 
 
 def _short(model: str) -> str:
-    return say("Built-in model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+    return tr("Built-in model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def _left(seconds: float | None) -> str:

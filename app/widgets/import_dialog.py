@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.engine_words import told
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.library.smaller import TOLERANCES
 from app.theme import sizes
 from app.widgets.layouts import fit, form_column
@@ -27,10 +27,10 @@ from engine import api
 _NEVER = '<>:"/\\|?*'  # in the name of a folder
 _WHOLE = 16
 _TOPS = (
-    (0, later("Automatic – 8 bits, or 4 where the model was stored with about 4")),
-    (8, later("8 bits – practically the original")),
-    (4, later("4 bits – nearly as good, half the size of 8 bits")),
-    (_WHOLE, later("16 bits – as it is; for small models")),
+    (0, tr_noop("Automatic – 8 bits, or 4 where the model was stored with about 4")),
+    (8, tr_noop("8 bits – practically the original")),
+    (4, tr_noop("4 bits – nearly as good, half the size of 8 bits")),
+    (_WHOLE, tr_noop("16 bits – as it is; for small models")),
 )
 
 
@@ -40,11 +40,11 @@ class ImportDialog(QDialog):
     def __init__(self, path: str, parent: QWidget | None = None, name: str = "", taken: Collection[str] = ()) -> None:
         """path: of a folder or a file. name: to be offered; '' takes the path's. taken: names of other models."""
         super().__init__(parent)
-        self.setWindowTitle(say("Import a model"))
-        head = QLabel(say("Import a model"), self)
+        self.setWindowTitle(tr("Import a model"))
+        head = QLabel(tr("Import a model"), self)
         sizes.letter(head, 1.3, head.font().Weight.DemiBold)
         text = QLabel(
-            say("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
+            tr("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
         )  # fmt: skip
         text.setObjectName("muted")
         text.setWordWrap(True)
@@ -52,32 +52,32 @@ class ImportDialog(QDialog):
         place.setWordWrap(True)
         self._taken = {other.casefold() for other in taken}
         self._name = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
-        self._name.setAccessibleName(say("Name"))
+        self._name.setAccessibleName(tr("Name"))
         self._note = QLabel(self)
         self._note.setObjectName("restart")
         self._note.setWordWrap(True)
         self._note.hide()
         self._top = QComboBox(self)
-        self._top.setAccessibleName(say("Precision"))
+        self._top.setAccessibleName(tr("Precision"))
         for bits, words in _TOPS:
-            self._top.addItem(say(words), bits)
+            self._top.addItem(tr(words), bits)
         self._tolerance = QComboBox(self)
-        self._tolerance.setAccessibleName(say("Make smaller"))
-        self._tolerance.addItem(say("No"), 0.0)
+        self._tolerance.setAccessibleName(tr("Make smaller"))
+        self._tolerance.addItem(tr("No"), 0.0)
         for tolerance, label in TOLERANCES:
-            self._tolerance.addItem(say("Most quality loss: {loss}", loss=say(label)), tolerance)
-        self._tolerance.setToolTip(say("Experts that matter least keep 2 or 4 bits. Measured once the model is there."))
+            self._tolerance.addItem(tr("Most quality loss: {loss}", loss=tr(label)), tolerance)
+        self._tolerance.setToolTip(tr("Experts that matter least keep 2 or 4 bits. Measured once the model is there."))
         self._top.currentIndexChanged.connect(self._bits_chosen)
         form = QFormLayout()
         form.setVerticalSpacing(10)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
-        form.addRow(say("From"), place)
-        form.addRow(say("Name"), self._name)
+        form.addRow(tr("From"), place)
+        form.addRow(tr("Name"), self._name)
         form.addRow("", self._note)
-        form.addRow(say("Precision"), self._top)
-        form.addRow(say("Make smaller"), self._tolerance)
+        form.addRow(tr("Precision"), self._top)
+        form.addRow(tr("Make smaller"), self._tolerance)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.start = QPushButton(say("Import"), self)
+        self.start = QPushButton(tr("Import"), self)
         self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
         self.start.setDefault(True)
         buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
@@ -99,7 +99,7 @@ class ImportDialog(QDialog):
         try:
             api.checked_name(self.name())
             if self.name().casefold() in self._taken:
-                wrong = say("There is a model of this name already.")
+                wrong = tr("There is a model of this name already.")
         except api.UnderhillError as error:
             wrong = told(error.action) if self.name() else ""
         self.start.setEnabled(bool(self.name()) and not wrong)

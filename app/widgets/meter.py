@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.widgets.format import percent
 
 WARN = 0.8  # of the context
@@ -22,7 +22,7 @@ class ContextMeter(QWidget):
         self.bar.setTextVisible(False)
         self.bar.setFixedWidth(64)
         self.bar.setRange(0, 1000)
-        self.bar.setAccessibleName(say("Context that is taken"))
+        self.bar.setAccessibleName(tr("Context that is taken"))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(8)
@@ -37,24 +37,24 @@ class ContextMeter(QWidget):
         level = "full" if used > context else "warning" if share >= WARN else "fine"
         self.bar.setValue(min(1000, round(1000 * share)))
         taken = (
-            say("{share} of context", share=percent(share))
+            tr("{share} of context", share=percent(share))
             if share < _TIMES
-            else say("{times} times the context", times=f"{share:,.0f}")
+            else tr("{times} times the context", times=f"{share:,.0f}")
         )
-        self.label.setText(say("{draft} tokens  ·  {taken}", draft=f"{draft:,}", taken=taken) if draft else taken)
+        self.label.setText(tr("{draft} tokens  ·  {taken}", draft=f"{draft:,}", taken=taken) if draft else taken)
         if draft > context:
-            tip = say(
+            tip = tr(
                 "This message is longer than the {context} tokens that the model sees at a time. Shorten it.",
                 context=f"{context:,}",
             )
         elif level == "full":
-            tip = say(
+            tip = tr(
                 "Chat and message take {used} tokens; the model sees {context} at a time. "
                 "The oldest turns will be left out; the system prompt stays.",
                 used=f"{used:,}", context=f"{context:,}",
             )  # fmt: skip
         else:
-            tip = say(
+            tip = tr(
                 "Chat and message take {used} of the {context} tokens that the model sees at a time.",
                 used=f"{used:,}", context=f"{context:,}",
             )  # fmt: skip

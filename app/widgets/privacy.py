@@ -6,7 +6,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QColor, QIcon, QTextCharFormat, QTextCursor, QTextFrameFormat, QTextLength, QTextTable
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QTextBrowser, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import fonts
 from app.theme.theme import Theme
 from engine import resources
@@ -14,7 +14,7 @@ from engine import resources
 
 def text() -> str:
     """The page as Markdown, in the language of the window."""
-    name = say("privacy.md", about="name of the file with the page about privacy")
+    name = tr("privacy.md", about="name of the file with the page about privacy")
     return resources.path("texts", name).read_text(encoding="utf-8")
 
 
@@ -23,11 +23,11 @@ class Privacy(QDialog):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(say("Privacy"))
+        self.setWindowTitle(tr("Privacy"))
         self._theme = theme
         self.page = QTextBrowser(self)
         self.page.setObjectName("reading")
-        self.page.setAccessibleName(say("What Underhill sends, and to whom"))
+        self.page.setAccessibleName(tr("What Underhill sends, and to whom"))
         self.page.setOpenLinks(False)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.button(QDialogButtonBox.StandardButton.Close).setIcon(QIcon())

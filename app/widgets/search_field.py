@@ -6,7 +6,7 @@ from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QStyle, QStyleOptionFrame, QToolButton, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import fonts, sizes
 from app.theme.icons import icon, pixmap
 
@@ -29,8 +29,8 @@ class SearchField(QLineEdit):
         self.setAccessibleName(name)
         self.cross = QToolButton(self)
         self.cross.setObjectName("cross")
-        self.cross.setAccessibleName(say("Clear the search"))
-        self.cross.setToolTip(say("Clear the search"))
+        self.cross.setAccessibleName(tr("Clear the search"))
+        self.cross.setToolTip(tr("Clear the search"))
         self.cross.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # Escape and the keys of the field do the same
         self.cross.setCursor(Qt.CursorShape.ArrowCursor)
         self.cross.clicked.connect(self.clear)
@@ -87,7 +87,7 @@ class SearchField(QLineEdit):
         room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width()
         room -= self.textMargins().left() + self.textMargins().right() + 2 * _WITHIN
         fits = self.fontMetrics().horizontalAdvance(self._name) <= room
-        self.setPlaceholderText(self._name if fits else say("Search"))
+        self.setPlaceholderText(self._name if fits else tr("Search"))
 
     def _place(self) -> None:
         size = self.cross.size()

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.shortcuts import SHORTCUTS
 from app.theme import fonts, sizes
 
@@ -18,7 +18,7 @@ class ShortcutSheet(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(say("Keyboard shortcuts"))
+        self.setWindowTitle(tr("Keyboard shortcuts"))
         page = QWidget(self)
         page.setObjectName("page")
         grid = QGridLayout(page)
@@ -28,19 +28,19 @@ class ShortcutSheet(QDialog):
         grid.setColumnStretch(0, 1)
         row = 0
         for group, members in groupby(SHORTCUTS, lambda shortcut: shortcut.group):
-            head = QLabel(say(group), page)
+            head = QLabel(tr(group), page)
             sizes.letter(head, 1.15, head.font().Weight.DemiBold)
             head.setContentsMargins(0, 10, 0, 2)
             grid.addWidget(head, row, 0, 1, 2)
             row += 1
             for shortcut in members:
                 keys = QKeySequence(shortcut.keys).toString(QKeySequence.SequenceFormat.NativeText)
-                words = QLabel(say(shortcut.words), page)
+                words = QLabel(tr(shortcut.words), page)
                 words.setWordWrap(True)
                 cap = QLabel(keys, page)
                 cap.setObjectName("key")
                 sizes.follow(cap, lambda written: written.setFont(fonts.code()))
-                cap.setAccessibleName(f"{say(shortcut.words)}: {keys}")
+                cap.setAccessibleName(f"{tr(shortcut.words)}: {keys}")
                 grid.addWidget(words, row, 0)
                 grid.addWidget(cap, row, 1, Qt.AlignmentFlag.AlignRight)
                 row += 1

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.chats.records import Chat, Folder
 from app.chats.search import MOST, Hit
-from app.language.words import plural, say
+from app.i18n.translate import plural, tr
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
@@ -69,18 +69,18 @@ class Sidebar(QFrame):
         head.setContentsMargins(6, 2, 0, 8)
         head.addWidget(mark)
         head.addWidget(name, 1)
-        self.button = QPushButton(say("New chat"), self)
+        self.button = QPushButton(tr("New chat"), self)
         self.button.setObjectName("new")
-        self.button.setToolTip(say("New chat") + "  (Ctrl+N)")
+        self.button.setToolTip(tr("New chat") + "  (Ctrl+N)")
         self.button.clicked.connect(self.new)
-        self.more = IconButton(theme, "more", say("Folders, import, export and backup"), self)
+        self.more = IconButton(theme, "more", tr("Folders, import, export and backup"), self)
         self.more.clicked.connect(self._more)
         begin = QHBoxLayout()
         begin.setSpacing(4)
         begin.addWidget(self.button, 1)
         begin.addWidget(self.more)
-        self.search = SearchField(say("Search all messages"), self)
-        self.search.setToolTip(say("Search all messages") + "  (Ctrl+K)")
+        self.search = SearchField(tr("Search all messages"), self)
+        self.search.setToolTip(tr("Search all messages") + "  (Ctrl+K)")
         self._typed = QTimer(self, singleShot=True, interval=_SEARCH_AFTER)
         self._typed.timeout.connect(self._search)
         self.search.textChanged.connect(self._typed.start)
@@ -121,7 +121,7 @@ class Sidebar(QFrame):
         self._folders = folders
         self.list.setDragEnabled(True)
         chosen = self.list.fill(listing(chats, folders, closed, datetime.now()))
-        self._say("" if self.model.rows else say("Your chats will be listed here."))
+        self._say("" if self.model.rows else tr("Your chats will be listed here."))
         if not chosen:
             self.mark(current)
 
@@ -129,7 +129,7 @@ class Sidebar(QFrame):
         """What a search found, in titles and in messages."""
         self.list.setDragEnabled(False)  # there is no folder to drag it to
         self.list.fill(findings(chats, hits, MOST))
-        self._say("" if self.model.rows else say("No chat has that."))
+        self._say("" if self.model.rows else tr("No chat has that."))
 
     def mark(self, current: int) -> None:
         """Show which chat is open."""
@@ -232,27 +232,27 @@ class Sidebar(QFrame):
         menu, chats = self._new_menu(), self.list.chats()
         if len(chats) > 1:
             colour, delete = self._theme.palette.muted, plural("Delete 1 chat", "Delete %n chats", len(chats))
-            self._fill_folders(menu.addMenu(icon("folder", colour), say("Move to folder")), chats)
+            self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), chats)
             menu.addAction(icon("trash", colour), delete + "\tDel", lambda: self.deleted.emit(chats))
         elif isinstance(row, Chat):
             self.fill_chat_menu(menu, row)
         else:
             colour = self._theme.palette.muted
-            menu.addAction(icon("edit", colour), say("Rename") + "\tF2", self.rename_current)
-            menu.addAction(icon("trash", colour), say("Remove folder, keep its chats") + "\tDel", self._remove_current)
+            menu.addAction(icon("edit", colour), tr("Rename") + "\tF2", self.rename_current)
+            menu.addAction(icon("trash", colour), tr("Remove folder, keep its chats") + "\tDel", self._remove_current)
         menu.popup(self.list.viewport().mapToGlobal(point))
 
     def fill_chat_menu(self, menu: QMenu, chat: Chat) -> None:
         """What can be done with a chat."""
         colour = self._theme.palette.muted
-        menu.addAction(icon("edit", colour), say("Rename") + "\tF2", self.rename_current)
-        menu.addAction(icon("pin", colour), say("Unpin") if chat.pinned else say("Pin to the top"),
+        menu.addAction(icon("edit", colour), tr("Rename") + "\tF2", self.rename_current)
+        menu.addAction(icon("pin", colour), tr("Unpin") if chat.pinned else tr("Pin to the top"),
                        lambda: self.pinned.emit(chat, not chat.pinned))  # fmt: skip
-        self._fill_folders(menu.addMenu(icon("folder", colour), say("Move to folder")), (chat,))
-        menu.addAction(icon("copy", colour), say("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
-        menu.addAction(icon("copy", colour), say("Export as JSON…"), lambda: self.exported.emit(chat, "json"))
+        self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), (chat,))
+        menu.addAction(icon("copy", colour), tr("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
+        menu.addAction(icon("copy", colour), tr("Export as JSON…"), lambda: self.exported.emit(chat, "json"))
         menu.addSeparator()
-        menu.addAction(icon("trash", colour), say("Delete") + "\tDel", lambda: self.deleted.emit((chat,)))
+        menu.addAction(icon("trash", colour), tr("Delete") + "\tDel", lambda: self.deleted.emit((chat,)))
 
     def _fill_folders(self, menu: QMenu, chats: tuple[Chat, ...]) -> None:
         """Where chats can be moved to."""
@@ -261,9 +261,9 @@ class Sidebar(QFrame):
             if inside != {folder.id}:
                 menu.addAction(plain_entry(folder.name), partial(self.moved.emit, chats, folder))
         if inside != {None}:
-            menu.addAction(say("Out of its folder"), lambda: self.moved.emit(chats, None))
+            menu.addAction(tr("Out of its folder"), lambda: self.moved.emit(chats, None))
         menu.addSeparator()
-        menu.addAction(say("New folder…"), lambda: self.moved.emit(chats, ""))
+        menu.addAction(tr("New folder…"), lambda: self.moved.emit(chats, ""))
 
     def _new_menu(self) -> QMenu:
         menu = QMenu(self)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 
 
 def ask_first(parent: QWidget, question: str, consequence: str, deed: str, do: Callable[[], object]) -> QMessageBox:
@@ -17,7 +17,7 @@ def ask_first(parent: QWidget, question: str, consequence: str, deed: str, do: C
     box.setInformativeText(consequence)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     yes = box.addButton(deed, QMessageBox.ButtonRole.DestructiveRole)
-    no = box.addButton(say("Keep it"), QMessageBox.ButtonRole.RejectRole)
+    no = box.addButton(tr("Keep it"), QMessageBox.ButtonRole.RejectRole)
     box.setDefaultButton(no)
     box.setEscapeButton(no)
     yes.clicked.connect(do)

@@ -6,21 +6,21 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from app.language.words import later, say
+from app.i18n.translate import tr, tr_noop
 from app.theme.theme import Theme
 from app.widgets.icon_button import IconButton
 from engine import api
 
 NAMES = {
-    "off": later("Do not think"),
-    "minimal": later("Think very little"),
-    "low": later("Think little"),
-    "auto": later("Let the model decide"),
-    "medium": later("Think a good while"),
-    "on": later("Think"),
-    "high": later("Think long"),
-    "xhigh": later("Think very long"),
-    "max": later("Think as long as it takes"),
+    "off": tr_noop("Do not think"),
+    "minimal": tr_noop("Think very little"),
+    "low": tr_noop("Think little"),
+    "auto": tr_noop("Let the model decide"),
+    "medium": tr_noop("Think a good while"),
+    "on": tr_noop("Think"),
+    "high": tr_noop("Think long"),
+    "xhigh": tr_noop("Think very long"),
+    "max": tr_noop("Think as long as it takes"),
 }
 
 
@@ -30,7 +30,7 @@ class ThinkingButton(IconButton):
     wanted = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(theme, "thought", say("Think before answering"), parent)
+        super().__init__(theme, "thought", tr("Think before answering"), parent)
         self.level = "on"
         self._levels: tuple[str, ...] = ()
         self._on = ""
@@ -50,7 +50,7 @@ class ThinkingButton(IconButton):
             self._levels, self._on = levels, on
             self.choices.clear()
             for level in () if self._is_switch else levels:
-                action = self.choices.addAction(say(NAMES[level]), self._chosen)
+                action = self.choices.addAction(tr(NAMES[level]), self._chosen)
                 action.setData(level)
                 action.setCheckable(True)
                 self._group.addAction(action)
@@ -70,9 +70,9 @@ class ThinkingButton(IconButton):
         self.setChecked(self._is_switch and now != "off")
         for action in self.choices.actions():
             action.setChecked(action.data() == now)
-        label = say("Think before answering")
+        label = tr("Think before answering")
         if now and not self._is_switch:
-            label = say("Before answering: {choice}", choice=say(NAMES[now]))
+            label = tr("Before answering: {choice}", choice=tr(NAMES[now]))
         self.set_label(label)
 
     @Slot()

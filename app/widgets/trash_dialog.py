@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from app.chats.records import Chat
 from app.chats.trash import DAYS
-from app.language.dates import moment
-from app.language.words import say
+from app.i18n.dates import moment
+from app.i18n.translate import tr
 
 
 class TrashDialog(QDialog):
@@ -33,28 +33,28 @@ class TrashDialog(QDialog):
         """chats: with the time (seconds since 1970) at which each was deleted."""
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(say("Recently deleted"))
+        self.setWindowTitle(tr("Recently deleted"))
         self.resize(520, 420)
         self._note = QLabel(self)
         self._note.setObjectName("muted")
         self._note.setWordWrap(True)
         self.list = QListWidget(self)
         self.list.setObjectName("rows")
-        self.list.setAccessibleName(say("Deleted chats"))
+        self.list.setAccessibleName(tr("Deleted chats"))
         for chat, at in chats:
-            entry = QListWidgetItem(f"{chat.title or say('New chat')}\n{moment(datetime.fromtimestamp(at))}")
+            entry = QListWidgetItem(f"{chat.title or tr('New chat')}\n{moment(datetime.fromtimestamp(at))}")
             entry.setData(Qt.ItemDataRole.UserRole, chat)
             self.list.addItem(entry)
         self.list.setCurrentRow(0)
         self.list.itemActivated.connect(self._take_back)
-        self.back = QPushButton(say("Restore"), self)
+        self.back = QPushButton(tr("Restore"), self)
         self.back.setObjectName("primary")
         self.back.clicked.connect(self._take_back)
-        self.remove = QPushButton(say("Delete for good"), self)
+        self.remove = QPushButton(tr("Delete for good"), self)
         self.remove.clicked.connect(self._remove)
-        self.empty = QPushButton(say("Delete all for good"), self)
+        self.empty = QPushButton(tr("Delete all for good"), self)
         self.empty.clicked.connect(self._empty)
-        close = QPushButton(say("Close"), self)
+        close = QPushButton(tr("Close"), self)
         close.clicked.connect(self.accept)
         for button in (self.remove, self.empty, close):
             button.setAutoDefault(False)
@@ -103,7 +103,7 @@ class TrashDialog(QDialog):
         for button in (self.back, self.remove, self.empty):
             button.setEnabled(some)
         self._note.setText(
-            say("Deleted chats are kept for {days} days, then removed for good.", days=DAYS)
+            tr("Deleted chats are kept for {days} days, then removed for good.", days=DAYS)
             if some
-            else say("No chat has been deleted.")
+            else tr("No chat has been deleted.")
         )

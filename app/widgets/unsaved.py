@@ -8,7 +8,7 @@ from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.theme import sizes
 
 _LINES = 9  # of the words, before they scroll
@@ -23,7 +23,7 @@ class UnsavedDialog(QDialog):
     def __init__(self, why: Sequence[str], words: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Underhill")
-        head = QLabel(say("Not everything is saved."), self)
+        head = QLabel(tr("Not everything is saved."), self)
         head.setWordWrap(True)
         sizes.letter(head, 1.2, head.font().Weight.DemiBold)
         column = QVBoxLayout(self)
@@ -36,19 +36,19 @@ class UnsavedDialog(QDialog):
         self.words.setObjectName("field")
         self.words.setReadOnly(True)
         self.words.setTabChangesFocus(True)
-        self.words.setAccessibleName(say("What is not saved"))
+        self.words.setAccessibleName(tr("What is not saved"))
         sizes.follow(self.words, lambda box: box.setMinimumHeight(_LINES * box.fontMetrics().lineSpacing()))
-        self.copy = QPushButton(say("Copy"), self)
-        self.copy.setAccessibleName(say("Copy what is not saved"))
+        self.copy = QPushButton(tr("Copy"), self)
+        self.copy.setAccessibleName(tr("Copy what is not saved"))
         self.copy.clicked.connect(self._copy)
         if words:
-            column.addWidget(self._line(say("This would be lost. Copy it, or stay and make room:")))
+            column.addWidget(self._line(tr("This would be lost. Copy it, or stay and make room:")))
             column.addWidget(self.words, 1)
         self.words.setVisible(bool(words))
         self.copy.setVisible(bool(words))
-        leave = QPushButton(say("Quit all the same"), self)
+        leave = QPushButton(tr("Quit all the same"), self)
         leave.clicked.connect(self.accept)
-        stay = QPushButton(say("Stay"), self)
+        stay = QPushButton(tr("Stay"), self)
         stay.setObjectName("primary")
         stay.clicked.connect(self.reject)
         for button in (self.copy, leave):
@@ -71,4 +71,4 @@ class UnsavedDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.words.toPlainText())
-        self.copy.setText(say("Copied"))
+        self.copy.setText(tr("Copied"))

@@ -13,21 +13,21 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.language.words import later, say, sentences
+from app.i18n.translate import sentences, tr, tr_noop
 from app.theme import sizes
 from app.widgets.example import Example
 
 SMALL = (
-    later("Hello! Who are you?"),
-    later("What can you help me with?"),
-    later("Tell me a short story about a fox."),
-    later("What is the sun?"),
+    tr_noop("Hello! Who are you?"),
+    tr_noop("What can you help me with?"),
+    tr_noop("Tell me a short story about a fox."),
+    tr_noop("What is the sun?"),
 )
 LARGE = (
-    later("Explain how a Mixture-of-Experts model works, with an everyday comparison."),
-    later("Write a Python function that finds duplicate files in a folder."),
-    later("Help me plan a week of simple dinners for two."),
-    later("Summarise the pros and cons of heat pumps in a table."),
+    tr_noop("Explain how a Mixture-of-Experts model works, with an everyday comparison."),
+    tr_noop("Write a Python function that finds duplicate files in a folder."),
+    tr_noop("Help me plan a week of simple dinners for two."),
+    tr_noop("Summarise the pros and cons of heat pumps in a table."),
 )
 _HIGH = 24  # lines of text, from which on there is room for the mark
 
@@ -88,15 +88,15 @@ class Welcome(QScrollArea):
 
     def tell(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
         """model: its title, empty while none is open. note: what it is for. plan: how it runs here."""
-        self._title.setText(say("What would you like to talk about?") if model else say("Welcome to Underhill"))
+        self._title.setText(tr("What would you like to talk about?") if model else tr("Welcome to Underhill"))
         self._note.setText(note)
         self._note.setVisible(bool(note))
         self._plan.setText(sentences(*plan))
         self._plan.setVisible(bool(plan))
-        for button, example in zip(self._examples, map(say, SMALL if small else LARGE)):
+        for button, example in zip(self._examples, map(tr, SMALL if small else LARGE)):
             button.setProperty("prompt", example)
             button.setText(example)
-            button.setAccessibleName(say("Ask: {question}", question=example))
+            button.setAccessibleName(tr("Ask: {question}", question=example))
             button.setVisible(bool(model))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -762,25 +762,25 @@
             <translation>第 {number} 步，共 {count} 步</translation>
         </message>
         <message>
-            <location filename="../../app/language/dates.py"></location>
+            <location filename="../../app/i18n/dates.py"></location>
             <source>dd MMMM yyyy, HH:mm</source>
             <comment>a date and time, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月d日 HH:mm</translation>
         </message>
         <message>
-            <location filename="../../app/language/dates.py"></location>
+            <location filename="../../app/i18n/dates.py"></location>
             <source>dd MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月d日</translation>
         </message>
         <message>
-            <location filename="../../app/language/dates.py"></location>
+            <location filename="../../app/i18n/dates.py"></location>
             <source>MMMM yyyy</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>yyyy年M月</translation>
         </message>
         <message>
-            <location filename="../../app/language/dates.py"></location>
+            <location filename="../../app/i18n/dates.py"></location>
             <source>MMMM</source>
             <comment>a date, in the letters of Qt's QLocale</comment>
             <translation>M月</translation>

@@ -33,8 +33,8 @@ from pytestqt.qtbot import QtBot
 
 from app import notices
 from app.assembly import Underhill
+from app.i18n import languages
 from app.inbox import Inbox
-from app.language import choice
 from app.paths import Paths
 from app.theme import fonts
 from app.theme.theme import Theme
@@ -140,13 +140,13 @@ class Patient(QtBot):
         return super().waitSignal(signal, timeout=timeout, **more)
 
 
-choice.install(choice.ENGLISH)  # for tests that need no application: dates
+languages.install(languages.ENGLISH)  # for tests that need no application: dates
 
 
 @pytest.fixture(scope="session")
 def qapp(qapp: QApplication) -> QApplication:
     """As the window's own start makes it, in English: how wide a text is does not hang on the tests before it."""
-    choice.install(choice.ENGLISH)  # once more: there is a QApplication now, which has taken the system's letters
+    languages.install(languages.ENGLISH)  # once more: there is a QApplication now, which has taken the system's letters
     fonts.load()
     qapp.setFont(fonts.text())
     return qapp

@@ -209,7 +209,7 @@ def _chats(studio: Studio) -> None:
 
 
 def _chinese(studio: Studio) -> None:
-    from app.language import choice
+    from app.i18n import languages
     from tests.app.fake_engine import LARGE, scripted
 
     studio.open(scripted(context=4096, idle=""), language="zh_CN")
@@ -217,7 +217,7 @@ def _chinese(studio: Studio) -> None:
     studio.ask(pictured.CHINESE, pictured.CHINESE_ANSWER, 45.0)
     studio.take("chinese")
     studio.close()
-    choice.install("en")
+    languages.install("en")
 
 
 def _built_in(studio: Studio) -> None:

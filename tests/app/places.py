@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.assembly import Underhill
 from app.chats import folders
 from app.chats.records import Attachment
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.details import Details
 from app.library.smaller import SmallerDialog
 from app.presets.dialog import StyleDialog
@@ -112,7 +112,7 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
         for number, page in enumerate(settings.pages):
             settings.show_page(number)
             if page is settings.shared:
-                qtbot.waitUntil(lambda: settings.shared.token.state != say("Asking the keyring…"))
+                qtbot.waitUntil(lambda: settings.shared.token.state != tr("Asking the keyring…"))
             yield f"settings: {page.title}{', advanced' if advanced else ''}", settings
     settings.show_page(2)
     settings.scope.setCurrentIndex(settings.scope.findData(_CUT.name))

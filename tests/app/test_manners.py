@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from app import preferences
 from app.assembly import Underhill
-from app.language import choice
+from app.i18n import languages
 from app.paths import Paths
 from app.preferences import Preferences
 from app.shortcuts import SHORTCUTS
@@ -68,7 +68,7 @@ def test_one_sees_where_the_keyboard_is(mode: str, qtbot: QtBot, launch: Launch)
 def normal_size() -> Iterator[None]:
     yield
     fonts.set_percent(100)
-    choice.install("en")
+    languages.install("en")
 
 
 @pytest.mark.parametrize(("percent", "language"), [(100, "en"), (130, "en"), (150, "en"), (150, "zh_CN")])

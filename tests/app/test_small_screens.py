@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QLabel, QListWidget
 from pytestqt.qtbot import QtBot
 
 from app import preferences
-from app.language import choice
+from app.i18n import languages
 from app.paths import Paths
 from app.preferences import Preferences
 from app.theme import fonts
@@ -22,7 +22,7 @@ from tests.app.places import settle
 def normal_size() -> Iterator[None]:
     yield
     fonts.set_percent(100)
-    choice.install("en")
+    languages.install("en")
 
 
 def large(tmp_path: Path, percent: int, language: str = "en") -> None:

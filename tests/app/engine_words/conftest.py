@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.language import choice
+from app.i18n import languages
 
 
 @pytest.fixture
 def chinese(qapp: QApplication) -> Iterator[None]:
-    choice.install("zh_CN")
+    languages.install("zh_CN")
     yield
-    choice.install("en")
+    languages.install("en")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from app.engine_words import CONTEXT, TEMPLATES, extract
-from app.language import build, ts
+from app.i18n import build, ts_file
 
-REMEDY = "run `python -m app.language.build`, and translate what it lists (docs/translating.md)"
+REMEDY = "run `python -m app.i18n.build`, and translate what it lists (docs/translating.md)"
 
 
 def collected(folder: Path, code: str, file: str = "engine/some.py") -> dict[str, extract.Text]:
@@ -26,7 +26,7 @@ def test_every_text_of_the_engine_is_known_to_the_window_and_translated() -> Non
     found = extract.collect(build.ROOT)
     assert TEMPLATES.read_text(encoding="utf-8") == extract.written(found), REMEDY
     for path in build.FOLDER.glob("underhill_*.ts"):
-        done = {e.text.source for e in ts.read(path).values() if e.text.context == CONTEXT and e.done}
+        done = {e.text.source for e in ts_file.read(path).values() if e.text.context == CONTEXT and e.done}
         assert [text for text in found if text not in done] == [], REMEDY
 
 

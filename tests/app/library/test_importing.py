@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.language.words import say
+from app.i18n.translate import tr
 from app.library.page import LibraryPage
 from app.theme.theme import Theme
 from app.widgets.banner import Banners
@@ -63,7 +63,7 @@ def test_what_cannot_be_imported_leads_to_another(
     qtbot.waitUntil(lambda: bool(banners.banners))
     received = engine_of(underhill).received
     assert len([c for c in received if isinstance(c, api.ListModels)]) > listed  # what is done of it is shown
-    next(b for b in banners.banners[0].findChildren(QPushButton) if b.text() == say("Choose another…")).click()
+    next(b for b in banners.banners[0].findChildren(QPushButton) if b.text() == tr("Choose another…")).click()
     assert len(asked) == 2
     assert begun[1] == str(tmp_path.parent)  # where one was
     underhill.window.library.choose_folder()  # another, which can be

@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtWidgets import QApplication
 
 from app.chats.records import Attachment, StoredMessage, new_id
-from app.language import choice
+from app.i18n import languages
 from app.transcript import notes
 from app.transcript.item import MessageItem
 
@@ -25,9 +25,9 @@ UNITS = {"MB", "GB"}
 
 @pytest.fixture(autouse=True)
 def chinese(qapp: QApplication) -> Iterator[None]:
-    choice.install("zh_CN")
+    languages.install("zh_CN")
     yield
-    choice.install("en")
+    languages.install("en")
 
 
 def latin(texts: list[str]) -> set[str]:

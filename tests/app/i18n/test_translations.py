@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QTranslator
 
-from app.language import build, source, ts
-from app.language.source import NotWrittenOut, Text
+from app.i18n import build, marked_texts, ts_file
+from app.i18n.marked_texts import NotWrittenOut, Text
 
 FILES = sorted(build.FOLDER.glob("underhill_*.ts"))
-REMEDY = "run `python -m app.language.build`, and translate what it lists (docs/translating.md)"
+REMEDY = "run `python -m app.i18n.build`, and translate what it lists (docs/translating.md)"
 
 
 def holes(text: str) -> list[str]:
@@ -27,20 +27,20 @@ def test_there_is_chinese() -> None:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_the_file_is_what_the_command_would_write(path: Path) -> None:
     texts = build.wanted()
-    known = ts.read(path)
+    known = ts_file.read(path)
     assert [t.source for t in texts if t.key not in known] == [], REMEDY
-    fresh = ts.written(ts.brought_up(texts, known), path.stem.removeprefix("underhill_"))
+    fresh = ts_file.to_xml(ts_file.merge(texts, known), path.stem.removeprefix("underhill_"))
     assert path.read_text(encoding="utf-8") == fresh, REMEDY
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_nothing_is_left_to_translate(path: Path) -> None:
-    assert [(e.text.file, e.text.source) for e in ts.read(path).values() if not e.done] == [], REMEDY
+    assert [(e.text.file, e.text.source) for e in ts_file.read(path).values() if not e.done] == [], REMEDY
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_every_hole_is_there_in_every_form(path: Path) -> None:
-    entries = ts.read(path).values()
+    entries = ts_file.read(path).values()
     wrong = [(e.text.source, form) for e in entries for form in e.forms if form and holes(form) != holes(e.text.source)]
     assert wrong == []
 
@@ -49,7 +49,7 @@ def test_every_hole_is_there_in_every_form(path: Path) -> None:
 def test_what_is_compiled_is_what_is_written(path: Path) -> None:
     translator = QTranslator()
     assert translator.load(str(path.with_suffix(".qm")))
-    for entry in (e for e in ts.read(path).values() if e.done):
+    for entry in (e for e in ts_file.read(path).values() if e.done):
         text = entry.text
         found = translator.translate(text.context, text.source, text.about or None, 1 if text.plural else -1)
         assert found == entry.forms[0], f"{text.source!r}: {REMEDY}"
@@ -57,18 +57,18 @@ def test_what_is_compiled_is_what_is_written(path: Path) -> None:
 
 def test_a_text_that_is_put_together_cannot_be_marked(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
-    (tmp_path / "app" / "wrong.py").write_text('say(f"Hello {name}")\n')
+    (tmp_path / "app" / "wrong.py").write_text('tr(f"Hello {name}")\n')
     with pytest.raises(NotWrittenOut, match=r"app/wrong\.py:1"):
-        source.texts(tmp_path)
+        marked_texts.texts(tmp_path)
 
 
 def test_every_way_to_mark_is_read(tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "right.py").write_text(
-        'later("a table")\nsay("Copy" if x else "Paste")\nsay("Open {name}", about="verb", name=1)\n'
-        'f"{say(TABLE[0])} {plural(\'1 chat\', \'%n chats\', 3)}"\nsay("two "\n    "halves")\n'
+        'tr_noop("a table")\ntr("Copy" if x else "Paste")\ntr("Open {name}", about="verb", name=1)\n'
+        'f"{tr(TABLE[0])} {plural(\'1 chat\', \'%n chats\', 3)}"\ntr("two "\n    "halves")\n'
     )
-    found = [(t.source, t.plural, t.about) for t in source.texts(tmp_path)]
+    found = [(t.source, t.plural, t.about) for t in marked_texts.texts(tmp_path)]
     assert found == [
         ("a table", False, ""), ("Copy", False, ""), ("Paste", False, ""), ("Open {name}", False, "verb"),
         ("%n chats", True, ""), ("two halves", False, ""),
@@ -77,8 +77,8 @@ def test_every_way_to_mark_is_read(tmp_path: Path) -> None:
 
 def test_a_translation_survives_where_its_text_moves_and_is_forgotten_with_it() -> None:
     before = Text("window", "Chat", "app/a.py"), Text("window", "Gone", "app/a.py")
-    known = {t.key: ts.Entry(t, ("聊天",), True) for t in before}
-    after = ts.brought_up([Text("window", "Chat", "app/b.py"), Text("window", "New", "app/b.py")], known)
+    known = {t.key: ts_file.Entry(t, ("聊天",), True) for t in before}
+    after = ts_file.merge([Text("window", "Chat", "app/b.py"), Text("window", "New", "app/b.py")], known)
     assert [(e.text.source, e.text.file, e.forms, e.done) for e in after] == [
         ("Chat", "app/b.py", ("聊天",), True), ("New", "app/b.py", ("",), False),
     ]  # fmt: skip
@@ -86,9 +86,9 @@ def test_a_translation_survives_where_its_text_moves_and_is_forgotten_with_it() 
 
 def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
     entries = [
-        ts.Entry(Text("window", "A <b>\n& “c”", "app/a.py", about="a verb"), ("甲\n乙",), True),
-        ts.Entry(Text("window", "%n chats", "app/a.py", plural=True), ("%n 个",), True),
-        ts.Entry(Text("window", "New", "app/b.py"), ("",), False),
+        ts_file.Entry(Text("window", "A <b>\n& “c”", "app/a.py", about="a verb"), ("甲\n乙",), True),
+        ts_file.Entry(Text("window", "%n chats", "app/a.py", plural=True), ("%n 个",), True),
+        ts_file.Entry(Text("window", "New", "app/b.py"), ("",), False),
     ]
-    (tmp_path / "x.ts").write_text(ts.written(entries, "zh_CN"), encoding="utf-8")
-    assert list(ts.read(tmp_path / "x.ts").values()) == entries
+    (tmp_path / "x.ts").write_text(ts_file.to_xml(entries, "zh_CN"), encoding="utf-8")
+    assert list(ts_file.read(tmp_path / "x.ts").values()) == entries

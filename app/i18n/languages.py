@@ -1,10 +1,12 @@
-"""Which languages there are, and putting one in force before the first widget is made."""
+"""Lists the languages of the window and installs the translators of one, before the first widget is made."""
 
 from __future__ import annotations
 
+import locale
+import os
+
 from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 
-from app.language import letters
 from engine import resources
 
 SYSTEM = "system"
@@ -22,7 +24,7 @@ def languages() -> dict[str, str]:
     return found
 
 
-def meant(chosen: str) -> str:
+def resolve(chosen: str) -> str:
     """The code of the language to speak for a preference: itself, or for SYSTEM the first that the user asks of it.
 
     Of a language that is there in another country's variety that one is taken.
@@ -39,12 +41,12 @@ def meant(chosen: str) -> str:
 
 
 def install(chosen: str) -> None:
-    """Speak a language from here on: Underhill's own texts, Qt's, and numbers and dates."""
-    letters.plain()
+    """Install a language: translators for Underhill's texts and Qt's, and the locale of numbers and dates."""
+    _use_english_ctype()
     for old in _installed:
         QCoreApplication.removeTranslator(old)
     _installed.clear()
-    language = meant(chosen)
+    language = resolve(chosen)
     QLocale.setDefault(QLocale("en_US" if language == ENGLISH else language))
     if language == ENGLISH:
         return
@@ -58,3 +60,20 @@ def _load(name: str, folder: str) -> None:
     if translator.load(name, folder):
         QCoreApplication.installTranslator(translator)
         _installed.append(translator)
+
+
+def _use_english_ctype() -> None:
+    """Set the C library's LC_CTYPE to English, once there is a QApplication, which has set it to the system's.
+
+    PySide finds the setter of a property that is given by name (`interval=30`) by making its first letter a capital
+    with the C library, and in Turkish and Azeri the capital of i is not I: there no window came up at all. All text
+    that Qt and Python handle is Unicode, which this does not touch.
+    """
+    if os.name != "posix":
+        return  # the C library has English letters unless it is told otherwise
+    for name in ("C.UTF-8", "en_US.UTF-8"):
+        try:
+            locale.setlocale(locale.LC_CTYPE, name)
+        except locale.Error:
+            continue
+        return

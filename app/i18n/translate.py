@@ -1,6 +1,6 @@
-"""Marks the texts of the window and gives them in the chosen language.
+"""Marks texts of the window for translation, and translates them.
 
-`source` reads the calls of these three functions off the code, so their text must be written out in the call.
+`marked_texts` reads the calls of these three functions off the code, so their text must be written out in the call.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from PySide6.QtCore import QCoreApplication
 CONTEXT = "window"
 
 
-def say(text: str, /, about: str = "", **values: object) -> str:
-    """`text` in the language of the window, with {name} filled in from `values`.
+def tr(text: str, /, about: str = "", **values: object) -> str:
+    """Translate `text` into the language of the window, with {name} filled in from `values`.
 
     about: tells two uses of the same English text apart ("verb"); translators see it.
     """
@@ -20,7 +20,7 @@ def say(text: str, /, about: str = "", **values: object) -> str:
 
 
 def plural(one: str, many: str, count: int, /, **values: object) -> str:
-    """Of something counted: `one` is the English for 1, `many` that for any other number; %n stands for the number.
+    """Translate a text about `count` things: `one` is the English for 1, `many` for any other; %n is the number.
 
     Translations have as many forms as their language needs, and belong to `many`.
     """
@@ -30,13 +30,13 @@ def plural(one: str, many: str, count: int, /, **values: object) -> str:
     return found.format(**values) if values else found
 
 
-def later(text: str, /) -> str:
-    """Marks a text that is written down before there is a language (in a table of a module): `say` it when shown."""
+def tr_noop(text: str, /) -> str:
+    """Mark a text that is declared before a language is installed, in a table of a module: `tr` it when shown."""
     return text
 
 
 def sentences(*given: str) -> str:
-    """Those that are not empty, one after the other: a space between them, and none after a full-width full stop."""
+    """Join the sentences that are not empty: a space between them, and none after a full-width full stop."""
     text = ""
     for sentence in filter(None, given):
         text += sentence if not text or text.endswith(("。", "！", "？")) else f" {sentence}"

@@ -25,7 +25,7 @@ from pytestqt.qtbot import QtBot
 
 from app import preferences
 from app.assembly import Underhill
-from app.language import choice
+from app.i18n import languages
 from app.library.entry import Entry
 from app.paths import Paths
 from app.widgets.import_dialog import ImportDialog
@@ -122,7 +122,7 @@ def chinese(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Callab
         for underhill in running:
             close(underhill)
     finally:
-        choice.install(choice.ENGLISH)
+        languages.install(languages.ENGLISH)
 
 
 def test_the_first_run(qtbot: QtBot, chinese: Callable[[bool], Underhill]) -> None:

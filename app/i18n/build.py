@@ -1,4 +1,4 @@
-"""Brings the files of translations up to date with the code, and compiles them: `python -m app.language.build`."""
+"""Brings the files of translations up to date with the code, and compiles them: `python -m app.i18n.build`."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from pathlib import Path
 import PySide6
 
 from app.engine_words import CONTEXT, TEMPLATES, extract
-from app.language import source, ts
+from app.i18n import marked_texts, ts_file
 
 # what the translations that come with Qt lack of its file dialog, which is seen where the system has none of its own
-OF_QT = tuple(source.Text("QFileDialog", text, "Qt") for text in ("&Look in:", "Files of &type:"))
+OF_QT = tuple(marked_texts.Text("QFileDialog", text, "Qt") for text in ("&Look in:", "Files of &type:"))
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "resources" / "translations"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Returns 0, or 1 where something is left to translate."""
-    parser = argparse.ArgumentParser(prog="python -m app.language.build", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m app.i18n.build", description=__doc__)
     parser.add_argument("--new", metavar="LANGUAGE", help="begin a language, by its code (de, pt_BR)")
     parser.add_argument("--also", metavar="FILE", type=Path, action="append", default=[],
                         help="a .ts or .json ({English: translation}) to take missing ones from")  # fmt: skip
     options = parser.parse_args(arguments)
     if options.new:
-        (FOLDER / f"underhill_{options.new}.ts").write_text(ts.written((), options.new), encoding="utf-8")
+        (FOLDER / f"underhill_{options.new}.ts").write_text(ts_file.to_xml((), options.new), encoding="utf-8")
     texts = wanted()
     TEMPLATES.write_text(extract.written(extract.collect(ROOT)), encoding="utf-8", newline="\n")
     left = 0
     for path in sorted(FOLDER.glob("underhill_*.ts")):
         language = path.stem.removeprefix("underhill_")
-        entries = ts.brought_up(texts, ts.read(path), *(_also(p, texts) for p in options.also))
-        path.write_text(ts.written(entries, language), encoding="utf-8")
+        entries = ts_file.merge(texts, ts_file.read(path), *(_also(p, texts) for p in options.also))
+        path.write_text(ts_file.to_xml(entries, language), encoding="utf-8")
         compile_file(path)
         missing = [entry.text for entry in entries if not entry.done]
         left += len(missing)
@@ -45,22 +45,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if left else 0
 
 
-def wanted() -> list[source.Text]:
+def wanted() -> list[marked_texts.Text]:
     """Every text that a translation has to have: the window's, those that the engine says, and OF_QT."""
-    said = (source.Text(CONTEXT, text.template, text.file) for text in extract.collect(ROOT).values())
-    return [*source.texts(ROOT), *said, *OF_QT]
+    said = (marked_texts.Text(CONTEXT, text.template, text.file) for text in extract.collect(ROOT).values())
+    return [*marked_texts.texts(ROOT), *said, *OF_QT]
 
 
-def _also(path: Path, texts: Sequence[source.Text]) -> dict[ts.Key, ts.Entry]:
+def _also(path: Path, texts: Sequence[marked_texts.Text]) -> dict[ts_file.Key, ts_file.Entry]:
     """Translations from elsewhere: of all texts with that English, or with English##about."""
     if path.suffix == ".ts":
-        return ts.read(path)
+        return ts_file.read(path)
     said: dict[str, str] = json.loads(path.read_text(encoding="utf-8"))
     found = {}
     for text in texts:
         translation = said.get(f"{text.source}##{text.about}", said.get(text.source, ""))
         if translation:
-            found[text.key] = ts.Entry(text, (translation,), True)
+            found[text.key] = ts_file.Entry(text, (translation,), True)
     return found
 
 

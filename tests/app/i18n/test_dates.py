@@ -8,9 +8,9 @@ from datetime import date, datetime
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.language import choice
-from app.language.dates import day, moment, month
-from app.language.words import sentences
+from app.i18n import languages
+from app.i18n.dates import day, moment, month
+from app.i18n.translate import sentences
 
 AT = datetime(2026, 3, 5, 9, 7)
 
@@ -18,16 +18,16 @@ AT = datetime(2026, 3, 5, 9, 7)
 @pytest.fixture
 def speak(qapp: QApplication) -> Iterator[None]:
     yield
-    choice.install("en")
+    languages.install("en")
 
 
 @pytest.mark.usefixtures("speak")
 def test_dates_are_written_as_the_language_does() -> None:
-    choice.install("en")
+    languages.install("en")
     assert (moment(AT), day(AT.date()), month(AT.date(), False), month(AT.date(), True)) == (
         "05 March 2026, 09:07", "05 March", "March", "March 2026",
     )  # fmt: skip
-    choice.install("zh_CN")
+    languages.install("zh_CN")
     assert (moment(AT), day(AT.date()), month(AT.date(), False), month(date(2026, 12, 1), True)) == (
         "2026年3月5日 09:07", "3月5日", "3月", "2026年12月",
     )  # fmt: skip

@@ -13,32 +13,32 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QDialogButtonBox, Q
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
-from app.language import choice
-from app.language.words import plural, say
+from app.i18n import languages
+from app.i18n.translate import plural, tr
 
 
 @pytest.fixture
 def english_again(qapp: QApplication) -> Iterator[None]:
     yield
-    choice.install("en")
+    languages.install("en")
 
 
 @pytest.mark.usefixtures("english_again")
 def test_texts_numbers_and_the_buttons_of_qt_follow(qtbot: QtBot) -> None:
-    assert (say("Dark"), plural("1 x", "%n xs", 1), plural("1 x", "%n xs", 2)) == ("Dark", "1 x", "2 xs")
-    choice.install("zh_CN")
-    assert say("Dark") == "深色"
+    assert (tr("Dark"), plural("1 x", "%n xs", 1), plural("1 x", "%n xs", 2)) == ("Dark", "1 x", "2 xs")
+    languages.install("zh_CN")
+    assert tr("Dark") == "深色"
     assert QLocale().language() == QLocale.Language.Chinese
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
     qtbot.addWidget(buttons)
     assert buttons.button(QDialogButtonBox.StandardButton.Cancel).text() == "取消"
-    choice.install("en")
-    assert say("Dark") == "Dark"
+    languages.install("en")
+    assert tr("Dark") == "Dark"
 
 
 @pytest.mark.usefixtures("english_again")
 def test_no_word_of_the_file_dialog_of_qt_stays_english(qtbot: QtBot) -> None:
-    choice.install("zh_CN")
+    languages.install("zh_CN")
     dialog = QFileDialog()
     qtbot.addWidget(dialog)
     dialog.setOption(QFileDialog.Option.DontUseNativeDialog)
@@ -54,7 +54,7 @@ def test_no_word_of_the_file_dialog_of_qt_stays_english(qtbot: QtBot) -> None:
     [("zh_CN.UTF-8", "zh_CN"), ("zh_TW.UTF-8", "zh_CN"), ("de_DE.UTF-8", "en"), ("C.UTF-8", "en")],
 )
 def test_the_language_of_the_system_is_taken(system: str, language: str) -> None:
-    code = "from app.language.choice import meant; print(meant('system'), meant('zh_CN'), meant('xx'))"
+    code = "from app.i18n.languages import resolve; print(resolve('system'), resolve('zh_CN'), resolve('xx'))"
     surroundings = {k: v for k, v in os.environ.items() if k not in ("LANGUAGE", "LANG")} | {"LC_ALL": system}
     done = subprocess.run([sys.executable, "-c", code], env=surroundings, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [language, "zh_CN", language]

@@ -16,8 +16,8 @@ OPEN = """
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
-from app.language import choice
-choice.install("en")
+from app.i18n import languages
+languages.install("en")
 assert QTimer(interval=30).interval() == 30
 with open("written here", "w") as file:
     assert file.encoding.lower().replace("-", "") == "utf8", file.encoding

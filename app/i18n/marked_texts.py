@@ -1,5 +1,8 @@
-"""Reads the marked texts off the code. (Qt's lupdate for Python misses those beside keyword arguments and in
-conditional expressions, and knows no numerus form of a function of one's own.)"""
+"""Collects the texts that the code marks for translation.
+
+Qt's lupdate for Python misses those beside keyword arguments and in conditional expressions, and knows no numerus form
+of a function of one's own.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.language.words import CONTEXT, later, plural, say
+from app.i18n.translate import CONTEXT, plural, tr, tr_noop
 
-_SAY, _PLURAL, _LATER = say.__name__, plural.__name__, later.__name__
+_TR, _PLURAL, _NOOP = tr.__name__, plural.__name__, tr_noop.__name__
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text to translate. file: where it is first used, from the root of the project. about: see words.say."""
+    """A text to translate. file: where it is first used, from the root of the project. about: see translate.tr."""
 
     context: str
     source: str
@@ -30,7 +33,7 @@ class Text:
 
 
 class NotWrittenOut(ValueError):
-    """A marked text that is put together where it is marked, so nobody can translate it."""
+    """A marked text that is put together where it is marked, so it cannot be translated."""
 
 
 def texts(root: Path) -> list[Text]:
@@ -48,10 +51,10 @@ def _in_file(tree: ast.Module, file: str) -> Iterator[Text]:
     for call in sorted(calls, key=lambda c: (c.lineno, c.col_offset)):
         assert isinstance(call.func, ast.Name)
         name = call.func.id
-        if name in (_SAY, _LATER):
+        if name in (_TR, _NOOP):
             about = next((k.value for k in call.keywords if k.arg == "about"), None)
             comment = about.value if isinstance(about, ast.Constant) else ""
-            for text in _written(call.args[0], file, known=name == _SAY):
+            for text in _written(call.args[0], file, known=name == _TR):
                 yield Text(CONTEXT, text, file, about=str(comment))
         elif name == _PLURAL:
             for text in _written(call.args[1], file, known=False):
@@ -59,7 +62,7 @@ def _in_file(tree: ast.Module, file: str) -> Iterator[Text]:
 
 
 def _written(node: ast.expr, file: str, *, known: bool) -> Iterator[str]:
-    """The texts that an expression can be. known: it may also be a value that was marked by `later` elsewhere."""
+    """The texts that an expression can be. known: it may also be a value that was marked by `tr_noop` elsewhere."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         if node.value:
             yield node.value

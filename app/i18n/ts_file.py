@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.language.source import Text
+from app.i18n.marked_texts import Text
 
 Key = tuple[str, str, str]
 
@@ -45,7 +45,7 @@ def read(path: Path) -> dict[Key, Entry]:
     return found
 
 
-def brought_up(texts: Iterable[Text], *known: dict[Key, Entry]) -> list[Entry]:
+def merge(texts: Iterable[Text], *known: dict[Key, Entry]) -> list[Entry]:
     """An entry for every text, with the first finished translation among `known`; what is not in `texts` goes."""
     entries = []
     for text in texts:
@@ -55,7 +55,7 @@ def brought_up(texts: Iterable[Text], *known: dict[Key, Entry]) -> list[Entry]:
     return entries
 
 
-def written(entries: Iterable[Entry], language: str) -> str:
+def to_xml(entries: Iterable[Entry], language: str) -> str:
     """The file's text. Places name files only: lines would change with every change of the code."""
     root = ET.Element("TS", version="2.1", language=language, sourcelanguage="en")
     contexts: dict[str, ET.Element] = {}
