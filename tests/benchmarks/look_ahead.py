@@ -20,7 +20,7 @@ from unittest.mock import patch
 from engine.hub import library
 from engine.session import Session
 from engine.store import reader
-from tests.benchmarks.audit.f01_sequences import chain
+from tests.audit.f01_sequences import chain
 from tests.benchmarks.warm import SlowFile
 
 DEPTHS = (1, 2, 3)

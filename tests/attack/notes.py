@@ -1,0 +1,80 @@
+"""What Underhill keeps itself, spoiled by whoever can write there: it does without, or says which file is damaged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from app import preferences
+from engine.experts.eam import EamCollection
+from engine.hardware import kept as hardware
+from engine.hub import dials, folders, kept, listing, origin, seen, transfer, trash, underway, unfinished
+from engine.hub.home import HOME
+from engine.hub.remote import configs, download, tokens
+from engine.hub.shown import HubModel
+from engine.session import policy_weights
+from engine.session.calibration_state import Kept
+from engine.store.journal import Journal
+from engine.tracing import trace
+from tests.attack.case import Case
+from tests.attack.given import JSON, STANDING, put
+
+Reader = Callable[[Path], object]  # of the home folder
+
+
+def _config_kept(home: Path) -> object:
+    model = HubModel("a/b", "b", "x", 1, 1, "", commit="c" * 40)
+    return configs._kept(home / "configs", "https://x", model)
+
+
+def _config_place() -> str:
+    return f"configs/{configs._file(Path(), 'https://x', 'a/b').name}"
+
+
+READERS: dict[str, tuple[str, Reader]] = {
+    "settings": ("settings.json", lambda home: kept.read()),
+    "folders": ("settings.json", lambda home: folders.paths()),
+    "library": ("settings.json", lambda home: listing.listing()),
+    "seen": ("seen.json", lambda home: seen.cards(home / "models")),
+    "transfers": ("transfers.json", lambda home: underway.read()),
+    "hardware": ("hardware.json", lambda home: hardware._rows(home)),
+    "tokens": ("tokens.json", lambda home: tokens._hubs()),
+    "preferences": ("preferences.json", lambda home: preferences.load(home / "preferences.json")),
+    "calibration": ("calibration.json", lambda home: dials.read(home)),
+    "unfinished": ("m.partial/import.json", lambda home: unfinished.read(home / "m")),
+    "copy": ("copy.json", lambda home: transfer.read(home)),
+    "origin": ("download.json", lambda home: origin.origin(home)),
+    "download": ("download.json", lambda home: download._noted(home)),
+    "config of a hub": (_config_place(), _config_kept),
+    "policy": ("policy.json", lambda home: policy_weights.read(home)),
+    "journal": ("journal.jsonl", lambda home: Journal(home / "journal.jsonl", "it").close()),
+    "matrices": ("eam.npz", lambda home: EamCollection.load(home / "eam.npz", 2, 4)),
+    "half a calibration": ("calibration.part.npz", lambda home: Kept.load(home)),
+    "trace": ("trace.npz", lambda home: trace.load(home / "trace.npz")),
+    "trash": (".trash/m@1", lambda home: trash.nbytes(home)),
+}
+STANDS = tuple(STANDING)
+
+
+def cases() -> list[Case]:
+    found = []
+    for what, (place, reader) in READERS.items():
+        found += [Case(f"{what}: {kind}", partial(_json, place, reader, text), True) for kind, text in JSON.items()]
+        found += [Case(f"{what} is {kind}", partial(_standing, place, reader, kind), True) for kind in STANDS]
+    return found
+
+
+def _json(place: str, reader: Reader, text: bytes, folder: Path) -> None:
+    os.environ[HOME] = str(folder)
+    put(folder / place, text)
+    (folder / place).chmod(0o600)
+    reader(folder)
+
+
+def _standing(place: str, reader: Reader, kind: str, folder: Path) -> None:
+    os.environ[HOME] = str(folder)
+    (folder / place).parent.mkdir(parents=True, exist_ok=True)
+    STANDING[kind](folder / place)
+    reader(folder)
