@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QObject, QRectF, Qt, Signal
 
 from app.render import document as documents
 from app.render import tables
@@ -13,7 +12,7 @@ from app.render.formula import Formulas
 from app.render.highlight import Highlighter
 from app.render.split import Block
 from app.theme import fonts
-from app.theme.tokens import Palette
+from app.theme.theme import Theme
 
 CODE_HEAD = 30  # the line above code with its language and the copy button; it and FOLD grow with the text
 CODE_PAD = 14.0
@@ -30,12 +29,35 @@ def estimate(text: str, width: float) -> float:
     return size * _LINE * (1 + text.count("\n") + len(text) // per_line)
 
 
-@dataclass(frozen=True)
-class Workshop:
-    """What makes documents look right: colours for code, pictures for formulas."""
+class DocumentBuilder(QObject):
+    """Makes the documents of blocks: Markdown in the theme's colours, coloured code, formulas as pictures.
 
-    highlighter: Highlighter
-    formulas: Formulas
+    coloured: a document has its colours now. formulas_ready: some formulas that documents wait for have been made.
+    """
+
+    coloured = Signal(object)
+    formulas_ready = Signal()
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.highlighter = Highlighter(self)
+        self.highlighter.coloured.connect(self.coloured)
+        self._formulas = Formulas(self)
+        self._formulas.ready.connect(self.formulas_ready)
+
+    def build(self, block: Block, plain: bool, width: float) -> documents.BlockDocument:
+        """The document of a block, formulas no wider than `width`. plain: show Markdown as typed."""
+        palette = self._theme.palette
+        document = documents.make(block, palette, plain, self._formulas, width)
+        if block.kind == "code" and block.language:
+            self.highlighter.add(document, block.language, palette.syntax)
+        return document
+
+    def close(self) -> None:
+        """End the threads of both."""
+        self.highlighter.close()
+        self._formulas.close()
 
 
 class BlockView:
@@ -95,14 +117,12 @@ class BlockView:
                 self.height += fonts.pixels(CODE_HEAD) + 2 * CODE_PAD
             self._for_width = width if self.document is None else -1.0
 
-    def measure(self, width: float, palette: Palette, workshop: Workshop) -> None:
+    def measure(self, width: float, builder: DocumentBuilder) -> None:
         """Make the document if there is none, and lay it out."""
         if self.document is not None and self.document.sources:
             self.drop()  # its formulas were made to fit another width
         if self.document is None:
-            self.document = documents.make(self.block, palette, self.plain, workshop.formulas, width - 40)
-            if self.block.kind == "code" and self.block.language:
-                workshop.highlighter.add(self.document, self.block.language, palette.syntax)
+            self.document = builder.build(self.block, self.plain, width - 40)
         wanted = max(40.0, width - 2 * CODE_PAD if self.is_code else width - self.indent)
         if self.document.textWidth() != wanted:  # the same width, too, would lay all of it out again
             if not self.plain:

@@ -1,28 +1,39 @@
-"""How an answer was made: its figures, why it was as fast as it was, and both to take along."""
+"""Details of how an answer was made: its figures, what limited its speed, copying and saving them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QPixmap
-from PySide6.QtWidgets import QFileDialog, QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.chats.records import StoredMessage
 from app.i18n.translate import tr
+from app.theme import fonts
 from app.transcript import notes
+from app.transcript.item import FOOT, MessageItem
+from app.transcript.page import TranscriptPage
 from app.widgets.plain import plain_tip
 
+_GAP = 8.0  # pixels below the details of an answer
 _NARROW = 460  # pixels wide until it is told how much room there is
 _PERCENT = "\N{NO-BREAK SPACE}%"  # stays with its number
 _TWO = 84  # characters of width from which on the figures stand in two columns
 
 
 class AnswerDetails(QFrame):
-    """Figures of one answer, for below it. `save` writes them without asking where. hidden: away with it.
-
-    grew: it takes another height now.
-    """
+    """Panel with the figures of one answer. hidden: it is to go, with the message's id. grew: its height changed."""
 
     hidden = Signal(object)
     grew = Signal()
@@ -135,6 +146,85 @@ class AnswerDetails(QFrame):
         if name:
             path = Path(name)
             self.save(path if path.suffix else path.with_suffix(".png" if "png" in kind else ".csv"))
+
+
+class DetailsPanels(QObject):
+    """The details shown below answers, which keep their place as the page scrolls and grows.
+
+    Any number at once. Those of messages that the page shows no more go by themselves. hidden: id of a message whose
+    details are to be hidden.
+    """
+
+    hidden = Signal(object)
+
+    def __init__(self, page: TranscriptPage) -> None:
+        super().__init__(page)
+        self._page = page
+        self._shown: list[tuple[MessageItem, AnswerDetails]] = []
+
+    def toggle(self, item: MessageItem) -> None:
+        """Unfold the figures of an answer and bring them into sight, or fold them again."""
+        at = next((n for n, (known, _) in enumerate(self._shown) if known is item), -1)
+        if at >= 0:
+            self._drop(*self._shown.pop(at))
+        else:
+            made = AnswerDetails(item.message, self._page.viewport())
+            made.hidden.connect(self.hidden)
+            made.grew.connect(self._grown)
+            self._shown.append((item, made))
+            made.show()
+        self._grown()
+        if at < 0:
+            self._bring(item)
+
+    def measure(self, column: float) -> None:
+        """Give each the room it needs in a column of this width."""
+        for item, details in self._shown:
+            item.unfolded = details.fit(round(column)) + _GAP
+
+    def place(self) -> None:
+        """Where the page has scrolled to."""
+        if not self._shown:
+            return
+        there = {id(item): number for number, item in enumerate(self._page.items)}
+        for gone in [pair for pair in self._shown if id(pair[0]) not in there]:
+            self._shown.remove(gone)
+            self._drop(*gone)
+        high = self._page.viewport().height()
+        for item, details in self._shown:
+            origin = self._page.origin(there[id(item)])
+            top = round(origin.y() + item.height - item.unfolded)
+            details.move(round(origin.x()), top)
+            seen = -details.height() < top < high
+            details.setVisible(seen or _has_focus(details))
+
+    @Slot()
+    def _grown(self) -> None:
+        self.measure(self._page.layout_.column)
+        self._page.layout_.reflow(self._page.layout_.column)
+        self._page.arrange()
+
+    def _bring(self, item: MessageItem) -> None:
+        """Scroll so far that all of it is in sight, and the line above it in any case."""
+        page = self._page
+        bar = page.verticalScrollBar()
+        bottom = page.origin(page.items.index(item)).y() + item.height
+        beyond = bottom - page.viewport().height()
+        above = bottom - item.unfolded - fonts.pixels(FOOT)
+        bar.setValue(bar.value() + max(0, round(min(beyond, above))))
+
+    def _drop(self, item: MessageItem, details: AnswerDetails) -> None:
+        item.unfolded = 0.0
+        if _has_focus(details):
+            self._page.setFocus()
+        details.hide()
+        details.deleteLater()
+
+
+def _has_focus(widget: QWidget) -> bool:
+    """It, or something in it."""
+    now = QApplication.focusWidget()
+    return now is not None and (now is widget or widget.isAncestorOf(now))
 
 
 def _label(text: str, style: str) -> QLabel:

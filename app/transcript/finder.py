@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from app.chats.records import Place as Scroll
+from app.chats.records import Place
 from app.render.split import without_thought
-from app.transcript.selection import Place
-from app.transcript.sight import line_top
+from app.transcript.page import TranscriptPage
+from app.transcript.scroll_anchor import line_top
+from app.transcript.selection import TextPosition
 
-if TYPE_CHECKING:
-    from app.transcript.view import TranscriptView
-
+_Match = tuple[TextPosition, TextPosition]  # where a match begins and ends
 _ABOVE = 0.3  # of the viewport, that is shown before a line that was found
 
 
 class Finder:
-    """messages: numbers of those that have the words. at: which of them is looked at, -1 for none."""
+    """Steps through the matches of a search.
 
-    def __init__(self, view: TranscriptView) -> None:
-        self._view = view
+    messages: numbers of those that have the words. at: which of them is looked at, -1 for none.
+    """
+
+    def __init__(self, page: TranscriptPage) -> None:
+        self._page = page
         self._pattern: re.Pattern[str] | None = None
-        self._places: list[tuple[Place, Place]] = []  # in the message that is looked at
+        self._places: list[_Match] = []  # in the message that is looked at
         self._place = -1
         self.messages: list[int] = []
         self.at = -1
@@ -33,17 +34,17 @@ class Finder:
         self._pattern = re.compile("|".join(map(re.escape, words)), re.IGNORECASE) if words else None
         self.messages, self.at, self._places, self._place = [], -1, [], -1
         if self._pattern is not None:
-            search, items = self._pattern.search, self._view.items
+            search, items = self._pattern.search, self._page.items
             self.messages = [i for i, item in enumerate(items) if search(without_thought(item.message.content))]
 
     def show(self, message_id: int) -> bool:
         """Select the first place in this message."""
-        index = self._view.index(message_id)
+        index = self._page.index(message_id)
         return index in self.messages and self._enter(self.messages.index(index), 1)
 
     def start(self) -> bool:
         """Select the first place at or below the top of what is in sight, or else the first of all."""
-        top = self._view.layout_.at(float(self._view.verticalScrollBar().value()))
+        top = self._page.layout_.at(float(self._page.verticalScrollBar().value()))
         after = next((n for n, index in enumerate(self.messages) if index >= top), 0)
         return self._from(after, 1)
 
@@ -70,29 +71,31 @@ class Finder:
             self._select()
         return bool(self._places)
 
-    def _in(self, index: int) -> list[tuple[Place, Place]]:
+    def _in(self, index: int) -> list[_Match]:
         """Where a message shows the words."""
         assert self._pattern is not None
         found = []
-        for number, block in enumerate(self._view.items[index].blocks()):
+        for number, block in enumerate(self._page.items[index].blocks()):
             if self._pattern.search(block.block.text):
-                self._view.make(index, number, number)
+                self._page.make(index, number, number)
                 text = block.document.toPlainText() if block.document is not None else ""
                 spans = [m.span() for m in self._pattern.finditer(text)]
-                found += [(Place(index, number, start), Place(index, number, end)) for start, end in spans]
+                found += [
+                    (TextPosition(index, number, start), TextPosition(index, number, end)) for start, end in spans
+                ]
         return found
 
     def _select(self) -> None:
-        view, (start, end) = self._view, self._places[self._place]
-        item = view.items[start.message]
+        page, (start, end) = self._page, self._places[self._place]
+        item = page.items[start.message]
         for _ in range(2):  # what is above in the message has its true height only once it is in sight
-            view.make(start.message, start.block, start.block)
+            page.make(start.message, start.block, start.block)
             block = item.blocks()[start.block]
             if block.document is None:
                 return
-            y = line_top(block, start.position, block.text_rect(item.text_width(view.layout_.column)).top())
-            if 8 <= view.origin(start.message).y() + y <= view.viewport().height() - 48:
+            y = line_top(block, start.position, block.text_rect(item.text_width(page.layout_.column)).top())
+            if 8 <= page.origin(start.message).y() + y <= page.viewport().height() - 48:
                 break  # it is in sight: nothing need move
-            view.go_to(Scroll(item.message.id, round(y - _ABOVE * view.viewport().height())))
-        view.selection.anchor, view.selection.head = start, end
-        view.renew()
+            page.go_to(Place(item.message.id, round(y - _ABOVE * page.viewport().height())))
+        page.selection.anchor, page.selection.head = start, end
+        page.renew()

@@ -11,9 +11,8 @@ from app.chats.records import StoredMessage
 from app.i18n.translate import tr
 from app.render.split import Block, Splitter
 from app.theme import fonts
-from app.theme.tokens import Palette
-from app.transcript import chip, notes
-from app.transcript.blocks import BlockView, Workshop, estimate
+from app.transcript import notes, notice
+from app.transcript.blocks import BlockView, DocumentBuilder, estimate
 
 FOOT = 34  # the line with the speed and the buttons; grows with the text
 BUBBLE_PAD_X = 16.0
@@ -67,7 +66,7 @@ class MessageItem:
         else:
             self._place(width)
 
-    def settle(self, column: float, top: float, bottom: float, palette: Palette, workshop: Workshop) -> list[BlockView]:
+    def settle(self, column: float, top: float, bottom: float, builder: DocumentBuilder) -> list[BlockView]:
         """Make true the heights of the blocks between top and bottom (relative to the message); returns those blocks.
 
         Blocks above are not looked at, and those below only moved: a message may have thousands.
@@ -85,7 +84,7 @@ class MessageItem:
             if at > bottom:
                 break
             if not view.measured(width):
-                view.measure(width, palette, workshop)
+                view.measure(width, builder)
             view.top = at
             at += view.height
             previous = view
@@ -106,12 +105,12 @@ class MessageItem:
         self._cut()
         return self.views or []
 
-    def make(self, column: float, first: int, last: int, palette: Palette, workshop: Workshop) -> list[BlockView]:
+    def make(self, column: float, first: int, last: int, builder: DocumentBuilder) -> list[BlockView]:
         """See to it that the blocks from first to last have documents."""
         chosen = self.blocks()[first : last + 1]
         for view in chosen:
             if view.document is None:
-                view.measure(self.text_width(column), palette, workshop)
+                view.measure(self.text_width(column), builder)
                 self._changed = 0
         return chosen
 
@@ -178,11 +177,11 @@ class MessageItem:
     def first_block_top(self) -> float:
         """Where the first block begins."""
         top = _ABOVE[self.message.role] + (BUBBLE_PAD_TOP if self.is_user else 0.0)
-        return top + chip.height(notes.before(self.message), self._column)
+        return top + notice.height(notes.before(self.message), self._column)
 
     def _below(self) -> float:
         pad = BUBBLE_PAD_BOTTOM if self.is_user else 0.0
-        return pad + chip.height(notes.after(self.message), self._column) + fonts.pixels(FOOT) + self.unfolded
+        return pad + notice.height(notes.after(self.message), self._column) + fonts.pixels(FOOT) + self.unfolded
 
     def _around(self) -> float:
         return self.first_block_top() + self._below()

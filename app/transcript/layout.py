@@ -1,88 +1,163 @@
-"""Where every message lies: true heights for what is in sight, guesses for the rest, and nothing that jumps."""
+"""Layout of a conversation: true heights for what is in sight, estimates for the rest, and nothing that jumps."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import OrderedDict
+from collections.abc import Iterable
 
-from app.theme.tokens import Palette
-from app.transcript.blocks import Workshop
+from PySide6.QtWidgets import QAbstractScrollArea
+
+from app.theme import fonts
+from app.transcript.blocks import BlockView, DocumentBuilder
 from app.transcript.item import MessageItem
-from app.transcript.kept import KeptDocuments
 
 BOTTOM = 12.0  # space under the last message
 _AHEAD = 300.0  # laid out beyond the edges, so that scrolling finds it ready
 
+BOUND = 32_000_000  # bytes, as estimated below
+_EACH = 20_000  # bytes of a document with a word in it, measured
+_CHARACTER = 30  # and of each character more: text, formats and laid out lines; measured 11 to 53
+BUTTON = 32  # pixels of the button behind it, beside text of the base size
+_WIDEST = 780.0
+_NARROWEST = 200.0
+_MARGIN = 28.0
+_GAP = 6.0  # around the button
+
+
+def button_column() -> float:
+    """Width of the strip behind the text in which the button to the end has its place."""
+    return fonts.pixels(BUTTON) + 2 * _GAP
+
+
+def width_in(area: QAbstractScrollArea, scrolls: bool = False) -> float:
+    """Width of the text in pixels. scrolls: leave room for a scroll bar that will come."""
+    width, bar = area.viewport().width(), area.verticalScrollBar()
+    if scrolls and not bar.isVisibleTo(area):
+        width -= bar.sizeHint().width()
+    return max(_NARROWEST, min(_WIDEST, width - _MARGIN - button_column()))
+
+
+def left_in(area: QAbstractScrollArea, column: float) -> float:
+    """X of a column of this width: in the middle, unless the strip behind it needs the room."""
+    spare = area.viewport().width() - column
+    return max(0.0, round(min(spare / 2, spare - button_column())))
+
+
+def cost(view: BlockView) -> int:
+    """Estimated bytes of the document of a block."""
+    return _EACH + _CHARACTER * len(view.block.text)
+
+
+class DocumentCache:
+    """LRU cache of the blocks that have documents, bounded in bytes."""
+
+    def __init__(self, bound: int = BOUND) -> None:
+        self.nbytes = 0
+        self._bound = bound
+        self._kept: OrderedDict[BlockView, int] = OrderedDict()
+        self._latest: set[BlockView] = set()  # in sight, or nearly: these are never let go
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def seen(self, views: Iterable[BlockView]) -> None:
+        """Mark these blocks as used now."""
+        for view in views:
+            price = cost(view)
+            self.nbytes += price - self._kept.pop(view, 0)
+            self._kept[view] = price
+            self._latest.add(view)
+
+    def trim(self) -> None:
+        """Evict the least recently seen documents until the rest is within the bound; none that is in sight."""
+        while self.nbytes > self._bound and next(iter(self._kept)) not in self._latest:
+            view, price = self._kept.popitem(last=False)
+            self.nbytes -= price
+            view.drop()
+        self._latest.clear()
+
+    def look_again(self) -> None:
+        """Drop the documents that waited for formulas: some have been made."""
+        for view in self._kept:
+            view.look_again()
+
+    def clear(self) -> None:
+        """Empty the cache; the documents are their owners' to drop."""
+        self._kept.clear()
+        self.nbytes = 0
+
 
 class Layout:
-    """Items and their tops, in pixels from the top of the conversation."""
+    """Tops and heights of all messages, in pixels from the top of the conversation."""
 
-    def __init__(self, workshop: Workshop) -> None:
+    def __init__(self, builder: DocumentBuilder) -> None:
         self.items: list[MessageItem] = []
         self.column = 600.0
         self._tops: list[float] = [0.0]
-        self._workshop = workshop
-        self.kept = KeptDocuments()
+        self._builder = builder
+        self.documents = DocumentCache()
 
     def reset(self, items: list[MessageItem], column: float) -> None:
-        """Another conversation."""
+        """Show another conversation."""
         for item in self.items:
             item.release()
-        self.kept.clear()
+        self.documents.clear()
         self.items = items
         self.reflow(column)
 
     def reflow(self, column: float) -> None:
-        """Another width: every height is a guess again."""
+        """Set another width: every height is an estimate again."""
         self.column = column
         for item in self.items:
             item.guess(column)
         self._stack(0)
 
     def anew(self, column: float) -> None:
-        """Other colours, or text of another size: documents are made again, and every height is a guess again."""
-        self.kept.clear()
+        """Make all documents again, for other colours or text of another size; heights are estimates again."""
+        self.documents.clear()
         for item in self.items:
             item.forget()
         self.reflow(column)
 
     def insert(self, item: MessageItem) -> None:
-        """A message at the end."""
+        """Append a message."""
         item.guess(self.column)
         self.items.append(item)
         self._stack(len(self.items) - 1)
 
     def touch(self, index: int) -> None:
-        """Message `index` has another height now; true where it is in sight after `settle`."""
+        """Estimate the height of message `index` again; `settle` makes it true where it is in sight."""
         self.items[index].guess(self.column)
         self._stack(index)
 
     def replace(self, item: MessageItem, index: int) -> None:
-        """Another item in the place of message `index`."""
+        """Put another item in the place of message `index`."""
         self.items[index].release()
         item.guess(self.column)
         self.items[index] = item
         self._stack(index)
 
     def remove(self, index: int) -> None:
-        """A message goes."""
+        """Remove a message."""
         gone = self.items.pop(index)
         gone.release()
         self._stack(index)
 
     @property
     def height(self) -> float:
-        """Of the whole conversation."""
+        """Height of the whole conversation."""
         return self._tops[-1] + (BOTTOM if self.items else 0.0)
 
     def top(self, index: int) -> float:
-        """Where message `index` begins."""
+        """Top of message `index`."""
         return self._tops[index]
 
     def at(self, y: float) -> int:
-        """The message at y; the nearest where there is none; -1 in an empty conversation."""
+        """Number of the message at y, or the nearest one; -1 in an empty conversation."""
         return min(max(0, bisect_right(self._tops, y) - 1), len(self.items) - 1)
 
-    def settle(self, y: float, view: float, follow: bool, palette: Palette) -> float:
+    def settle(self, y: float, view: float, follow: bool) -> float:
         """Lay out what is seen of the window [y, y + view]; returns the y to scroll to.
 
         follow: stay at the end. Otherwise the first block in sight whose height was already true stays where it is.
@@ -92,24 +167,24 @@ class Layout:
         for _ in range(4):
             anchor = None if follow else self._anchor(y, view)
             before = self._anchor_top(anchor)
-            self._settle_once(y, view, palette)
+            self._settle_once(y, view)
             limit = max(0.0, self.height - view)
             wanted = limit if follow else min(limit, max(0.0, y + self._anchor_top(anchor) - before))
             if abs(wanted - y) < 0.5:
                 break
             y = wanted
-        self.kept.trim()
+        self.documents.trim()
         return y
 
-    def _settle_once(self, y: float, view: float, palette: Palette) -> None:
+    def _settle_once(self, y: float, view: float) -> None:
         index = self.at(y - _AHEAD)
         changed_from = -1
         top = self._tops[index]
         while index < len(self.items) and top <= y + view + _AHEAD:
             item = self.items[index]
             was = item.height
-            seen = item.settle(self.column, y - _AHEAD - top, y + view + _AHEAD - top, palette, self._workshop)
-            self.kept.seen(seen)
+            seen = item.settle(self.column, y - _AHEAD - top, y + view + _AHEAD - top, self._builder)
+            self.documents.seen(seen)
             if item.height != was and changed_from < 0:
                 changed_from = index
             top += item.height

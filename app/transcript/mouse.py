@@ -1,31 +1,28 @@
-"""What lies under the mouse in the conversation, and selecting text with it."""
+"""Hit tests in the conversation, and selecting text with the mouse."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPointF, Qt, QTimer, Slot
 from PySide6.QtGui import QMouseEvent, QTextCursor
 
 from app.transcript.blocks import BlockView
+from app.transcript.page import TranscriptPage
 from app.transcript.paint import copy_rect, files_rect, fold_rect, foot_rect
-from app.transcript.selection import END, Place, Selection
+from app.transcript.selection import END, TextPosition
 from app.widgets.plain import plain_tip
-
-if TYPE_CHECKING:
-    from app.transcript.view import TranscriptView
 
 
 @dataclass(frozen=True)
-class Hit:
+class HitResult:
     """place: the character. link: its address. copies: the code block whose copy button it is.
 
     folds: it is the line that a thought is folded under. figures: that with the speed, which unfolds, too.
     files: it is the line that names what is attached.
     """
 
-    place: Place
+    place: TextPosition
     link: str = ""
     copies: BlockView | None = None
     on_text: bool = False
@@ -34,20 +31,20 @@ class Hit:
     files: bool = False
 
 
-def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
+def hit_test(page: TranscriptPage, point: QPointF, exact: bool = True) -> HitResult | None:
     """What lies at a point of the viewport; with exact False the nearest text above or at it."""
-    layout = view.layout_
-    index = layout.at(point.y() + view.verticalScrollBar().value())
+    layout = page.layout_
+    index = layout.at(point.y() + page.verticalScrollBar().value())
     if index < 0:
         return None
     item = layout.items[index]
     files = files_rect(item, layout.column)
-    if exact and files is not None and files.contains(point - view.origin(index)):
-        return Hit(Place(index, 0, 0), files=True)
+    if exact and files is not None and files.contains(point - page.origin(index)):
+        return HitResult(TextPosition(index, 0, 0), files=True)
     if not item.views:
         return None
     width = item.text_width(layout.column)
-    local = point - view.origin(index) - QPointF(item.text_left(layout.column), 0)
+    local = point - page.origin(index) - QPointF(item.text_left(layout.column), 0)
     views = item.views
     number = next((i for i, v in enumerate(views) if local.y() <= v.top + v.height), len(views) - 1)
     block = views[number]
@@ -56,8 +53,8 @@ def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
     rect = block.text_rect(width)
     inside = -4 <= local.x() <= width + 4 and block.top <= local.y() <= block.top + block.height
     if exact and not inside:
-        foot = item.told and foot_rect(item, layout.column, view.beside(index)).contains(local)
-        return Hit(Place(index, number, 0), figures=True) if foot else None
+        foot = item.told and foot_rect(item, layout.column, page.beside(index)).contains(local)
+        return HitResult(TextPosition(index, number, 0), figures=True) if foot else None
     spot = local - rect.topLeft()
     layout_of = block.document.documentLayout()
     position = max(0, layout_of.hitTest(spot, Qt.HitTestAccuracy.FuzzyHit))
@@ -67,16 +64,15 @@ def hit_test(view: TranscriptView, point: QPointF, exact: bool) -> Hit | None:
     on_text = layout_of.hitTest(spot, Qt.HitTestAccuracy.ExactHit) >= 0
     link = layout_of.anchorAt(spot) if inside and on_text else ""
     folds = block.is_fold and fold_rect(block, width).contains(local)
-    return Hit(Place(index, number, position), link, copies, on_text and inside, folds)
+    return HitResult(TextPosition(index, number, position), link, copies, on_text and inside, folds)
 
 
-class TextMouse(QObject):
-    """Press, drag and release become a selection; dragging past an edge scrolls."""
+class MouseSelection(QObject):
+    """Turns press, drag and release into a selection; dragging past an edge scrolls."""
 
-    def __init__(self, view: TranscriptView, selection: Selection) -> None:
-        super().__init__(view)
-        self._view = view
-        self._selection = selection
+    def __init__(self, page: TranscriptPage) -> None:
+        super().__init__(page)
+        self._page, self._selection = page, page.selection
         self._pressed_at: QPointF | None = None
         self._last = QPointF()
         self._scroll = QTimer(self, interval=30)
@@ -86,20 +82,20 @@ class TextMouse(QObject):
         """Begin a selection, or extend the one there is with Shift."""
         if event.button() != Qt.MouseButton.LeftButton:
             return
-        hit = self._view.hit(event.position(), exact=False)
+        hit = hit_test(self._page, event.position(), exact=False)
         self._pressed_at = event.position()
         if hit is not None and event.modifiers() & Qt.KeyboardModifier.ShiftModifier and self._selection.anchor:
             self._selection.head = hit.place
         else:
             self._selection.anchor = self._selection.head = hit.place if hit else None
-        self._view.renew()
+        self._page.renew()
 
     def double_click(self, event: QMouseEvent) -> None:
         """Select the word."""
-        hit = self._view.hit(event.position())
+        hit = hit_test(self._page, event.position())
         if hit is None:
             return
-        document = self._view.items[hit.place.message].blocks()[hit.place.block].document
+        document = self._page.items[hit.place.message].blocks()[hit.place.block].document
         if document is None:
             return
         cursor = QTextCursor(document)
@@ -108,28 +104,28 @@ class TextMouse(QObject):
         self._selection.anchor = hit.place._replace(position=cursor.selectionStart())
         self._selection.head = hit.place._replace(position=cursor.selectionEnd())
         self._pressed_at = None
-        self._view.renew()
+        self._page.renew()
 
     def move(self, event: QMouseEvent) -> int:
         """Extend the selection, or set the mouse's shape. Returns the message under the mouse, or -1."""
         self._last = event.position()
         if self._pressed_at is not None:
             self._extend()
-            if not self._view.viewport().rect().contains(event.position().toPoint()):
+            if not self._page.viewport().rect().contains(event.position().toPoint()):
                 self._scroll.start()
             return -1
-        hit = self._view.hit(event.position())
+        hit = hit_test(self._page, event.position())
         shapes = Qt.CursorShape
         shape = shapes.ArrowCursor
         if hit is not None and (hit.link or hit.copies or hit.folds or hit.figures or hit.files):
             shape = shapes.PointingHandCursor
         elif hit is not None and hit.on_text:
             shape = shapes.IBeamCursor
-        self._view.viewport().setCursor(shape)
-        self._view.viewport().setToolTip(plain_tip(hit.link) if hit else "")
-        return self._view.layout_.at(event.position().y() + self._view.verticalScrollBar().value())
+        self._page.viewport().setCursor(shape)
+        self._page.viewport().setToolTip(plain_tip(hit.link) if hit else "")
+        return self._page.layout_.at(event.position().y() + self._page.verticalScrollBar().value())
 
-    def release(self, event: QMouseEvent) -> Hit | None:
+    def release(self, event: QMouseEvent) -> HitResult | None:
         """The end of a drag, or a click: then what was clicked."""
         self._scroll.stop()
         began = self._pressed_at
@@ -138,31 +134,31 @@ class TextMouse(QObject):
             return None
         if (event.position() - began).manhattanLength() > 4:
             return None
-        return self._view.hit(event.position())
+        return hit_test(self._page, event.position())
 
     def select_all(self) -> None:
         """Everything from the first message to the last."""
-        if not self._view.items:
+        if not self._page.items:
             return
-        self._selection.anchor = Place(0, 0, 0)
-        self._selection.head = Place(len(self._view.items) - 1, END, 0)
-        self._view.renew()
+        self._selection.anchor = TextPosition(0, 0, 0)
+        self._selection.head = TextPosition(len(self._page.items) - 1, END, 0)
+        self._page.renew()
 
     def _extend(self) -> None:
-        hit = self._view.hit(self._last, exact=False)
+        hit = hit_test(self._page, self._last, exact=False)
         if hit is not None:
             if self._selection.anchor is None:
                 self._selection.anchor = hit.place
             self._selection.head = hit.place
-            self._view.renew()
+            self._page.renew()
 
     @Slot()
     def _scroll_on(self) -> None:
-        height = self._view.viewport().height()
+        height = self._page.viewport().height()
         beyond = min(0.0, self._last.y()) or max(0.0, self._last.y() - height)
         if not beyond:
             self._scroll.stop()
             return
-        bar = self._view.verticalScrollBar()
+        bar = self._page.verticalScrollBar()
         bar.setValue(bar.value() + int(beyond / 2))
         self._extend()

@@ -1,10 +1,11 @@
-"""Draws one message: bubble or page, code panels, notices, and the line at its foot."""
+"""Paints messages: bubbles, code panels, notices, the line at the foot; and caches what was painted."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QAbstractTextDocumentLayout,
     QColor,
@@ -12,6 +13,7 @@ from PySide6.QtGui import (
     QPainter,
     QPalette,
     QPen,
+    QPixmap,
     QTextCharFormat,
 )
 
@@ -21,15 +23,71 @@ from app.theme.icons import pixmap
 from app.theme.tokens import Palette
 from app.transcript import notes
 from app.transcript.blocks import CODE_HEAD, BlockView
-from app.transcript.chip import chip
 from app.transcript.item import BUBBLE_PAD_BOTTOM, BUBBLE_PAD_TOP, BUBBLE_PAD_X, FOOT, MessageItem
+from app.transcript.notice import notice_box
 from app.transcript.selection import Selection
 
 CHEVRON = 22  # width that the mark of a line takes which can be unfolded, beside text of the base size
+_NOTHING_STALE = 1 << 30  # pixels
 _BETWEEN = "  ·  "  # the figures under an answer, as notes.summary joins them
 _BLOCKS = {"tool_call": tr_noop("Tool call"), "thought": tr_noop("A later thought")}
 _LEFT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
 _RIGHT = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+
+
+class PaintCache:
+    """Picture of the viewport as painted last: while an answer grows, what is above its end is moved, not repainted.
+
+    `drop` it whenever more changes than the end of an answer.
+    """
+
+    def __init__(self) -> None:
+        self._picture: QPixmap | None = None
+        self._stale_from = 0  # pixels from the top; what is below has to be painted
+
+    def drop(self) -> None:
+        """Have all painted again."""
+        self._picture = None
+
+    def grown(self, by: float, end: float) -> bool:
+        """Move up by `by` what is above `end` (pixels from the top). False: all has to be painted."""
+        picture = self._picture
+        if picture is None:
+            return False
+        ratio = picture.devicePixelRatio()
+        if by < 0 or not by.is_integer() or not (by * ratio).is_integer():
+            self._picture = None
+            return False
+        if by:
+            picture.scroll(0, -round(by * ratio), picture.rect())
+        self._stale_from = min(max(0, self._stale_from - int(by)), max(0, math.floor(end)))
+        return True
+
+    def stale(self, size: QSize) -> QRect:
+        """Part of a viewport of this size that has to be painted."""
+        return QRect(0, self._stale_from, size.width(), max(0, size.height() - self._stale_from))
+
+    def show(
+        self, onto: QPainter, size: QSize, ground: QColor, paint: Callable[[QPainter, QRect], object]
+    ) -> None:  # fmt: skip
+        """Draw the picture, after paint(painter, area) has painted the stale part."""
+        ratio = onto.device().devicePixelRatioF()
+        pixels = QSize(round(size.width() * ratio), round(size.height() * ratio))
+        if self._picture is None or self._picture.size() != pixels or self._picture.devicePixelRatio() != ratio:
+            self._picture = QPixmap(pixels)
+            self._picture.setDevicePixelRatio(ratio)
+            self._stale_from = 0
+        area = self.stale(size)
+        if not area.isEmpty():
+            painter = QPainter(self._picture)
+            painter.setClipRect(area)
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Source)
+            painter.fillRect(area, ground)
+            painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
+            paint(painter, area)
+            painter.end()
+            self._stale_from = _NOTHING_STALE
+        onto.drawPixmap(0, 0, self._picture)
 
 
 def paint_message(
@@ -43,7 +101,7 @@ def paint_message(
     painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.SmoothPixmapTransform)
     at = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
     for note in reversed(notes.before(item.message)):
-        at -= chip(note, column).height
+        at -= notice_box(note, column).height
         _note(painter, note, at, column, palette)
     width = item.text_width(column)
     left = item.text_left(column)
@@ -69,7 +127,7 @@ def paint_message(
     painter.translate(-left, 0)
     foot = item.foot
     for note in reversed(notes.after(item.message)):
-        foot -= chip(note, column).height
+        foot -= notice_box(note, column).height
         _note(painter, note, foot, column, palette)
     if not buttons and item.message.versions > 1:
         buttons = _versions(painter, item, column, palette)
@@ -113,7 +171,7 @@ def files_rect(item: MessageItem, column: float) -> QRectF | None:
     if not item.message.attachments:
         return None
     bottom = item.first_block_top() - (BUBBLE_PAD_TOP if item.is_user else 0.0)
-    names = chip(notes.before(item.message)[-1], column)
+    names = notice_box(notes.before(item.message)[-1], column)
     return names.rect(bottom - names.height)
 
 
@@ -200,7 +258,7 @@ def _text(
 
 def _note(painter: QPainter, text: str, top: float, column: float, palette: Palette) -> None:
     painter.setFont(fonts.text(0.92))
-    found = chip(text, column)
+    found = notice_box(text, column)
     rect = found.rect(top)
     painter.setPen(Qt.PenStyle.NoPen)
     plain = isinstance(text, notes.Plain)

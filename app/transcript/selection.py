@@ -15,8 +15,8 @@ END = 1 << 40  # behind every block of a message, or every character of a block
 _MANY = 300  # blocks
 
 
-class Place(NamedTuple):
-    """A position in the conversation; places compare in reading order."""
+class TextPosition(NamedTuple):
+    """Position of a character in the conversation; positions compare in reading order."""
 
     message: int  # index of the message
     block: int  # index of the block in it
@@ -27,8 +27,8 @@ class Selection:
     """anchor is where the mouse went down, head is where it is."""
 
     def __init__(self) -> None:
-        self.anchor: Place | None = None
-        self.head: Place | None = None
+        self.anchor: TextPosition | None = None
+        self.head: TextPosition | None = None
 
     def clear(self) -> None:
         """Nothing is selected."""
@@ -39,7 +39,7 @@ class Selection:
         """True where there is nothing to copy."""
         return self.anchor is None or self.anchor == self.head
 
-    def bounds(self) -> tuple[Place, Place] | None:
+    def bounds(self) -> tuple[TextPosition, TextPosition] | None:
         """First and last place, or None."""
         if self.anchor is None or self.head is None or self.anchor == self.head:
             return None
@@ -79,8 +79,8 @@ class Selection:
         return "\n\n".join(p for p in parts if p)
 
     def _part(
-        self, item: MessageItem, message: int, bounds: tuple[Place, Place], make: Callable[[int, int, int], None],
-        as_written: bool,
+        self, item: MessageItem, message: int, bounds: tuple[TextPosition, TextPosition],
+        make: Callable[[int, int, int], None], as_written: bool,
     ) -> str:  # fmt: skip
         views = item.blocks()
         first = bounds[0].block if bounds[0].message == message else 0

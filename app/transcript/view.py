@@ -1,48 +1,37 @@
-"""The conversation: scrolls, paints what is in sight, and answers the mouse and the keyboard."""
+"""The conversation: what mouse, keyboard and menus do with the messages on the page."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from functools import partial
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QPoint, QPointF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
-    QColor,
     QContextMenuEvent,
+    QGuiApplication,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
-    QPainter,
-    QPaintEvent,
     QResizeEvent,
-    QTextDocument,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
-from app.chats.records import Place, StoredMessage
 from app.i18n.translate import tr
-from app.render.formula import Formulas
-from app.render.highlight import Highlighter
-from app.theme import fonts
+from app.render.split import without_thought
 from app.theme.theme import Theme
-from app.transcript import keys
-from app.transcript.actions import MessageActions
-from app.transcript.blocks import Workshop
-from app.transcript.column import left_in, width_in
-from app.transcript.copying import Copier
-from app.transcript.item import FOOT, MessageItem
-from app.transcript.layout import Layout
-from app.transcript.mark import CurrentMark
-from app.transcript.menu import menu_of, place_of
-from app.transcript.mouse import Hit, TextMouse, hit_test
-from app.transcript.paint import paint_message
-from app.transcript.picture import PagePicture
-from app.transcript.selection import Selection
-from app.transcript.sight import Sights, kept_in_sight
-from app.transcript.to_end import ToEnd
-from app.transcript.unfolded import Unfolded
+from app.transcript.blocks import BlockView
+from app.transcript.details import DetailsPanels
+from app.transcript.item import MessageItem
+from app.transcript.layout import width_in
+from app.transcript.mouse import HitResult, MouseSelection, hit_test
+from app.transcript.page import TranscriptPage
+from app.transcript.scroll_anchor import ScrollAnchor, anchored, restore_anchor, take_anchor
+
+_LINE = 40  # pixels that an arrow key scrolls
+_COPIED_FOR = 1500  # milliseconds that a button says "Copied"
 
 
-class TranscriptView(QAbstractScrollArea):
-    """Shows a list of messages. Signals bear message ids."""
+class TranscriptView(TranscriptPage):
+    """The page with its interactions. Signals carry message ids."""
 
     again = Signal(object)
     edit = Signal(object)
@@ -52,302 +41,53 @@ class TranscriptView(QAbstractScrollArea):
     erase = Signal(object)
     attached = Signal(object)  # what is attached to it is to be read
     link = Signal(str)  # the address of one that was clicked
-    moved = Signal()  # scrolled by hand
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("transcript")
-        self.setAccessibleName(tr("Conversation"))
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.viewport().setMouseTracking(True)
-        self.viewport().setAutoFillBackground(False)
-        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
-        self._theme = theme
-        self._highlighter = Highlighter(self)
-        self._highlighter.coloured.connect(self._coloured)
-        self._formulas = Formulas(self)
-        self._formulas.ready.connect(self._formulas_ready)
-        self._workshop = Workshop(self._highlighter, self._formulas)
-        self.layout_ = Layout(self._workshop)
-        self.selection = Selection()
-        self._mouse = TextMouse(self, self.selection)
-        self._page = PagePicture()
-        self._unfolded = Unfolded(self)
-        self._follow = True  # stay at the end as it grows
-        self._moving = False  # the scroll bar is being set by us
-        self.current = -1  # the message that is looked at: its buttons show, and keys are about it
-        self._mark = CurrentMark(self)
-        self._actions = MessageActions(theme, self.viewport())
-        self._actions.copy.connect(self.copy_message)
-        self._actions.again.connect(self.again)
-        self._actions.edit.connect(self.edit)
-        self._actions.step.connect(self.step)
-        self._actions.thought.connect(self.toggle_thought)
-        self._actions.details.connect(self.toggle_details)
-        self._actions.go_on.connect(self.go_on)
-        self._actions.branch.connect(self.branch)
-        self._actions.erase.connect(self.erase)
-        self._actions.files.connect(self.attached)
-        self._copier = Copier(self, self._actions)
-        self.to_end = ToEnd(theme, self)
-        self.to_end.clicked.connect(self.go_to_end)
-        self.verticalScrollBar().valueChanged.connect(self._scrolled)
-        self._sights = Sights(self, theme)
+        super().__init__(theme, parent)
+        self._mouse = MouseSelection(self)
+        self._details = DetailsPanels(self)
+        self._details.hidden.connect(self.toggle_details)
+        self._anchor: ScrollAnchor | None = None
+        theme.changes.connect(self._take_anchor)
+        theme.changed.connect(self._restyle)
+        self._copied_timer = QTimer(self, singleShot=True, interval=_COPIED_FOR)
+        self._copied_timer.timeout.connect(self._copied_over)
+        actions = self.message_actions
+        for source, target in (
+            (actions.copy, self.copy_message), (actions.thought, self.toggle_thought),
+            (actions.details, self.toggle_details), (actions.again, self.again), (actions.edit, self.edit),
+            (actions.step, self.step), (actions.go_on, self.go_on), (actions.branch, self.branch),
+            (actions.erase, self.erase), (actions.files, self.attached),
+        ):  # fmt: skip
+            source.connect(target)
 
-    # ---- what is shown ----------------------------------------------------------------------------------------
-
-    @property
-    def items(self) -> list[MessageItem]:
-        """The messages, the oldest first."""
-        return self.layout_.items
-
-    def set_messages(self, messages: list[StoredMessage]) -> None:
-        """Show another conversation, at its end."""
-        self.selection.clear()
-        self._actions.hide()
-        self.current = len(messages) - 1
-        self._follow = True
-        surely = len(messages) * fonts.pixels(FOOT) > self.viewport().height()  # more than a screen
-        self.layout_.reset([MessageItem(m) for m in messages], width_in(self, surely))
-        self.arrange()
-        column = width_in(self, self.verticalScrollBar().maximum() > 0)
-        if column != self.layout_.column:
-            self.layout_.reflow(column)
-            self.arrange()
-
-    def add(self, message: StoredMessage) -> None:
-        """One more message at the end; the view goes there."""
-        self._follow = True
-        self.layout_.insert(MessageItem(message))
-        self.current = len(self.items) - 1
-        self.arrange()
-
-    def extend(self, message_id: int, text: str, status: str) -> None:
-        """More text of an answer that streams, and what to write below it."""
-        index = self.index(message_id)
-        if index >= 0:
-            item = self.items[index]
-            item.status = status
-            if text:
-                item.extend(text)
-            self._grown(index)
-
-    def finish(self, message: StoredMessage) -> None:
-        """An answer as it is in the end."""
-        index = self.index(message.id)
-        if index >= 0:
-            self.items[index].finish(message)
-            self._grown(index)
-
-    def replace(self, message: StoredMessage) -> None:
-        """A message as it is now, in the place of what it was."""
-        index = self.index(message.id)
-        if index >= 0:
-            self.selection.clear()
-            self._follow = self._follow or index == len(self.items) - 1
-            self.layout_.replace(MessageItem(message), index)
-            self.arrange()
-
-    def mark_start(self, message_id: int) -> None:
-        """Say above this message that the model reads from there on; 0: it reads everything."""
-        for item in list(self.items):
-            marked = bool(item.message.stats.get("read_from_here"))
-            if marked != (item.message.id == message_id):
-                stats = {k: v for k, v in item.message.stats.items() if k != "read_from_here"}
-                self.replace(replace(item.message, stats=stats if marked else {**stats, "read_from_here": True}))
-
-    def remove(self, message_id: int) -> None:
-        """Take a message away."""
-        index = self.index(message_id)
-        if index >= 0:
-            self.selection.clear()
-            self.layout_.remove(index)
-            self.current = min(self.current, len(self.items) - 1)
-            self.arrange()
-
-    def index(self, message_id: int) -> int:
-        """Where a message is in the list, or -1. The end is looked at first."""
-        for index in range(len(self.items) - 1, -1, -1):
-            if self.items[index].message.id == message_id:
-                return index
-        return -1
-
-    @Slot()
-    def go_to_end(self) -> None:
-        """Scroll to the end and stay there."""
-        self._follow = True
-        self.arrange()
-
-    def place(self) -> Place | None:
-        """Where it is scrolled to; None at the end."""
-        if self._follow or not self.items:
-            return None
-        y = self.verticalScrollBar().value()
-        index = self.layout_.at(float(y))
-        return Place(self.items[index].message.id, round(y - self.layout_.top(index)))
-
-    def go_to(self, place: Place) -> None:
-        """Scroll to where `place` said; a message that is not here leaves the page as it is."""
-        index = self.index(place.message_id)
-        if index < 0:
-            return
-        self._follow = False
-        self.current = index
-        bar = self.verticalScrollBar()
-        for _ in range(2):  # what is above has its true height only once it is in sight
-            bar.setValue(round(self.layout_.top(index)) + place.pixels)
-            self.arrange()
-        self._follow = bar.value() >= bar.maximum() - 4
-
-    @Slot()
-    def prepare(self) -> None:
-        """There is a moment to spare: load what the first answer will want."""
-        self._highlighter.prepare()
-
-    def end(self) -> None:
-        """The window closes: end the threads that colour code and set formulas."""
-        self._highlighter.close()
-        self._formulas.close()
-
-    # ---- geometry ---------------------------------------------------------------------------------------------
-
-    def arrange(self) -> None:
-        """Lay out what is in sight, bring scroll bar and buttons into line, and paint all of it."""
-        self._arrange()
-        self.renew()
-
-    def renew(self) -> None:
-        """Paint all that is in sight, soon."""
-        self._page.drop()
-        self.viewport().update()
-
-    def _arrange(self) -> None:
-        view = float(self.viewport().height())
-        bar = self.verticalScrollBar()
-        y = self.layout_.settle(float(bar.value()), view, self._follow, self._theme.palette)
-        self._moving = True
-        bar.setRange(0, max(0, round(self.layout_.height - view)))
-        bar.setPageStep(int(view))
-        bar.setSingleStep(40)
-        bar.setValue(round(y))
-        self._moving = False
-        self.to_end.show_for(not self._follow and bar.value() < bar.maximum() - 200)
-        self._place_actions()
-        self._unfolded.place()
-
-    def origin(self, index: int) -> QPointF:
-        """Top left of a message's column, in the viewport."""
-        left = left_in(self, self.layout_.column)
-        return QPointF(left, self.layout_.top(index) - self.verticalScrollBar().value())
-
-    def make(self, index: int, first: int, last: int) -> None:
-        """See to it that these blocks of a message have documents."""
-        item = self.items[index]
-        self.layout_.kept.seen(item.make(self.layout_.column, first, last, self._theme.palette, self._workshop))
-
-    def _grown(self, index: int) -> None:
-        """The end of an answer has changed: what is above its last lines is not painted again."""
-        item = self.items[index]
-        steady, settled = item.steady, item.settled
-        before = self._end_of(index, steady)
-        self.layout_.touch(index)
-        self._arrange()
-        end = self._end_of(index, steady)
-        timed = bool(item.views and item.views[0].is_fold and self._end_of(index, 1) > 0)  # its line tells the time
-        fresh = max(end, self.origin(index).y() + item.views[steady].top + settled) if item.views and settled else end
-        if item.views is None or timed or not self._page.grown(before - end, fresh):
-            self.renew()
-        else:
-            size = self.viewport().size()
-            self.viewport().update(QRect(QPoint(0, 0), size) if before != end else self._page.stale(size))
-
-    def _end_of(self, index: int, blocks: int) -> float:
-        """Where the first so many blocks of a message end, in the viewport."""
-        item = self.items[index]
-        last = item.views[blocks - 1] if item.views and blocks else None
-        return self.origin(index).y() + (last.top + last.height if last is not None else 0.0)
-
-    def _place_actions(self) -> None:
-        if 0 <= self.current < len(self.items):
-            at = self.origin(self.current)
-            self._mark.stand(at.x(), at.y(), self.items[self.current].foot)
-        else:
-            self._mark.stand(0, 0, 0)
-        if not 0 <= self.current < len(self.items) or self.items[self.current].streaming:
-            self._actions.hide()
-            return
-        item = self.items[self.current]
-        last = self.current == len(self.items) - 1
-        self._actions.show_for(item.message, last, item.has_thought, item.folded)
-        at = self.origin(self.current)
-        x = at.x() + self.layout_.column - self._actions.width() + 4
-        self._actions.move(round(x), round(at.y() + item.foot + 1))
-
-    @Slot()
-    def _scrolled(self) -> None:
-        if not self._moving:
-            bar = self.verticalScrollBar()
-            self._follow = bar.value() >= bar.maximum() - 4
-            self.arrange()
-            self.moved.emit()
+    def place_controls(self) -> None:
+        super().place_controls()
+        self._details.place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if width_in(self) != self.layout_.column:
-            with kept_in_sight(self):
-                self._unfolded.measure(width_in(self))
+            with anchored(self):
+                self._details.measure(width_in(self))
                 self.layout_.reflow(width_in(self))
         else:
             self.arrange()
         self.to_end.place()
 
-    # ---- painting ---------------------------------------------------------------------------------------------
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self.viewport())
-        self._page.show(painter, self.viewport().size(), QColor(self._theme.palette.window), self._paint)
-        painter.end()
-
-    def _paint(self, painter: QPainter, area: QRect) -> None:
-        """The messages in a part of the viewport."""
-        seen = QRectF(area)
-        index = self.layout_.at(float(self.verticalScrollBar().value() + area.top()))
-        while 0 <= index < len(self.items):
-            at = self.origin(index)
-            if at.y() > seen.bottom():
-                break
-            painter.save()
-            painter.translate(at)
-            paint_message(
-                painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
-                self.selection, self._copier.copied, self.beside(index),
-            )  # fmt: skip
-            painter.restore()
-            index += 1
-
-    def beside(self, index: int) -> float:
-        """How much of the line at the foot of a message its buttons take."""
-        return self._actions.width() + 8.0 if index == self.current and self._actions.isVisible() else 0.0
-
-    @Slot(object)
-    def _coloured(self, _document: QTextDocument) -> None:
-        self.renew()
+    @Slot()
+    def _take_anchor(self) -> None:
+        self._anchor = take_anchor(self)
 
     @Slot()
-    def _formulas_ready(self) -> None:
-        self.layout_.kept.look_again()
-        self.arrange()
-
-    def make_anew(self) -> None:
-        """Colours, or the size of text, are others: nothing that was made holds."""
-        self._unfolded.measure(width_in(self))
-        self.layout_.anew(width_in(self))
-        self.to_end.place()
+    def _restyle(self) -> None:
+        self._details.measure(width_in(self))
+        self.restyle()
+        restore_anchor(self, self._anchor)
 
     # ---- mouse and keyboard -----------------------------------------------------------------------------------
 
-    def hit(self, point: QPointF, exact: bool = True) -> Hit | None:
+    def hit(self, point: QPointF, exact: bool = True) -> HitResult | None:
         """What lies at a point of the viewport. exact False: the nearest text."""
         return hit_test(self, point, exact)
 
@@ -361,7 +101,7 @@ class TranscriptView(QAbstractScrollArea):
         hovered = self._mouse.move(event)
         if hovered >= 0 and hovered != self.current:
             self.current = hovered
-            self._place_actions()
+            super().place_controls()
             self.renew()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -369,7 +109,7 @@ class TranscriptView(QAbstractScrollArea):
         if hit is None:
             return
         if hit.copies is not None:
-            self._copier.block(hit.copies)
+            self._copy_block(hit.copies)
         elif hit.files:
             self.attached.emit(self.items[hit.place.message].message.id)
         elif hit.folds:
@@ -380,12 +120,34 @@ class TranscriptView(QAbstractScrollArea):
             self.link.emit(hit.link)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not keys.press(self, event):
+        if not self._press(event):
             super().keyPressEvent(event)
 
-    def select_all(self) -> None:
-        """Everything from the first message to the last."""
-        self._mouse.select_all()
+    def _press(self, event: QKeyEvent) -> bool:
+        """Do what the key stands for; False where it stands for nothing."""
+        bar, key = self.verticalScrollBar(), event.key()
+        jumps = {
+            Qt.Key.Key_Home: -bar.maximum(), Qt.Key.Key_End: bar.maximum(), Qt.Key.Key_PageUp: -bar.pageStep() + _LINE,
+            Qt.Key.Key_PageDown: bar.pageStep() - _LINE, Qt.Key.Key_Up: -_LINE, Qt.Key.Key_Down: _LINE,
+        }  # fmt: skip
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        alt = bool(event.modifiers() & Qt.KeyboardModifier.AltModifier)
+        current = self.items[self.current].message.id if 0 <= self.current < len(self.items) else 0
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_all()
+        elif control and current and key == Qt.Key.Key_T:
+            self.toggle_thought(current)
+        elif control and current and key == Qt.Key.Key_I:
+            self.toggle_details(current)
+        elif alt and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            self.choose(self.current + (1 if key == Qt.Key.Key_Down else -1))
+        elif key in jumps:
+            bar.setValue(bar.value() + jumps[Qt.Key(key)])
+        else:
+            return False
+        return True
 
     def choose(self, index: int) -> None:
         """Make a message the current one: its buttons show, and screen readers are told its text."""
@@ -413,7 +175,7 @@ class TranscriptView(QAbstractScrollArea):
         index = self.index(message_id)
         if index >= 0 and self.items[index].told:
             self._follow = False
-            self._unfolded.toggle(self.items[index])
+            self._details.toggle(self.items[index])
 
     def _fold(self, index: int) -> None:
         item = self.items[index]
@@ -425,31 +187,95 @@ class TranscriptView(QAbstractScrollArea):
         self.layout_.touch(index)
         self.arrange()
 
+    # ---- the context menu -------------------------------------------------------------------------------------
+
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if 0 <= self.current < len(self.items):
-            at = place_of(self, self.current, event)
+            at = self.menu_position(self.current, event)
             hit = self.hit(QPointF(at))
-            menu_of(self, self.items[self.current], hit.link if hit is not None else "").popup(self.mapToGlobal(at))
+            self.menu_of(self.items[self.current], hit.link if hit is not None else "").popup(self.mapToGlobal(at))
+
+    def menu_position(self, index: int, event: QContextMenuEvent) -> QPoint:
+        """Where the menu of a message opens, in the view: at the pointer, or by keys below its first line."""
+        if event.reason() != QContextMenuEvent.Reason.Keyboard:
+            return event.pos()
+        top = self.origin(index).toPoint() + QPoint(0, self.fontMetrics().lineSpacing())
+        return QPoint(top.x(), max(0, min(top.y(), self.viewport().height())))
+
+    def menu_of(self, item: MessageItem, link: str) -> QMenu:
+        """Menu for a message, the selection, and the link under the mouse, if there is one."""
+        message = item.message
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if link:
+            menu.addAction(tr("Copy the address of the link"), partial(QGuiApplication.clipboard().setText, link))
+            menu.addSeparator()
+        menu.addAction(tr("Copy selection"), self.copy).setEnabled(not self.selection.empty)
+        as_written = menu.addAction(tr("Copy selection as Markdown"), self.copy_as_written)
+        as_written.setEnabled(not self.selection.empty)
+        menu.addAction(tr("Copy message"), partial(self.copy_message, message.id))
+        if message.attachments:
+            menu.addAction(tr("Read what is attached"), partial(self.attached.emit, message.id))
+        menu.addSeparator()
+        if item.is_user:
+            menu.addAction(tr("Edit and send again"), partial(self.edit.emit, message.id))
+        elif not item.streaming:
+            menu.addAction(tr("Edit this answer"), partial(self.edit.emit, message.id))
+            menu.addAction(tr("Answer again"), partial(self.again.emit, message.id))
+        if message.unfinished and self.items[-1] is item:
+            menu.addAction(tr("Go on from its end"), partial(self.go_on.emit, message.id))
+        if not item.streaming:
+            menu.addAction(tr("New chat from here"), partial(self.branch.emit, message.id))
+        if item.told:
+            shown = tr("Hide the figures") if item.unfolded else tr("How this answer was made")
+            menu.addAction(shown, partial(self.toggle_details, message.id))
+        if not item.streaming:
+            menu.addSeparator()
+            menu.addAction(tr("Delete message"), partial(self.erase.emit, message.id))
+        return menu
 
     # ---- copying ----------------------------------------------------------------------------------------------
 
+    def select_all(self) -> None:
+        """Select everything from the first message to the last."""
+        self._mouse.select_all()
+
     @Slot()
     def copy(self) -> None:
-        """The selection, or the current message where nothing is selected."""
+        """Copy the selection, or the current message where nothing is selected."""
         self._copy(False)
 
     @Slot()
     def copy_as_written(self) -> None:
-        """The same as Markdown."""
+        """Copy the same as Markdown."""
         self._copy(True)
 
     def _copy(self, as_written: bool) -> None:
-        if not self._copier.selected(as_written) and 0 <= self.current < len(self.items):
+        text = self.selection.text(self.items, self.make, as_written)
+        self.layout_.documents.trim()
+        if text:
+            QGuiApplication.clipboard().setText(text)
+        elif 0 <= self.current < len(self.items):
             self.copy_message(self.items[self.current].message.id)
 
     @Slot(object)
     def copy_message(self, message_id: int) -> None:
-        """A message as it was written, Markdown and all."""
+        """Copy a message as it was written, Markdown and all, without what the model thought."""
         index = self.index(message_id)
         if index >= 0:
-            self._copier.message(self.items[index].message.content)
+            QGuiApplication.clipboard().setText(without_thought(self.items[index].message.content))
+            self.message_actions.show_copied(True)
+            self._copied_timer.start()
+
+    def _copy_block(self, block: BlockView) -> None:
+        """Copy a block of code."""
+        QGuiApplication.clipboard().setText(block.block.text)
+        self.copied = block
+        self._copied_timer.start()
+        self.renew()
+
+    @Slot()
+    def _copied_over(self) -> None:
+        self.copied = None
+        self.message_actions.show_copied(False)
+        self.renew()

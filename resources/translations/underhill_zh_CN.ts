@@ -2765,69 +2765,74 @@
             <translation>与此有关的对话已被删除。</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/actions.py"></location>
+            <location filename="../../app/transcript/controls.py"></location>
             <source>Version before</source>
             <translation>上一个版本</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/actions.py"></location>
+            <location filename="../../app/transcript/controls.py"></location>
             <source>Version after</source>
             <translation>下一个版本</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/actions.py"></location>
-            <source>Read what is attached</source>
-            <translation>阅读附件</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/actions.py"></location>
-            <source>Copy message</source>
-            <translation>复制消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/actions.py"></location>
-            <source>Edit and send again</source>
-            <translation>编辑并重新发送</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/actions.py"></location>
-            <source>Answer again</source>
-            <translation>重新回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/actions.py"></location>
-            <source>Go on from its end</source>
-            <translation>从末尾继续</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/actions.py"></location>
-            <source>New chat from here</source>
-            <translation>从此处新建对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/actions.py"></location>
-            <source>Delete message</source>
-            <translation>删除消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/actions.py"></location>
+            <location filename="../../app/transcript/controls.py"></location>
             <source>Show the thought</source>
             <translation>显示思考过程</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/actions.py"></location>
+            <location filename="../../app/transcript/controls.py"></location>
             <source>How this answer was made</source>
             <translation>这条回答是如何生成的</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/actions.py"></location>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>Go on from its end</source>
+            <translation>从末尾继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>Read what is attached</source>
+            <translation>阅读附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>Copy message</source>
+            <translation>复制消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>Edit and send again</source>
+            <translation>编辑并重新发送</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>Answer again</source>
+            <translation>重新回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>New chat from here</source>
+            <translation>从此处新建对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>Delete message</source>
+            <translation>删除消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
             <source>Hide the thought</source>
             <translation>隐藏思考过程</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/actions.py"></location>
+            <location filename="../../app/transcript/controls.py"></location>
             <source>Edit this answer</source>
             <translation>编辑此回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/controls.py"></location>
+            <source>Go to the end</source>
+            <translation>转到末尾</translation>
         </message>
         <message>
             <location filename="../../app/transcript/details.py"></location>
@@ -2883,21 +2888,6 @@
             <location filename="../../app/transcript/item.py"></location>
             <source>Thought</source>
             <translation>思考过程</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/menu.py"></location>
-            <source>Copy the address of the link</source>
-            <translation>复制链接地址</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/menu.py"></location>
-            <source>Copy selection</source>
-            <translation>复制所选内容</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/menu.py"></location>
-            <source>Copy selection as Markdown</source>
-            <translation>将所选内容复制为 Markdown</translation>
         </message>
         <message>
             <location filename="../../app/transcript/notes.py"></location>
@@ -3068,6 +3058,11 @@
             <translation>{minutes} 分 {seconds} 秒</translation>
         </message>
         <message>
+            <location filename="../../app/transcript/page.py"></location>
+            <source>Conversation</source>
+            <translation>对话</translation>
+        </message>
+        <message>
             <location filename="../../app/transcript/paint.py"></location>
             <source>Tool call</source>
             <translation>工具调用</translation>
@@ -3089,16 +3084,6 @@
             <translation>文本</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/to_end.py"></location>
-            <source>Go to the end</source>
-            <translation>转到末尾</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/view.py"></location>
-            <source>Conversation</source>
-            <translation>对话</translation>
-        </message>
-        <message>
             <location filename="../../app/transcript/view.py"></location>
             <source>You: {text}</source>
             <translation>你：{text}</translation>
@@ -3107,6 +3092,21 @@
             <location filename="../../app/transcript/view.py"></location>
             <source>Answer: {text}</source>
             <translation>回答：{text}</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Copy the address of the link</source>
+            <translation>复制链接地址</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Copy selection</source>
+            <translation>复制所选内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/transcript/view.py"></location>
+            <source>Copy selection as Markdown</source>
+            <translation>将所选内容复制为 Markdown</translation>
         </message>
         <message>
             <location filename="../../app/transfer/backup.py"></location>

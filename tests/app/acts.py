@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
@@ -23,6 +24,11 @@ def ask(qtbot: QtBot, underhill: Underhill, text: str) -> None:
     qtbot.keyClicks(composer.edit, text)
     qtbot.keyClick(composer.edit, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: not underhill.conversation.working and bool(underhill.conversation.messages))
+
+
+def button(parent: QWidget, name: str) -> QAbstractButton:
+    """The button that screen readers call so."""
+    return next(b for b in parent.findChildren(QAbstractButton) if b.accessibleName() == name)
 
 
 def contents(underhill: Underhill) -> list[str]:

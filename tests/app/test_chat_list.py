@@ -13,7 +13,7 @@ from app.chats.search import Hit
 from app.widgets.chat_list import ROW_ROLE
 from app.widgets.chat_rows import Section
 from app.widgets.trash_dialog import TrashDialog
-from tests.app.acts import Launch, ask, contents, on_disk
+from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE
 
@@ -90,7 +90,7 @@ def test_search_goes_to_the_message_on_its_branch(qtbot: QtBot, launch: Launch) 
     underhill = launch(script=lambda messages: next(answers))
     ask(qtbot, underhill, "q")
     first = underhill.conversation.messages[1].id
-    underhill.window.transcript._actions._again.click()
+    button(underhill.window.transcript, "Answer again").click()
     qtbot.waitUntil(lambda: contents(underhill) == ["q", "about foxes"] and not underhill.conversation.working)
     underhill.window.new_chat()
     ask(qtbot, underhill, "other")

@@ -12,10 +12,9 @@ from app.assembly import Underhill
 from app.attachments import reader as reading
 from app.attachments.reader import Reader
 from app.chats.records import Attachment
-from app.transcript.menu import menu_of
 from app.transcript.paint import files_rect
 from app.turns import said
-from tests.app.acts import Launch, ask
+from tests.app.acts import Launch, ask, button
 
 FILES = (
     Attachment("notes.txt", "The treasure is under the oak.\nAn oak 😀 is a tree.\nAnd the OAK is old."),
@@ -72,15 +71,14 @@ def test_a_click_on_what_is_attached_opens_it(qtbot: QtBot, underhill: Underhill
 def test_it_can_be_reached_with_the_keyboard_and_from_the_menu(qtbot: QtBot, underhill: Underhill) -> None:
     view = underhill.window.transcript
     view.choose(1)
-    button = view._actions._files
-    assert button.isHidden()  # nothing is attached to the answer
+    read = button(view, "Read what is attached")
+    assert read.isHidden()  # nothing is attached to the answer
     view.choose(0)
-    assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
-    assert button.accessibleName() == "Read what is attached"
-    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert read.focusPolicy() & Qt.FocusPolicy.TabFocus
+    qtbot.keyClick(read, Qt.Key.Key_Space)
     opened(qtbot, underhill).reject()
     qtbot.waitUntil(lambda: not readers(underhill))
-    menu: QMenu = menu_of(view, view.items[0], "")
+    menu: QMenu = view.menu_of(view.items[0], "")
     next(action for action in menu.actions() if action.text() == "Read what is attached").trigger()
     opened(qtbot, underhill).reject()
     menu.deleteLater()

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.assembly import Underhill
 from app.chats.store import ChatStore
 from engine import api
-from tests.app.acts import Launch, ask, contents, on_disk
+from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
 
@@ -123,9 +123,9 @@ def test_a_stopped_answer_goes_on(qtbot: QtBot, launch: Launch, tmp_path: Path) 
     underhill.conversation.stop()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     before = underhill.conversation.messages[1]
-    assert underhill.window.transcript._actions._go_on.isVisible()
+    assert button(underhill.window.transcript, "Go on from its end").isVisible()
     engine_of(underhill).rate, engine_of(underhill).script = 0.0, lambda messages: " The end."
-    underhill.window.transcript._actions._go_on.click()
+    button(underhill.window.transcript, "Go on from its end").click()
     qtbot.waitUntil(lambda: not underhill.conversation.working)
     command = generated(underhill)[-1]
     assert command.continue_last
@@ -136,7 +136,7 @@ def test_a_stopped_answer_goes_on(qtbot: QtBot, launch: Launch, tmp_path: Path) 
     assert len(after.token_ids) > len(before.token_ids)
     assert after.stats["decode_seconds"] > before.stats["decode_seconds"]
     assert contents(underhill)[1] == after.content
-    assert not underhill.window.transcript._actions._go_on.isVisible()
+    assert not button(underhill.window.transcript, "Go on from its end").isVisible()
     assert on_disk(underhill, tmp_path)[0][1] == ("assistant", after.content, "whole")
 
 

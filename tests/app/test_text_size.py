@@ -15,7 +15,7 @@ from app.chats.records import Attachment, Place, StoredMessage
 from app.settings.dialog import SettingsDialog
 from app.theme import fonts
 from app.theme.theme import Theme
-from app.transcript.selection import Place as Spot
+from app.transcript.selection import TextPosition
 from app.transcript.view import TranscriptView
 from tests.app.acts import Launch, ask
 from tests.app.conftest import close
@@ -102,14 +102,14 @@ def chat(count: int) -> list[StoredMessage]:
     ]
 
 
-def top(view: TranscriptView) -> Spot:
+def top(view: TranscriptView) -> TextPosition:
     """What stands at the top of the page."""
     hit = view.hit(QPointF(view.origin(0).x() + 6, 14), exact=False)
     assert hit is not None
     return hit.place
 
 
-def near(one: Spot, other: Spot) -> bool:
+def near(one: TextPosition, other: TextPosition) -> bool:
     """In the same block, and no more than a line apart."""
     return one[:2] == other[:2] and abs(one.position - other.position) < LINE
 

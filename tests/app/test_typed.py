@@ -9,7 +9,6 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assembly import Underhill
-from app.transcript.menu import place_of
 from tests.app.acts import Launch, ask
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -102,7 +101,7 @@ def test_the_menu_by_keys_opens_at_its_message(qtbot: QtBot, asked: Underhill) -
     view.choose(1)
     middle = view.viewport().rect().center()
     by_mouse = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, middle, view.mapToGlobal(middle))
-    at = place_of(view, 1, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, middle, view.mapToGlobal(middle)))
+    at = view.menu_position(1, QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, middle, view.mapToGlobal(middle)))
     top = view.origin(1).y()
     assert top <= at.y() < top + view.items[1].foot + view.fontMetrics().lineSpacing()
-    assert place_of(view, 1, by_mouse) == middle
+    assert view.menu_position(1, by_mouse) == middle

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication, QLineEdit, QToolButton
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.chats.store import ChatStore
 from app.transcript import notes
 from engine import api
-from tests.app.acts import Launch, ask, contents, on_disk
+from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import BUILTIN, LARGE, SENTENCE
 
@@ -124,10 +124,10 @@ def test_another_answer_and_back(qtbot: QtBot, launch: Launch) -> None:
     answers = iter(["first answer", "second answer"])
     underhill = launch(script=lambda messages: next(answers))
     ask(qtbot, underhill, "q")
-    underhill.window.transcript._actions._again.click()
+    button(underhill.window.transcript, "Answer again").click()
     qtbot.waitUntil(lambda: contents(underhill) == ["q", "second answer"] and not underhill.conversation.working)
-    assert underhill.window.transcript._actions._which.text() == "2/2"
-    underhill.window.transcript._actions._before.click()
+    assert "2/2" in [label.text() for label in underhill.window.transcript.findChildren(QLabel)]
+    button(underhill.window.transcript, "Version before").click()
     qtbot.waitUntil(lambda: contents(underhill) == ["q", "first answer"])
 
 
@@ -330,7 +330,7 @@ def test_copying(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch(script=lambda messages: "Some **bold** words.\n\n```py\nx = 1\n```\n\nEnd.")
     ask(qtbot, underhill, "q")
     transcript = underhill.window.transcript
-    transcript._actions._copy.click()
+    button(transcript, "Copy message").click()
     assert QGuiApplication.clipboard().text().startswith("Some **bold** words.")
     transcript.setFocus()
     qtbot.keyClick(transcript, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)

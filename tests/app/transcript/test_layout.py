@@ -12,10 +12,9 @@ from app.chats.records import StoredMessage, new_id
 from app.render.split import Block
 from app.theme import fonts
 from app.theme.theme import Theme
-from app.transcript.actions import MessageActions
 from app.transcript.blocks import BlockView
-from app.transcript.column import width_in
-from app.transcript.kept import BOUND, KeptDocuments, cost
+from app.transcript.controls import MessageActions
+from app.transcript.layout import BOUND, DocumentCache, cost, width_in
 from app.transcript.paint import foot_rect
 from app.transcript.selection import END
 from app.transcript.view import TranscriptView
@@ -71,7 +70,7 @@ def test_old_documents_are_let_go(view: TranscriptView) -> None:
     bar = view.verticalScrollBar()
     for step in range(400):
         bar.setValue(bar.maximum() - step * 900)
-    kept = view.layout_.kept
+    kept = view.layout_.documents
     assert kept.nbytes < BOUND * 1.1
     assert made_documents(view) == len(kept) < 2000
 
@@ -95,7 +94,7 @@ def test_a_very_long_message_is_laid_out_only_where_it_is_seen(view: TranscriptV
 
 def test_what_is_in_sight_is_never_let_go() -> None:
     views = [BlockView(Block("text", f"{n} " * 200), plain=True) for n in range(10)]
-    kept = KeptDocuments(bound=4 * cost(views[0]))
+    kept = DocumentCache(bound=4 * cost(views[0]))
     for view in views:
         view.document = QTextDocument()
     kept.seen(views)

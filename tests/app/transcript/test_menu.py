@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.transcript.menu import menu_of
 from tests.app.acts import Launch, ask
 
 
@@ -13,8 +12,8 @@ def test_the_address_of_a_link_can_be_copied(qtbot: QtBot, launch: Launch) -> No
     underhill = launch()
     ask(qtbot, underhill, "Hello")
     view = underhill.window.transcript
-    plain = menu_of(view, view.items[1], "")
-    over = menu_of(view, view.items[1], "https://example.org/a")
+    plain = view.menu_of(view.items[1], "")
+    over = view.menu_of(view.items[1], "https://example.org/a")
     words = "Copy the address of the link"
     assert words not in [action.text() for action in plain.actions()]
     assert over.actions()[0].text() == words

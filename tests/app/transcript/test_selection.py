@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.chats.records import StoredMessage, new_id
 from app.transcript.item import BUBBLE_PAD_X
 from app.transcript.paint import copy_rect
-from app.transcript.selection import END, Place
+from app.transcript.selection import END, TextPosition
 from app.transcript.view import TranscriptView
 
 
@@ -78,9 +78,9 @@ def test_whole_messages_are_copied_as_written_and_parts_as_seen(qtbot: QtBot, vi
         StoredMessage(new_id(), 1, None, "assistant", "an **answer**\n\n```py\nx\n```"),
         StoredMessage(new_id(), 1, None, "user", "second *question*"),
     ])  # fmt: skip
-    view.selection.anchor, view.selection.head = Place(0, 0, 6), Place(2, 0, 6)
+    view.selection.anchor, view.selection.head = TextPosition(0, 0, 6), TextPosition(2, 0, 6)
     assert copied(view) == "question\n\nan **answer**\n\n```py\nx\n```\n\nsecond"
-    view.selection.anchor, view.selection.head = Place(1, 0, 0), Place(1, 1, END)
+    view.selection.anchor, view.selection.head = TextPosition(1, 0, 0), TextPosition(1, 1, END)
     assert copied(view) == "an answer\n\nx"
     view.copy_as_written()
     assert QGuiApplication.clipboard().text() == "an **answer**\n\n```py\nx\n```"

@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.chats.records import Attachment, StoredMessage, new_id
 from app.theme import fonts
 from app.transcript import notes
-from app.transcript.chip import chip
+from app.transcript.notice import notice_box
 from app.transcript.paint import files_rect
 from app.transcript.view import TranscriptView
 
@@ -22,7 +22,7 @@ ASKED = StoredMessage(new_id(), 1, None, "user", "And now?", attachments=(Attach
 @pytest.mark.parametrize("text", [*notes.before(STOPPED), "\N{GRINNING FACE}" * 60, "Attached: " + "x" * 200])
 def test_nothing_is_cut_off(qtbot: QtBot, text: str) -> None:
     metrics = QFontMetricsF(fonts.text(0.92))
-    wide, narrow = chip(text, 5000), chip(text, 240)
+    wide, narrow = notice_box(text, 5000), notice_box(text, 240)
     assert wide.lines == (text,)
     assert len(narrow.lines) > 1
     assert narrow.width <= 240
@@ -41,10 +41,13 @@ def test_a_message_makes_room_for_its_notices(qtbot: QtBot, view: TranscriptView
     files = files_rect(question, column)
     assert files is not None
     assert question.first_block_top() - tops == pytest.approx(
-        sum(chip(n, column).height - chip(n, wide).height for n in notes.before(ASKED))
+        sum(notice_box(n, column).height - notice_box(n, wide).height for n in notes.before(ASKED))
     )
     assert 0 <= files.top() < files.bottom() <= question.first_block_top()
-    grown = sum(chip(n, column).height - chip(n, wide).height for n in (*notes.before(STOPPED), *notes.after(STOPPED)))
+    grown = sum(
+        notice_box(n, column).height - notice_box(n, wide).height
+        for n in (*notes.before(STOPPED), *notes.after(STOPPED))
+    )
     assert grown > 0
     assert answer.height - foots == pytest.approx(grown)
     view.resize(1000, 600)

@@ -1,4 +1,4 @@
-"""A notice above or below a message: a chip of one line, or of as many as its words need in a narrow column."""
+"""Notices above or below a message: a box of one line, or of more in a narrow column."""
 
 from __future__ import annotations
 
@@ -17,37 +17,37 @@ _LEAST = 40.0  # pixels for words, however narrow the column
 
 
 @dataclass(frozen=True)
-class Chip:
-    """lines: of words. width: of the chip, height: of it with the room around it, both in pixels."""
+class NoticeBox:
+    """Lines of a notice and its size in pixels. height: with the margin around the box."""
 
     lines: tuple[str, ...]
     width: float
     height: float
 
     def rect(self, top: float) -> QRectF:
-        """The chip itself, where its room begins at this height."""
+        """The box itself, where its margin begins at this height."""
         return QRectF(0, top + 4, self.width, self.height - fonts.pixels(_ROUND))
 
 
-def chip(text: str, column: float) -> Chip:
-    """The notice in a column of this width."""
-    return _chip(text, max(_LEAST, column - _BESIDE), fonts.points())
+def notice_box(text: str, column: float) -> NoticeBox:
+    """Lay out a notice in a column of this width."""
+    return _box(text, max(_LEAST, column - _BESIDE), fonts.points())
 
 
 def height(texts: list[str], column: float) -> float:
-    """Pixels that these take, one below the other."""
-    return sum(chip(text, column).height for text in texts)
+    """Height in pixels of notices, one below the other."""
+    return sum(notice_box(text, column).height for text in texts)
 
 
 @lru_cache(maxsize=256)  # a chat of thousands of messages has few notices that differ, and is laid out often
-def _chip(text: str, room: float, points: float) -> Chip:
+def _box(text: str, room: float, points: float) -> NoticeBox:
     """points: what the result depends on through the fonts."""
     font = fonts.text(0.92)
     metrics = QFontMetricsF(font)
     lines = (text,) if metrics.horizontalAdvance(text) <= room else tuple(_broken(text, room))
     widest = max(metrics.horizontalAdvance(line) for line in lines)
     high = fonts.pixels(_HIGH) + (len(lines) - 1) * metrics.lineSpacing()
-    return Chip(lines, min(widest, room) + _BESIDE - 2, high)
+    return NoticeBox(lines, min(widest, room) + _BESIDE - 2, high)
 
 
 def _broken(text: str, room: float) -> list[str]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QObject
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QEvent, QObject, QRectF
+from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chats.records import Attachment, StoredMessage
-from app.transcript.picture import PagePicture
+from app.theme.theme import Theme
+from app.transcript import page
+from app.transcript.item import MessageItem
+from app.transcript.paint import paint_message
 from app.transcript.view import TranscriptView
 from tests.app.samples import LONG_ANSWER, QUESTION
 
@@ -27,42 +31,55 @@ def seen(view: TranscriptView) -> QImage:
 
 def painted(view: TranscriptView) -> QImage:
     """All of it, painted afresh."""
-    kept, view._page = view._page, PagePicture()
-    image = seen(view)
-    view._page = kept
-    return image
+    view.renew()
+    return seen(view)
+
+
+@pytest.fixture
+def heights(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Of the parts of the page that were painted."""
+    found: list[float] = []
+
+    def paint(painter: QPainter, item: MessageItem, number: int, column: float, clip: QRectF, *rest: Any) -> None:
+        found.append(clip.height())
+        paint_message(painter, item, number, column, clip, *rest)
+
+    monkeypatch.setattr(page, "paint_message", paint)
+    return found
 
 
 @pytest.mark.parametrize(
     "text", [LONG_ANSWER, THOUGHT + LONG_ANSWER, STORY, RULES], ids=["answer", "thought", "story", "rules"]
 )
-def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, text: str) -> None:
+def test_a_growing_answer_looks_as_if_painted_afresh(view: TranscriptView, heights: list[float], text: str) -> None:
     view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
     view.add(STREAMING)
-    kept = 0
+    kept = looks = 0
     for number, piece in enumerate(re.findall(r"(?s).{1,7}", text * 2)):
-        before = view._page._picture
         view.extend(2, piece, f"{number} tokens")
-        kept += before is not None and view._page._picture is before
         if number % 3 == 0:
+            heights.clear()
             seen(view)
+            looks += 1
+            kept += max(heights, default=0.0) < view.viewport().height()
         if number % 41 == 0:
             assert seen(view) == painted(view), f"after {number} pieces"
-    assert kept > number * 0.25, "the picture was hardly ever kept"
+    assert kept > looks * 0.25, "all of it was painted nearly always"
     view.finish(StoredMessage(2, 1, 1, "assistant", text * 2))
     assert seen(view) == painted(view)
 
 
 @pytest.mark.parametrize("text", [STORY, "```\n" + "x = 1\n" * 60], ids=["prose", "code"])
-def test_of_a_long_block_only_the_last_lines_are_painted(view: TranscriptView, text: str) -> None:
+def test_of_a_long_block_only_the_last_lines_are_painted(view: TranscriptView, heights: list[float], text: str) -> None:
     view.add(STREAMING)
     view.extend(2, text.rstrip("\n"), "")
     line = 40
+    seen(view)
     for number in range(20):
-        seen(view)
         view.extend(2, " word", f"{number} tokens")
-        left = view._page.stale(view.viewport().size()).height()
-        assert 0 < left < view.items[0].height - view.items[0].views[-1].height + 4 * line + 60
+        heights.clear()
+        seen(view)
+        assert 0 < max(heights) < view.items[0].height - view.items[0].views[-1].height + 4 * line + 60
 
 
 def test_one_who_reads_above_sees_nothing_move(view: TranscriptView) -> None:
@@ -88,14 +105,14 @@ class Painted(QObject):
         return False
 
 
-def test_what_changes_above_is_painted(qtbot: QtBot, view: TranscriptView) -> None:
+def test_what_changes_above_is_painted(qtbot: QtBot, view: TranscriptView, theme: Theme) -> None:
     view.set_messages([StoredMessage(1, 1, None, "user", QUESTION)])
     view.add(STREAMING)
     view.extend(2, LONG_ANSWER.replace("```python", "```"), "")  # colours of code come when they are ready
     seen(view)
-    view._mouse.select_all()
+    view.select_all()
     assert seen(view) == painted(view)
-    view._theme.set_mode("dark")
+    theme.set_mode("dark")
     assert seen(view) == painted(view)
     view.resize(700, 500)
     assert seen(view) == painted(view)
@@ -106,8 +123,8 @@ def test_what_changes_above_is_painted(qtbot: QtBot, view: TranscriptView) -> No
     assert seen(view) == painted(view)
 
 
-def test_an_attachment_alone_has_no_bubble(view: TranscriptView) -> None:
-    bubble = QColor(view._theme.palette.bubble).rgb()
+def test_an_attachment_alone_has_no_bubble(view: TranscriptView, theme: Theme) -> None:
+    bubble = QColor(theme.palette.bubble).rgb()
 
     def bubbles(content: str) -> bool:
         view.set_messages([StoredMessage(1, 1, None, "user", content, attachments=(Attachment("a.txt", "text"),))])

@@ -1,0 +1,292 @@
+"""The scrolling page of messages: what is shown, where it lies, and painting what is in sight."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QTextDocument
+from PySide6.QtWidgets import QAbstractScrollArea, QWidget
+
+from app.chats.records import Place, StoredMessage
+from app.i18n.translate import tr
+from app.theme import fonts
+from app.theme.theme import Theme
+from app.transcript.blocks import BlockView, DocumentBuilder
+from app.transcript.controls import FocusMarker, MessageActions, ScrollToEndButton
+from app.transcript.item import FOOT, MessageItem
+from app.transcript.layout import Layout, left_in, width_in
+from app.transcript.paint import PaintCache, paint_message
+from app.transcript.selection import Selection
+
+
+class TranscriptPage(QAbstractScrollArea):
+    """Shows messages; `TranscriptView` adds what mouse and keyboard do with them.
+
+    Everything that places itself on the page (scroll anchor, selection, details, search) takes this class.
+    """
+
+    moved = Signal()  # scrolled by hand
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("transcript")
+        self.setAccessibleName(tr("Conversation"))
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setMouseTracking(True)
+        self.viewport().setAutoFillBackground(False)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self._theme = theme
+        self._builder = DocumentBuilder(theme, self)
+        self._builder.coloured.connect(self._coloured)
+        self._builder.formulas_ready.connect(self._formulas_ready)
+        self.layout_ = Layout(self._builder)
+        self.selection = Selection()
+        self._painted = PaintCache()
+        self._follow = True  # stay at the end as it grows
+        self._moving = False  # the scroll bar is being set by us
+        self.current = -1  # the message that is looked at: its buttons show, and keys are about it
+        self.copied: BlockView | None = None  # the block of code that was copied a moment ago, which says so
+        self._marker = FocusMarker(self)
+        self.message_actions = MessageActions(theme, self.viewport())
+        self.to_end = ScrollToEndButton(theme, self)
+        self.to_end.clicked.connect(self.go_to_end)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+
+    # ---- what is shown ----------------------------------------------------------------------------------------
+
+    @property
+    def items(self) -> list[MessageItem]:
+        """Messages on the page, the oldest first."""
+        return self.layout_.items
+
+    def set_messages(self, messages: list[StoredMessage]) -> None:
+        """Show another conversation, at its end."""
+        self.selection.clear()
+        self.message_actions.hide()
+        self.current = len(messages) - 1
+        self._follow = True
+        surely = len(messages) * fonts.pixels(FOOT) > self.viewport().height()  # more than a screen
+        self.layout_.reset([MessageItem(m) for m in messages], width_in(self, surely))
+        self.arrange()
+        column = width_in(self, self.verticalScrollBar().maximum() > 0)
+        if column != self.layout_.column:
+            self.layout_.reflow(column)
+            self.arrange()
+
+    def add(self, message: StoredMessage) -> None:
+        """Append a message and scroll to it."""
+        self._follow = True
+        self.layout_.insert(MessageItem(message))
+        self.current = len(self.items) - 1
+        self.arrange()
+
+    def extend(self, message_id: int, text: str, status: str) -> None:
+        """Append text to an answer that streams. status: the line below it."""
+        index = self.index(message_id)
+        if index >= 0:
+            item = self.items[index]
+            item.status = status
+            if text:
+                item.extend(text)
+            self._grown(index)
+
+    def finish(self, message: StoredMessage) -> None:
+        """Replace a streaming answer by the message as it is in the end."""
+        index = self.index(message.id)
+        if index >= 0:
+            self.items[index].finish(message)
+            self._grown(index)
+
+    def replace(self, message: StoredMessage) -> None:
+        """Show a changed message in its place."""
+        index = self.index(message.id)
+        if index >= 0:
+            self.selection.clear()
+            self._follow = self._follow or index == len(self.items) - 1
+            self.layout_.replace(MessageItem(message), index)
+            self.arrange()
+
+    def mark_start(self, message_id: int) -> None:
+        """Mark the message from which on the model reads; 0: it reads everything."""
+        for item in list(self.items):
+            marked = bool(item.message.stats.get("read_from_here"))
+            if marked != (item.message.id == message_id):
+                stats = {k: v for k, v in item.message.stats.items() if k != "read_from_here"}
+                self.replace(replace(item.message, stats=stats if marked else {**stats, "read_from_here": True}))
+
+    def remove(self, message_id: int) -> None:
+        """Remove a message."""
+        index = self.index(message_id)
+        if index >= 0:
+            self.selection.clear()
+            self.layout_.remove(index)
+            self.current = min(self.current, len(self.items) - 1)
+            self.arrange()
+
+    def index(self, message_id: int) -> int:
+        """Number of a message in the list, or -1. Searched from the end."""
+        for index in range(len(self.items) - 1, -1, -1):
+            if self.items[index].message.id == message_id:
+                return index
+        return -1
+
+    @Slot()
+    def go_to_end(self) -> None:
+        """Scroll to the end and stay there."""
+        self._follow = True
+        self.arrange()
+
+    def place(self) -> Place | None:
+        """Scroll position; None at the end."""
+        if self._follow or not self.items:
+            return None
+        y = self.verticalScrollBar().value()
+        index = self.layout_.at(float(y))
+        return Place(self.items[index].message.id, round(y - self.layout_.top(index)))
+
+    def go_to(self, place: Place) -> None:
+        """Scroll to a position; a message that is not here leaves the page as it is."""
+        index = self.index(place.message_id)
+        if index < 0:
+            return
+        self._follow = False
+        self.current = index
+        bar = self.verticalScrollBar()
+        for _ in range(2):  # what is above has its true height only once it is in sight
+            bar.setValue(round(self.layout_.top(index)) + place.pixels)
+            self.arrange()
+        self._follow = bar.value() >= bar.maximum() - 4
+
+    @Slot()
+    def prepare(self) -> None:
+        """Load what the first answer will want, in a moment to spare."""
+        self._builder.highlighter.prepare()
+
+    def end(self) -> None:
+        """End the threads that colour code and set formulas; the window closes."""
+        self._builder.close()
+
+    # ---- geometry ---------------------------------------------------------------------------------------------
+
+    def arrange(self) -> None:
+        """Lay out what is in sight, bring scroll bar and buttons into line, and paint all of it."""
+        self._arrange()
+        self.renew()
+
+    def renew(self) -> None:
+        """Schedule a repaint of all that is in sight."""
+        self._painted.drop()
+        self.viewport().update()
+
+    def _arrange(self) -> None:
+        view = float(self.viewport().height())
+        bar = self.verticalScrollBar()
+        y = self.layout_.settle(float(bar.value()), view, self._follow)
+        self._moving = True
+        bar.setRange(0, max(0, round(self.layout_.height - view)))
+        bar.setPageStep(int(view))
+        bar.setSingleStep(40)
+        bar.setValue(round(y))
+        self._moving = False
+        self.to_end.show_for(not self._follow and bar.value() < bar.maximum() - 200)
+        self.place_controls()
+
+    def origin(self, index: int) -> QPointF:
+        """Top left of a message's column, in the viewport."""
+        left = left_in(self, self.layout_.column)
+        return QPointF(left, self.layout_.top(index) - self.verticalScrollBar().value())
+
+    def make(self, index: int, first: int, last: int) -> None:
+        """Make the documents of these blocks of a message, where they have none."""
+        item = self.items[index]
+        self.layout_.documents.seen(item.make(self.layout_.column, first, last, self._builder))
+
+    def _grown(self, index: int) -> None:
+        """Repaint the end of an answer that has grown; what is above its last lines is only moved."""
+        item = self.items[index]
+        steady, settled = item.steady, item.settled
+        before = self._end_of(index, steady)
+        self.layout_.touch(index)
+        self._arrange()
+        end = self._end_of(index, steady)
+        timed = bool(item.views and item.views[0].is_fold and self._end_of(index, 1) > 0)  # its line tells the time
+        fresh = max(end, self.origin(index).y() + item.views[steady].top + settled) if item.views and settled else end
+        if item.views is None or timed or not self._painted.grown(before - end, fresh):
+            self.renew()
+        else:
+            size = self.viewport().size()
+            self.viewport().update(QRect(QPoint(0, 0), size) if before != end else self._painted.stale(size))
+
+    def _end_of(self, index: int, blocks: int) -> float:
+        """Where the first so many blocks of a message end, in the viewport."""
+        item = self.items[index]
+        last = item.views[blocks - 1] if item.views and blocks else None
+        return self.origin(index).y() + (last.top + last.height if last is not None else 0.0)
+
+    def place_controls(self) -> None:
+        """Put the buttons and the focus marker where the current message is."""
+        if not 0 <= self.current < len(self.items):
+            self._marker.stand(0, 0, 0)
+            self.message_actions.hide()
+            return
+        at, item = self.origin(self.current), self.items[self.current]
+        self._marker.stand(at.x(), at.y(), item.foot)
+        if item.streaming:
+            self.message_actions.hide()
+            return
+        last = self.current == len(self.items) - 1
+        self.message_actions.show_for(item.message, last=last, thought=item.has_thought, folded=item.folded)
+        x = at.x() + self.layout_.column - self.message_actions.width() + 4
+        self.message_actions.move(round(x), round(at.y() + item.foot + 1))
+
+    @Slot()
+    def _scrolled(self) -> None:
+        if not self._moving:
+            bar = self.verticalScrollBar()
+            self._follow = bar.value() >= bar.maximum() - 4
+            self.arrange()
+            self.moved.emit()
+
+    # ---- painting ---------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        self._painted.show(painter, self.viewport().size(), QColor(self._theme.palette.window), self._paint)
+        painter.end()
+
+    def _paint(self, painter: QPainter, area: QRect) -> None:
+        """The messages in a part of the viewport."""
+        seen = QRectF(area)
+        index = self.layout_.at(float(self.verticalScrollBar().value() + area.top()))
+        while 0 <= index < len(self.items):
+            at = self.origin(index)
+            if at.y() > seen.bottom():
+                break
+            painter.save()
+            painter.translate(at)
+            paint_message(
+                painter, self.items[index], index, self.layout_.column, seen.translated(-at), self._theme.palette,
+                self.selection, self.copied, self.beside(index),
+            )  # fmt: skip
+            painter.restore()
+            index += 1
+
+    def beside(self, index: int) -> float:
+        """Width that the buttons take of the line at the foot of a message."""
+        return self.message_actions.width() + 8.0 if index == self.current and self.message_actions.isVisible() else 0.0
+
+    @Slot(object)
+    def _coloured(self, _document: QTextDocument) -> None:
+        self.renew()
+
+    @Slot()
+    def _formulas_ready(self) -> None:
+        self.layout_.documents.look_again()
+        self.arrange()
+
+    def restyle(self) -> None:
+        """Make all documents and heights again: colours, or the size of text, are others."""
+        self.layout_.anew(width_in(self))
+        self.to_end.place()
