@@ -9,7 +9,7 @@ import platform
 import sys
 from collections.abc import Sequence
 
-from app import crash_log, display, paths
+from app.platform import crash_log, display_check, paths
 from engine import private_files
 
 _log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="underhill", description="Chat offline with models bigger than your memory.")
     parser.add_argument("--model", help="model to open: builtin, a name in the library, or a path")
     options = parser.parse_args(arguments)
-    reason = display.why_none()
+    reason = display_check.why_none()
     if reason:
         print(f"{reason} `underhill-cli chat` opens a chat in the terminal instead.", file=sys.stderr)
         return NO_DISPLAY
@@ -39,12 +39,11 @@ def _run(model: str | None) -> int:
     from PySide6.QtCore import qVersion
     from PySide6.QtWidgets import QApplication
 
-    from app import preferences
-    from app.assembly import Underhill
+    from app.application import Underhill, claim_single_instance
     from app.i18n import languages
     from app.i18n.translate import tr
-    from app.log_file import LogFile
-    from app.second_start import only_one
+    from app.platform.log_file import LogFile
+    from app.settings import preferences
     from app.widgets.about import version
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
@@ -53,7 +52,7 @@ def _run(model: str | None) -> int:
     application.setDesktopFileName("underhill")
     look = preferences.load(where.preferences)[0]
     languages.install(look.language)
-    alone, answered = only_one(application, where.folder, look, model or "")
+    alone, answered = claim_single_instance(application, where.folder, look, model or "")
     if not alone.first:
         return 0 if answered else NO_ANSWER
     log = LogFile(where.logs)

@@ -11,10 +11,10 @@ from PySide6.QtCore import QDir, QObject, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app.attachments.reading import read
+from app.chat.conversation import Conversation
 from app.chats.records import Attachment
-from app.conversation import Conversation
 from app.i18n.translate import plural, tr
-from app.inbox import Inbox
+from app.platform.main_thread_queue import Inbox
 from app.widgets.banner import Banners
 from app.widgets.composer import Composer
 from engine import api

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app import models
 from app.attachments.reader import Reader
+from app.backend import models
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.chat.prompt_messages import said
 from app.chats.records import Attachment
-from app.conversation import Conversation
-from app.models import Models
 from app.theme.theme import Theme
-from app.turns import said
 from engine import api
 
 if TYPE_CHECKING:
-    from app.window import MainWindow
+    from app.main_window import MainWindow
 
 
 class ReadingDesk(QObject):

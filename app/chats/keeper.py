@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from app.chats import moving
 from app.chats.opening import Problem, explain, open_store, unreadable
 from app.chats.store import ChatStore
-from app.inbox import Inbox
+from app.platform.main_thread_queue import Inbox
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")

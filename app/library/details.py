@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPushButton, QS
 from app.i18n.translate import plural, tr, tr_noop
 from app.library import words
 from app.library.entry import Deed, Entry
-from app.outside import open_link
+from app.platform.open_externally import open_link
 from app.theme import sizes
 from app.widgets.format import size
 from engine import api

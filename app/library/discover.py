@@ -7,12 +7,12 @@ from functools import partial
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from app.first_run.advice import COMFORT, speed
 from app.i18n.translate import plural, sentences, tr
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section
 from app.library.shelf import Shelf
+from app.onboarding.recommendations import COMFORT, speed
 from app.widgets.search_field import SearchField
 from engine import api
 

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.backend.models import Models
 from app.i18n.translate import tr
 from app.library.details import Details
 from app.library.discover import Discover
@@ -23,7 +24,6 @@ from app.library.elsewhere import Elsewhere
 from app.library.section import WIDEST, Section
 from app.library.shelf import Shelf
 from app.library.yours import Yours
-from app.models import Models
 from app.theme import sizes
 from app.widgets import enter
 from app.widgets.flow import FlowLayout

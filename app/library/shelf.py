@@ -9,9 +9,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.backend.engine_link import EngineLink
+from app.backend.models import Models
 from app.i18n.translate import tr
-from app.link.engine_link import EngineLink
-from app.models import Models
 from engine import api
 
 

@@ -8,15 +8,15 @@ from functools import partial
 from PySide6.QtCore import QDir, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QInputDialog, QPushButton, QVBoxLayout, QWidget
 
-from app import models
+from app.backend import models
+from app.backend.models import Models
 from app.i18n.dates import day
 from app.i18n.translate import sentences, tr
 from app.library import words
 from app.library.entry import Deed, Entry
 from app.library.section import Section, heading, import_buttons
 from app.library.shelf import Shelf
-from app.models import Models
-from app.outside import show_folder
+from app.platform.open_externally import show_folder
 from app.widgets.format import size
 from app.widgets.layouts import empty, focus_kept
 from app.widgets.sure import ask_first

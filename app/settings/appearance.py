@@ -7,8 +7,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QPushButton, QWidg
 
 from app.i18n import languages
 from app.i18n.translate import tr
-from app.preferences import FONT_PERCENTS, Preferences
 from app.settings.pages import Page
+from app.settings.preferences import FONT_PERCENTS, Preferences
 from app.theme import sizes
 from app.theme.theme import MODES
 

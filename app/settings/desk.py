@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QObject, Qt, Slot
 
-from app.conversation import Conversation
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.controllers.failure_banner import show_failure
 from app.i18n.translate import sentences
-from app.models import Models
-from app.preferences import Preferences
-from app.remedies import show_failure
 from app.settings.dialog import SettingsDialog
+from app.settings.preferences import Preferences
 from app.settings.shared_desk import SharedDesk
 from app.theme.theme import Theme
 from app.widgets.front import to_front
 from engine import api
 
 if TYPE_CHECKING:
-    from app.window import MainWindow
+    from app.main_window import MainWindow
 
 
 class SettingsDesk(QObject):

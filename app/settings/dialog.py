@@ -26,14 +26,14 @@ from PySide6.QtWidgets import (
 
 from app.engine_words import told
 from app.i18n.translate import tr, tr_noop
-from app.panels.memory import MemoryBar
-from app.preferences import Preferences
 from app.settings.appearance import Appearance
 from app.settings.editor import SettingEditor
 from app.settings.elsewhere import in_words
 from app.settings.pages import Page
+from app.settings.preferences import Preferences
 from app.settings.scores import Scores, moved
 from app.settings.shared import SharedPage
+from app.telemetry.memory_bar import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.plain import plain_tip

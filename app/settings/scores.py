@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.i18n.translate import tr, tr_noop
-from app.panels.charts import swatches
+from app.telemetry.charts import swatches
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
 from app.widgets.format import percent

@@ -7,8 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
+from app.backend.models import Models
 from app.i18n.translate import sentences
-from app.models import Models
 from app.settings.shared import SharedPage
 from engine import api
 

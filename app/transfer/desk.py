@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QStandardPaths, Slot
 from PySide6.QtWidgets import QFileDialog, QMenu
 
+from app.chat.conversation import Conversation
 from app.chats.keeper import Keeper
 from app.chats.records import Chat
 from app.chats.store import ChatStore
-from app.conversation import Conversation
 from app.i18n.translate import plural, tr, tr_noop
-from app.no_file import no_file
+from app.platform.file_errors import no_file
 from app.transfer import backup, exporting, importing, reading
 from app.widgets.banner import Button
 from engine import api
 
 if TYPE_CHECKING:
-    from app.window import MainWindow
+    from app.main_window import MainWindow
 
 _CHATS = tr_noop("Chats (*.json *.zip);;All files (*)")
 _DATABASE = tr_noop("Backup of chats (*.db);;All files (*)")

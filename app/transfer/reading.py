@@ -7,12 +7,12 @@ import re
 from datetime import datetime
 from pathlib import PurePath
 
+from app.chat.prompt_messages import fenced
 from app.chats.records import Attachment, Chat, StoredMessage
 from app.i18n.dates import moment
 from app.i18n.translate import tr
 from app.render.split import thought_and_answer
 from app.transcript import notes
-from app.turns import fenced
 
 _FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")  # ticks with others behind them are code within a line
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?=\s|$)")

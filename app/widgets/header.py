@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app import models
+from app.backend import models
+from app.backend.models import Models
 from app.i18n.translate import plural, sentences, tr
-from app.models import Models
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme

@@ -9,8 +9,8 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QDialog, QGridLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
 
 from app.i18n.translate import tr
-from app.shortcuts import SHORTCUTS
 from app.theme import fonts, sizes
+from app.widgets.shortcuts import SHORTCUTS
 
 
 class ShortcutSheet(QDialog):

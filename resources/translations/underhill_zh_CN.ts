@@ -4,56 +4,44 @@
     <context>
         <name>window</name>
         <message>
-            <location filename="../../app/answer.py"></location>
-            <source>Stopping  ·  Esc again leaves it</source>
-            <translation>正在停止  ·  再按 Esc 不再等待</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/answer.py"></location>
-            <source>{count:,} tokens</source>
-            <translation>
-                <numerusform>{count:,} 词元</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/answer.py"></location>
-            <source>Esc stops</source>
-            <translation>按 Esc 停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/answer.py"></location>
-            <source>Waiting for the answer in another chat  ·  Esc stops</source>
-            <translation>正在等待另一个对话的回答  ·  按 Esc 停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/answer.py"></location>
-            <source>Waiting for the model to open  ·  {waited}</source>
-            <translation>等待模型打开  ·  {waited}</translation>
-        </message>
-        <message>
-            <location filename="../../app/answer.py"></location>
-            <source>Reading your message: {share} % of {total} tokens, {reused} already known</source>
-            <translation>正在读取你的消息：{total} 词元的 {share}%，其中 {reused} 词元无需重读</translation>
-        </message>
-        <message>
-            <location filename="../../app/answer.py"></location>
-            <source>Reading your message: {share} % of {total} tokens</source>
-            <translation>正在读取你的消息：{total} 词元的 {share}%</translation>
-        </message>
-        <message>
-            <location filename="../../app/answer.py"></location>
-            <source>Waiting for the first word  ·  {waited}</source>
-            <translation>正在等待第一个词  ·  {waited}</translation>
-        </message>
-        <message>
-            <location filename="../../app/answer.py"></location>
-            <source>{rate} tok/s</source>
-            <translation>{rate} 词元/秒</translation>
-        </message>
-        <message>
-            <location filename="../../app/assembly.py"></location>
+            <location filename="../../app/application.py"></location>
             <source>Some settings could not be used.</source>
             <translation>部分设置无法使用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/application.py"></location>
+            <source>Underhill is already running but does not answer.</source>
+            <translation>Underhill 已在运行，但没有响应。</translation>
+        </message>
+        <message>
+            <location filename="../../app/application.py"></location>
+            <source>If it stays like that, end the process {number} with the system's task manager.</source>
+            <translation>如果一直这样，请用系统的任务管理器结束进程 {number}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/application.py"></location>
+            <source>If it stays like that, end it with the system's task manager.</source>
+            <translation>如果一直这样，请用系统的任务管理器将其结束。</translation>
+        </message>
+        <message>
+            <location filename="../../app/application.py"></location>
+            <source>It may be busy: wait a moment and try again.</source>
+            <translation>它可能正忙：请稍等片刻再试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/application.py"></location>
+            <source>Your chats are kept.</source>
+            <translation>对话不会丢失。</translation>
+        </message>
+        <message>
+            <location filename="../../app/application.py"></location>
+            <source>Try again</source>
+            <translation>重试</translation>
+        </message>
+        <message>
+            <location filename="../../app/application.py"></location>
+            <source>Close</source>
+            <translation>关闭</translation>
         </message>
         <message>
             <location filename="../../app/attachments/desk.py"></location>
@@ -111,6 +99,13 @@
             <location filename="../../app/attachments/reader.py"></location>
             <source>Text of {name}</source>
             <translation>{name} 的文本</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/attachments/reader.py"></location>
+            <source>{count:,} tokens</source>
+            <translation>
+                <numerusform>{count:,} 词元</numerusform>
+            </translation>
         </message>
         <message>
             <location filename="../../app/attachments/reader.py"></location>
@@ -230,110 +225,59 @@
             <translation>可以附上文本、代码和 PDF 文件；图片中的内容可以用文字描述。</translation>
         </message>
         <message>
-            <location filename="../../app/attention.py"></location>
-            <source>Show Underhill</source>
-            <translation>显示 Underhill</translation>
+            <location filename="../../app/backend/models.py"></location>
+            <source>Opening the model</source>
+            <translation>正在打开模型</translation>
         </message>
         <message>
-            <location filename="../../app/attention.py"></location>
-            <source>New chat</source>
-            <translation>新对话</translation>
+            <location filename="../../app/backend/models.py"></location>
+            <source>Reading the model's files</source>
+            <translation>正在读取模型文件</translation>
         </message>
         <message>
-            <location filename="../../app/attention.py"></location>
-            <source>Quit</source>
-            <translation>退出</translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>Stopping  ·  Esc again leaves it</source>
+            <translation>正在停止  ·  再按 Esc 不再等待</translation>
         </message>
         <message>
-            <location filename="../../app/attention.py"></location>
-            <source>Your answer is there</source>
-            <translation>回答已完成</translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>Esc stops</source>
+            <translation>按 Esc 停止</translation>
         </message>
         <message>
-            <location filename="../../app/attention.py"></location>
-            <source>{model} has been imported.</source>
-            <translation>{model} 已导入。</translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>Waiting for the answer in another chat  ·  Esc stops</source>
+            <translation>正在等待另一个对话的回答  ·  按 Esc 停止</translation>
         </message>
         <message>
-            <location filename="../../app/attention.py"></location>
-            <source>downloading, {share}</source>
-            <translation>正在下载，{share}</translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>Waiting for the model to open  ·  {waited}</source>
+            <translation>等待模型打开  ·  {waited}</translation>
         </message>
         <message>
-            <location filename="../../app/attention.py"></location>
-            <source>answering</source>
-            <translation>正在回答</translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>Reading your message: {share} % of {total} tokens, {reused} already known</source>
+            <translation>正在读取你的消息：{total} 词元的 {share}%，其中 {reused} 词元无需重读</translation>
         </message>
         <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>“{title}” is now in the folder “{folder}”.</source>
-            <translation>“{title}”已移到文件夹“{folder}”。</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/chat_desk.py"></location>
-            <source>%n chats are now in “{folder}”.</source>
-            <translation>
-                <numerusform>%n 个对话已移到“{folder}”。</numerusform>
-            </translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>Reading your message: {share} % of {total} tokens</source>
+            <translation>正在读取你的消息：{total} 词元的 {share}%</translation>
         </message>
         <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>“{title}” is no longer in a folder.</source>
-            <translation>“{title}”已移出文件夹。</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/chat_desk.py"></location>
-            <source>%n chats are no longer in a folder.</source>
-            <translation>
-                <numerusform>%n 个对话已移出文件夹。</numerusform>
-            </translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>Waiting for the first word  ·  {waited}</source>
+            <translation>正在等待第一个词  ·  {waited}</translation>
         </message>
         <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>Undo</source>
-            <translation>撤销</translation>
+            <location filename="../../app/chat/answer.py"></location>
+            <source>{rate} tok/s</source>
+            <translation>{rate} 词元/秒</translation>
         </message>
         <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>The folder “{folder}” was removed. Its chats are kept.</source>
-            <translation>文件夹“{folder}”已移除，其中的对话保留。</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>There was a folder “{folder}” already: the two are one now.</source>
-            <translation>已有名为“{folder}”的文件夹：两者现已合并。</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>New folder</source>
-            <translation>新建文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>Name of the folder</source>
-            <translation>文件夹名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>“{title}” was deleted.</source>
-            <translation>已删除“{title}”。</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/chat_desk.py"></location>
-            <source>%n chats were deleted.</source>
-            <translation>
-                <numerusform>已删除 %n 个对话。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>New folder…</source>
-            <translation>新建文件夹…</translation>
-        </message>
-        <message>
-            <location filename="../../app/chat_desk.py"></location>
-            <source>Recently deleted…</source>
-            <translation>最近删除…</translation>
+            <location filename="../../app/chat/draft_store.py"></location>
+            <source>What could not be saved is kept while Underhill is open.</source>
+            <translation>未能保存的内容在 Underhill 打开期间会保留。</translation>
         </message>
         <message>
             <location filename="../../app/chats/opening.py"></location>
@@ -415,351 +359,317 @@
             <source>Until then, chats are not saved.</source>
             <translation>在此之前，对话不会被保存。</translation>
         </message>
+        <message>
+            <location filename="../../app/chats/titles.py"></location>
+            <source>New chat</source>
+            <translation>新对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chat_navigator.py"></location>
+            <source>The chat that this was about is deleted.</source>
+            <translation>与此有关的对话已被删除。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>“{title}” is now in the folder “{folder}”.</source>
+            <translation>“{title}”已移到文件夹“{folder}”。</translation>
+        </message>
         <message numerus="yes">
-            <location filename="../../app/closing_desk.py"></location>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>%n chats are now in “{folder}”.</source>
+            <translation>
+                <numerusform>%n 个对话已移到“{folder}”。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>“{title}” is no longer in a folder.</source>
+            <translation>“{title}”已移出文件夹。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>%n chats are no longer in a folder.</source>
+            <translation>
+                <numerusform>%n 个对话已移出文件夹。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>Undo</source>
+            <translation>撤销</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>The folder “{folder}” was removed. Its chats are kept.</source>
+            <translation>文件夹“{folder}”已移除，其中的对话保留。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>There was a folder “{folder}” already: the two are one now.</source>
+            <translation>已有名为“{folder}”的文件夹：两者现已合并。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>New folder</source>
+            <translation>新建文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>Name of the folder</source>
+            <translation>文件夹名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>“{title}” was deleted.</source>
+            <translation>已删除“{title}”。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>%n chats were deleted.</source>
+            <translation>
+                <numerusform>已删除 %n 个对话。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>New folder…</source>
+            <translation>新建文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/chats_controller.py"></location>
+            <source>Recently deleted…</source>
+            <translation>最近删除…</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/closing_controller.py"></location>
             <source>%n chats are kept only while Underhill is open. Stay and export those you need.</source>
             <translation>
                 <numerusform>%n 个对话只在 Underhill 打开期间保留。请留下并导出你需要的对话。</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/closing_desk.py"></location>
+            <location filename="../../app/controllers/closing_controller.py"></location>
             <source>Attached: {names}</source>
             <translation>附件：{names}</translation>
         </message>
         <message>
-            <location filename="../../app/disk_desk.py"></location>
-            <source>Try again</source>
-            <translation>重试</translation>
-        </message>
-        <message>
-            <location filename="../../app/disk_desk.py"></location>
-            <source>Open the folder</source>
-            <translation>打开文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/disk_desk.py"></location>
-            <source>Restore a backup…</source>
-            <translation>从备份恢复…</translation>
-        </message>
-        <message>
-            <location filename="../../app/disk_desk.py"></location>
-            <source>Manage models</source>
-            <translation>管理模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/disk_desk.py"></location>
-            <source>Your chats are saved again.</source>
-            <translation>对话已恢复保存。</translation>
-        </message>
-        <message>
-            <location filename="../../app/downloads_desk.py"></location>
+            <location filename="../../app/controllers/downloads_controller.py"></location>
             <source>{done} of {total}</source>
             <translation>{done} / {total}</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/downloads_desk.py"></location>
+            <location filename="../../app/controllers/downloads_controller.py"></location>
             <source>%n models are only partly here.</source>
             <translation>
                 <numerusform>有 %n 个模型尚未下载完。</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/downloads_desk.py"></location>
+            <location filename="../../app/controllers/downloads_controller.py"></location>
             <source>{model} is only partly here: {so_far}.</source>
             <translation>{model} 尚未下载完：{so_far}。</translation>
         </message>
         <message>
-            <location filename="../../app/downloads_desk.py"></location>
+            <location filename="../../app/controllers/downloads_controller.py"></location>
             <source>The download was paused, or halted when Underhill was closed.</source>
             <translation>下载已暂停，或在关闭 Underhill 时中止。</translation>
         </message>
         <message>
-            <location filename="../../app/downloads_desk.py"></location>
+            <location filename="../../app/controllers/downloads_controller.py"></location>
             <source>Go on</source>
             <translation>继续</translation>
         </message>
         <message>
-            <location filename="../../app/downloads_desk.py"></location>
+            <location filename="../../app/controllers/downloads_controller.py"></location>
             <source>Downloads</source>
             <translation>下载</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>Recommended: the quickest of those that run well here.</source>
-            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
+            <location filename="../../app/controllers/failure_banner.py"></location>
+            <source>Start the engine again</source>
+            <translation>重新启动引擎</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>Recommended: the largest that answers here as fast as one reads.</source>
-            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
+            <location filename="../../app/controllers/failure_banner.py"></location>
+            <source>Manage models</source>
+            <translation>管理模型</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>Smaller and quicker.</source>
-            <translation>更小、更快。</translation>
+            <location filename="../../app/controllers/failure_banner.py"></location>
+            <source>Open the settings</source>
+            <translation>打开设置</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>Larger, and slower.</source>
-            <translation>更大，但更慢。</translation>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>The folder of the model</source>
+            <translation>模型所在的文件夹</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>None of the {known} models that Underhill recommends runs well here; the built-in one does.</source>
-            <translation>Underhill 推荐的 {known} 个模型都不适合这台电脑；内置模型可以正常运行。</translation>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>The file of the model</source>
+            <translation>模型文件</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>{fit} of the {known} models that Underhill recommends run well here.</source>
-            <translation>Underhill 推荐的 {known} 个模型中，有 {fit} 个能在这台电脑上良好运行。</translation>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>GGUF models</source>
+            <translation>GGUF 模型</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>about {minutes} min at 50 Mbit/s</source>
-            <translation>以 50 Mbit/s 约需 {minutes} 分钟</translation>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>Another model is being imported. This one can follow when that has ended.</source>
+            <translation>正在导入另一个模型，结束后才能导入这个。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/advice.py"></location>
-            <source>about {hours:.1f} h at 50 Mbit/s</source>
-            <translation>以 50 Mbit/s 约需 {hours:.1f} 小时</translation>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>{model} takes {saved} less. The original is in the trash.</source>
+            <translation>{model} 少占用 {saved}。原模型在回收站中。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>A model for this computer</source>
-            <translation>适合这台电脑的模型</translation>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>Choose another…</source>
+            <translation>另选…</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Open that setting</source>
-            <translation>打开此设置</translation>
+            <location filename="../../app/controllers/library_controller.py"></location>
+            <source>{name} is in the trash.</source>
+            <translation>{name} 已移到回收站。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Do you have a model already? Underhill can make its own copy of it, without a network.</source>
-            <translation>已经有模型了？Underhill 无需联网就能为它制作自己的副本。</translation>
+            <location filename="../../app/controllers/message_editing.py"></location>
+            <source>There is no question above this answer any more.</source>
+            <translation>这条回答上方已没有问题。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.</source>
-            <translation>Underhill 保持离线，不会下载任何内容。内置模型和你自己的模型都可以使用。</translation>
+            <location filename="../../app/controllers/message_editing.py"></location>
+            <source>The last answer was not cut, or holds nothing yet that could go on.</source>
+            <translation>上一条回答并未中断，或者还没有可以继续的内容。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/controllers/message_editing.py"></location>
+            <source>This version and the %n messages after it were deleted.</source>
+            <translation>
+                <numerusform>已删除此版本及其后的 %n 条消息。</numerusform>
+            </translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Underhill looks which models suit this computer. The built-in one can be used at once.</source>
-            <translation>Underhill 正在查找适合这台电脑的模型。内置模型可以立即使用。</translation>
+            <location filename="../../app/controllers/message_editing.py"></location>
+            <source>The message was deleted.</source>
+            <translation>已删除这条消息。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>None of the models in Underhill's list suits this computer as it is now. The built-in one does.</source>
-            <translation>Underhill 列表中的模型都不适合这台电脑目前的状态。内置模型适合。</translation>
+            <location filename="../../app/controllers/message_editing.py"></location>
+            <source>Let the answer end, or stop it with Esc; then this can be done.</source>
+            <translation>等回答结束，或按 Esc 停止它，然后再操作。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Fetching one takes a while; meanwhile, and without a network, the built-in model is there.</source>
-            <translation>下载模型需要一些时间；在此期间或没有网络时，可以使用内置模型。</translation>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>Write a message</source>
+            <translation>输入消息</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Chat with it</source>
-            <translation>开始对话</translation>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>Write a message – it is answered once the model is open</source>
+            <translation>输入消息——模型打开后就会回答</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Get it</source>
-            <translation>下载</translation>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>The engine has stopped</source>
+            <translation>引擎已停止</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>Pause</source>
-            <translation>暂停</translation>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>Choose a model above to begin</source>
+            <translation>请先在上方选择模型</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>{amount} to fetch, {time}</source>
-            <translation>需下载 {amount}，{time}</translation>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>Opening the model. This takes a moment the first time.</source>
+            <translation>正在打开模型。第一次打开需要一点时间。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>{amount} on the disk</source>
-            <translation>占用磁盘 {amount}</translation>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>Choose a model at the top, or import one you have.</source>
+            <translation>请在上方选择模型，或导入你已有的模型。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/choice.py"></location>
-            <source>it is here already</source>
-            <translation>已在本机</translation>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>{model} runs through the compatibility backend.</source>
+            <translation>{model} 通过兼容后端运行。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/desk.py"></location>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>It works, but more slowly than families that Underhill knows itself.</source>
+            <translation>可以使用，但比 Underhill 原生支持的模型系列慢。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/model_controller.py"></location>
             <source>Open it</source>
             <translation>打开</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/desk.py"></location>
+            <location filename="../../app/controllers/model_controller.py"></location>
+            <source>{model} has been imported.</source>
+            <translation>{model} 已导入。</translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/onboarding_controller.py"></location>
             <source>{model} has arrived.</source>
             <translation>{model} 已下载完成。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/desk.py"></location>
+            <location filename="../../app/controllers/onboarding_controller.py"></location>
             <source>{model} could not be fetched. {problem}</source>
             <translation>无法下载 {model}。{problem}</translation>
         </message>
-        <message numerus="yes">
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>{name} with %n cores.</source>
-            <translation>
-                <numerusform>{name}，%n 个核心。</numerusform>
-            </translation>
+        <message>
+            <location filename="../../app/controllers/storage_controller.py"></location>
+            <source>Open the folder</source>
+            <translation>打开文件夹</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>It runs on its battery, where it may be slower.</source>
-            <translation>正在使用电池，速度可能较慢。</translation>
+            <location filename="../../app/controllers/storage_controller.py"></location>
+            <source>Restore a backup…</source>
+            <translation>从备份恢复…</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>{limit} of memory, of which {free} are free now.</source>
-            <translation>内存 {limit}，目前可用 {free}。</translation>
+            <location filename="../../app/controllers/storage_controller.py"></location>
+            <source>Your chats are saved again.</source>
+            <translation>对话已恢复保存。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>What fits into that runs fastest.</source>
-            <translation>能放进可用内存的模型运行最快。</translation>
+            <location filename="../../app/controllers/tray.py"></location>
+            <source>Show Underhill</source>
+            <translation>显示 Underhill</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>Graphics card: {name} with {size}. This version of Underhill does not compute on it.</source>
-            <translation>显卡：{name}，显存 {size}。此版本的 Underhill 不使用它计算。</translation>
+            <location filename="../../app/controllers/tray.py"></location>
+            <source>Quit</source>
+            <translation>退出</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>{free} are free on the disk.</source>
-            <translation>磁盘剩余 {free}。</translation>
+            <location filename="../../app/controllers/tray.py"></location>
+            <source>Your answer is there</source>
+            <translation>回答已完成</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>{amount} a second</source>
-            <translation>每秒 {amount}</translation>
+            <location filename="../../app/controllers/tray.py"></location>
+            <source>downloading, {share}</source>
+            <translation>正在下载，{share}</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>It is fast ({speed}): models much bigger than the memory can run from it.</source>
-            <translation>磁盘很快（{speed}）：比内存大得多的模型也可以从磁盘运行。</translation>
+            <location filename="../../app/controllers/tray.py"></location>
+            <source>answering</source>
+            <translation>正在回答</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>It is quick enough ({speed}) for models that are somewhat bigger than the memory.</source>
-            <translation>磁盘速度足够（{speed}），可以运行比内存略大的模型。</translation>
+            <location filename="../../app/controllers/window_state.py"></location>
+            <source>Your settings cannot be saved.</source>
+            <translation>无法保存你的设置。</translation>
         </message>
         <message>
-            <location filename="../../app/first_run/plainly.py"></location>
-            <source>It is slow ({speed}): choose models that fit into memory.</source>
-            <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/probe.py"></location>
-            <source>Waiting for its turn</source>
-            <translation>正在排队</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>Underhill runs large chat models on this computer, also models that are bigger than its memory.</source>
-            <translation>Underhill 在这台电脑上运行大型对话模型，包括比内存还大的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for a model or fetch one.</source>
-            <translation>一切都留在本机：你的对话、文件和测量结果。在你搜索或下载模型之前，不会发送任何内容。</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>A small model is built in, so you can begin at once. The next two pages find one that suits this computer better.</source>
-            <translation>内置了一个小模型，可以立即开始。接下来的两页会为这台电脑找到更合适的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>Welcome to Underhill</source>
-            <translation>欢迎使用 Underhill</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>What is sent, and when</source>
-            <translation>何时会发送什么</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>This computer</source>
-            <translation>这台电脑</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>Underhill measures how fast memory, disk and processor are, to say which models will run well.</source>
-            <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>That takes some 15 seconds, once, and stays here. You need not wait for it.</source>
-            <translation>只需测量一次，大约 15 秒，结果留在本机。你不必等待。</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>How far the measurement is</source>
-            <translation>测量进度</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>Measure again</source>
-            <translation>重新测量</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>Show the figures</source>
-            <translation>显示数据</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>Hide the figures</source>
-            <translation>收起数据</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/steps.py"></location>
-            <source>An answer is being written; the measurement goes on after it.</source>
-            <translation>正在生成回答；测量会在之后继续。</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/tour.py"></location>
-            <source>Look at this computer</source>
-            <translation>查看这台电脑</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/tour.py"></location>
-            <source>Choose a model</source>
-            <translation>选择模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/tour.py"></location>
-            <source>Start chatting</source>
-            <translation>开始对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/tour.py"></location>
-            <source>Welcome tour</source>
-            <translation>新手引导</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/tour.py"></location>
-            <source>Back</source>
-            <translation>上一步</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/tour.py"></location>
-            <source>Skip the tour</source>
-            <translation>跳过引导</translation>
-        </message>
-        <message>
-            <location filename="../../app/first_run/tour.py"></location>
-            <source>{number} of {count}</source>
-            <translation>第 {number} 步，共 {count} 步</translation>
+            <location filename="../../app/controllers/window_state.py"></location>
+            <source>They hold until you close Underhill.</source>
+            <translation>这些设置在关闭 Underhill 之前有效。</translation>
         </message>
         <message>
             <location filename="../../app/i18n/dates.py"></location>
@@ -849,11 +759,6 @@
         </message>
         <message>
             <location filename="../../app/library/details.py"></location>
-            <source>Close</source>
-            <translation>关闭</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/details.py"></location>
             <source>reads up to {tokens:,} tokens</source>
             <translation>最多可读取 {tokens:,} 词元</translation>
         </message>
@@ -886,11 +791,6 @@
             <location filename="../../app/library/discover.py"></location>
             <source>Show more</source>
             <translation>显示更多</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/discover.py"></location>
-            <source>Open the settings</source>
-            <translation>打开设置</translation>
         </message>
         <message>
             <location filename="../../app/library/discover.py"></location>
@@ -943,6 +843,11 @@
             <location filename="../../app/library/downloads.py"></location>
             <source>Nothing is on its way. Models are under “Get models”.</source>
             <translation>没有正在下载的模型。可在“获取模型”中查找模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/downloads.py"></location>
+            <source>Pause</source>
+            <translation>暂停</translation>
         </message>
         <message>
             <location filename="../../app/library/downloads.py"></location>
@@ -1234,6 +1139,11 @@
         </message>
         <message>
             <location filename="../../app/library/words.py"></location>
+            <source>Waiting for its turn</source>
+            <translation>正在排队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/words.py"></location>
             <source>On its way</source>
             <translation>下载中</translation>
         </message>
@@ -1448,41 +1358,6 @@
             <translation>模型文件夹</translation>
         </message>
         <message>
-            <location filename="../../app/library_desk.py"></location>
-            <source>The folder of the model</source>
-            <translation>模型所在的文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/library_desk.py"></location>
-            <source>The file of the model</source>
-            <translation>模型文件</translation>
-        </message>
-        <message>
-            <location filename="../../app/library_desk.py"></location>
-            <source>GGUF models</source>
-            <translation>GGUF 模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library_desk.py"></location>
-            <source>Another model is being imported. This one can follow when that has ended.</source>
-            <translation>正在导入另一个模型，结束后才能导入这个。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library_desk.py"></location>
-            <source>{model} takes {saved} less. The original is in the trash.</source>
-            <translation>{model} 少占用 {saved}。原模型在回收站中。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library_desk.py"></location>
-            <source>Choose another…</source>
-            <translation>另选…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library_desk.py"></location>
-            <source>{name} is in the trash.</source>
-            <translation>{name} 已移到回收站。</translation>
-        </message>
-        <message>
             <location filename="../../app/main.py"></location>
             <source>Underhill ended unexpectedly the last time.</source>
             <translation>Underhill 上次意外退出。</translation>
@@ -1503,698 +1378,306 @@
             <translation>已知的情况保存在 {file} 中。</translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>Write a message</source>
-            <translation>输入消息</translation>
+            <location filename="../../app/main_window.py"></location>
+            <source>Shorten the message</source>
+            <translation>缩短这条消息</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>{name} with %n cores.</source>
+            <translation>
+                <numerusform>{name}，%n 个核心。</numerusform>
+            </translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>Write a message – it is answered once the model is open</source>
-            <translation>输入消息——模型打开后就会回答</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>It runs on its battery, where it may be slower.</source>
+            <translation>正在使用电池，速度可能较慢。</translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>The engine has stopped</source>
-            <translation>引擎已停止</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>{limit} of memory, of which {free} are free now.</source>
+            <translation>内存 {limit}，目前可用 {free}。</translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>Choose a model above to begin</source>
-            <translation>请先在上方选择模型</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>What fits into that runs fastest.</source>
+            <translation>能放进可用内存的模型运行最快。</translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>Opening the model. This takes a moment the first time.</source>
-            <translation>正在打开模型。第一次打开需要一点时间。</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>Graphics card: {name} with {size}. This version of Underhill does not compute on it.</source>
+            <translation>显卡：{name}，显存 {size}。此版本的 Underhill 不使用它计算。</translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>Choose a model at the top, or import one you have.</source>
-            <translation>请在上方选择模型，或导入你已有的模型。</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>{free} are free on the disk.</source>
+            <translation>磁盘剩余 {free}。</translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>{model} runs through the compatibility backend.</source>
-            <translation>{model} 通过兼容后端运行。</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>{amount} a second</source>
+            <translation>每秒 {amount}</translation>
         </message>
         <message>
-            <location filename="../../app/model_desk.py"></location>
-            <source>It works, but more slowly than families that Underhill knows itself.</source>
-            <translation>可以使用，但比 Underhill 原生支持的模型系列慢。</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>It is fast ({speed}): models much bigger than the memory can run from it.</source>
+            <translation>磁盘很快（{speed}）：比内存大得多的模型也可以从磁盘运行。</translation>
         </message>
         <message>
-            <location filename="../../app/models.py"></location>
-            <source>Opening the model</source>
-            <translation>正在打开模型</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>It is quick enough ({speed}) for models that are somewhat bigger than the memory.</source>
+            <translation>磁盘速度足够（{speed}），可以运行比内存略大的模型。</translation>
         </message>
         <message>
-            <location filename="../../app/models.py"></location>
-            <source>Reading the model's files</source>
-            <translation>正在读取模型文件</translation>
+            <location filename="../../app/onboarding/computer_facts.py"></location>
+            <source>It is slow ({speed}): choose models that fit into memory.</source>
+            <translation>磁盘较慢（{speed}）：选择能放进内存的模型。</translation>
         </message>
         <message>
-            <location filename="../../app/no_file.py"></location>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>A model for this computer</source>
+            <translation>适合这台电脑的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>Open that setting</source>
+            <translation>打开此设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>Do you have a model already? Underhill can make its own copy of it, without a network.</source>
+            <translation>已经有模型了？Underhill 无需联网就能为它制作自己的副本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.</source>
+            <translation>Underhill 保持离线，不会下载任何内容。内置模型和你自己的模型都可以使用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>Underhill looks which models suit this computer. The built-in one can be used at once.</source>
+            <translation>Underhill 正在查找适合这台电脑的模型。内置模型可以立即使用。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>None of the models in Underhill's list suits this computer as it is now. The built-in one does.</source>
+            <translation>Underhill 列表中的模型都不适合这台电脑目前的状态。内置模型适合。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>Fetching one takes a while; meanwhile, and without a network, the built-in model is there.</source>
+            <translation>下载模型需要一些时间；在此期间或没有网络时，可以使用内置模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>Chat with it</source>
+            <translation>开始对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>Get it</source>
+            <translation>下载</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>{amount} to fetch, {time}</source>
+            <translation>需下载 {amount}，{time}</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>{amount} on the disk</source>
+            <translation>占用磁盘 {amount}</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/model_step.py"></location>
+            <source>it is here already</source>
+            <translation>已在本机</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>Recommended: the quickest of those that run well here.</source>
+            <translation>推荐：在这台电脑上运行良好的模型中最快的一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>Recommended: the largest that answers here as fast as one reads.</source>
+            <translation>推荐：在这台电脑上回答速度跟得上阅读的模型中最大的一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>Smaller and quicker.</source>
+            <translation>更小、更快。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>Larger, and slower.</source>
+            <translation>更大，但更慢。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>None of the {known} models that Underhill recommends runs well here; the built-in one does.</source>
+            <translation>Underhill 推荐的 {known} 个模型都不适合这台电脑；内置模型可以正常运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>{fit} of the {known} models that Underhill recommends run well here.</source>
+            <translation>Underhill 推荐的 {known} 个模型中，有 {fit} 个能在这台电脑上良好运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>about {minutes} min at 50 Mbit/s</source>
+            <translation>以 50 Mbit/s 约需 {minutes} 分钟</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/recommendations.py"></location>
+            <source>about {hours:.1f} h at 50 Mbit/s</source>
+            <translation>以 50 Mbit/s 约需 {hours:.1f} 小时</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Underhill runs large chat models on this computer, also models that are bigger than its memory.</source>
+            <translation>Underhill 在这台电脑上运行大型对话模型，包括比内存还大的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for a model or fetch one.</source>
+            <translation>一切都留在本机：你的对话、文件和测量结果。在你搜索或下载模型之前，不会发送任何内容。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>A small model is built in, so you can begin at once. The next two pages find one that suits this computer better.</source>
+            <translation>内置了一个小模型，可以立即开始。接下来的两页会为这台电脑找到更合适的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Welcome to Underhill</source>
+            <translation>欢迎使用 Underhill</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>What is sent, and when</source>
+            <translation>何时会发送什么</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>This computer</source>
+            <translation>这台电脑</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Underhill measures how fast memory, disk and processor are, to say which models will run well.</source>
+            <translation>Underhill 会测量内存、磁盘和处理器的速度，以判断哪些模型能良好运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>That takes some 15 seconds, once, and stays here. You need not wait for it.</source>
+            <translation>只需测量一次，大约 15 秒，结果留在本机。你不必等待。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>How far the measurement is</source>
+            <translation>测量进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Measure again</source>
+            <translation>重新测量</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Show the figures</source>
+            <translation>显示数据</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>Hide the figures</source>
+            <translation>收起数据</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/steps.py"></location>
+            <source>An answer is being written; the measurement goes on after it.</source>
+            <translation>正在生成回答；测量会在之后继续。</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/tour.py"></location>
+            <source>Look at this computer</source>
+            <translation>查看这台电脑</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/tour.py"></location>
+            <source>Choose a model</source>
+            <translation>选择模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/tour.py"></location>
+            <source>Start chatting</source>
+            <translation>开始对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/tour.py"></location>
+            <source>Welcome tour</source>
+            <translation>新手引导</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/tour.py"></location>
+            <source>Back</source>
+            <translation>上一步</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/tour.py"></location>
+            <source>Skip the tour</source>
+            <translation>跳过引导</translation>
+        </message>
+        <message>
+            <location filename="../../app/onboarding/tour.py"></location>
+            <source>{number} of {count}</source>
+            <translation>第 {number} 步，共 {count} 步</translation>
+        </message>
+        <message>
+            <location filename="../../app/platform/file_errors.py"></location>
             <source>{file} is not a file but a device or a pipe.</source>
             <translation>{file} 不是文件，而是设备或管道。</translation>
         </message>
         <message>
-            <location filename="../../app/no_file.py"></location>
+            <location filename="../../app/platform/file_errors.py"></location>
             <source>Choose another file.</source>
             <translation>请选择其他文件。</translation>
         </message>
         <message>
-            <location filename="../../app/no_file.py"></location>
+            <location filename="../../app/platform/file_errors.py"></location>
             <source>The path of {file} is too long for this system.</source>
             <translation>{file} 的路径对这个系统来说太长。</translation>
         </message>
         <message>
-            <location filename="../../app/no_file.py"></location>
+            <location filename="../../app/platform/file_errors.py"></location>
             <source>Move the file to a folder nearer the top, or give it a shorter name.</source>
             <translation>把文件移到层级更浅的文件夹，或改成更短的名称。</translation>
         </message>
         <message>
-            <location filename="../../app/no_file.py"></location>
+            <location filename="../../app/platform/file_errors.py"></location>
             <source>{file} is a folder.</source>
             <translation>{file} 是文件夹。</translation>
         </message>
         <message>
-            <location filename="../../app/no_file.py"></location>
+            <location filename="../../app/platform/file_errors.py"></location>
             <source>Choose the files in it that matter.</source>
             <translation>请选择其中需要的文件。</translation>
         </message>
         <message>
-            <location filename="../../app/no_file.py"></location>
+            <location filename="../../app/platform/file_errors.py"></location>
             <source>{file} is not there any more.</source>
             <translation>{file} 已不存在。</translation>
         </message>
         <message>
-            <location filename="../../app/outside.py"></location>
+            <location filename="../../app/platform/open_externally.py"></location>
             <source>Underhill opens links to the web and to mail addresses only, not {link}</source>
             <translation>Underhill 只打开网页和邮件地址的链接，不打开 {link}</translation>
         </message>
         <message>
-            <location filename="../../app/outside.py"></location>
+            <location filename="../../app/platform/open_externally.py"></location>
             <source>This computer has no program that opens {link}</source>
             <translation>这台电脑上没有能打开 {link} 的程序</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/docks.py"></location>
-            <source>Live</source>
-            <translation>实时</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/docks.py"></location>
-            <source>Experts</source>
-            <translation>专家</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/docks.py"></location>
-            <source>{title} panel</source>
-            <translation>“{title}”面板</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/docks.py"></location>
-            <source>{title}: a window of its own, or back</source>
-            <translation>{title}：分离为独立窗口，或放回</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/docks.py"></location>
-            <source>Close {title}</source>
-            <translation>关闭“{title}”</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/experts.py"></location>
-            <source>What the colours mean</source>
-            <translation>颜色的含义</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/experts.py"></location>
-            <source>A row for each layer, a column for each expert. Click one to see more of it.</source>
-            <translation>每行一层，每列一个专家。点击某个专家可查看详情。</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>in memory</source>
-            <translation>在内存中</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>read ahead in time</source>
-            <translation>预取及时</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>read ahead, but late</source>
-            <translation>预取过晚</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>fetched on demand</source>
-            <translation>按需读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Nothing is running.</source>
-            <translation>当前没有运行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Why this speed</source>
-            <translation>速度说明</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Tokens per second</source>
-            <translation>每秒词元数</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Reading the prompt</source>
-            <translation>读取提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Read from disk</source>
-            <translation>磁盘读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Waiting for the disk</source>
-            <translation>等待磁盘</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Tokens per second over the last half minute</source>
-            <translation>最近半分钟的每秒词元数</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>{rate} tokens/s</source>
-            <translation>{rate} 词元/秒</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Prompt tokens per second over the last half minute</source>
-            <translation>最近半分钟每秒读取的提示词词元数</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Disk reads over the last half minute</source>
-            <translation>最近半分钟的磁盘读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Share of the time spent waiting for the disk, over the last half minute</source>
-            <translation>最近半分钟等待磁盘的时间占比</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Cache hits and misses over the last half minute</source>
-            <translation>最近半分钟的缓存命中与未命中</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>What reads ahead</source>
-            <translation>预取依据</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Precision of expert uses over the last half minute</source>
-            <translation>最近半分钟使用专家的精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Memory</source>
-            <translation>内存</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Requests for experts</source>
-            <translation>专家请求</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Precision of expert uses</source>
-            <translation>专家使用的精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Answering.</source>
-            <translation>正在回答。</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Underhill takes {amount} of {ceiling} that it may take.</source>
-            <translation>Underhill 占用 {amount}，上限为 {ceiling}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>Underhill takes {amount}.</source>
-            <translation>Underhill 占用 {amount}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>No expert was asked for yet.</source>
-            <translation>还没有请求过专家。</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/figures.py"></location>
-            <source>under 1 %</source>
-            <translation>不到 1%</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/heatmap.py"></location>
-            <source>Heatmap of layers and experts</source>
-            <translation>层与专家的热力图</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/heatmap.py"></location>
-            <source>Waiting for a model</source>
-            <translation>等待模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Close what is said of this expert</source>
-            <translation>关闭此专家的详情</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Layer {layer}, expert {expert}</source>
-            <translation>第 {layer} 层，专家 {expert}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>{bits} bits, {place}</source>
-            <translation>{bits} 位，{place}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>nothing; it lies on the disk</source>
-            <translation>无，位于磁盘上</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>{held}; being read at {bits} bits</source>
-            <translation>{held}；正在以 {bits} 位读取</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>{last} last, {mean} on average</source>
-            <translation>最近 {last}，平均 {mean}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Used</source>
-            <translation>使用</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>{answer:,} in this answer, {uses:,} since opened</source>
-            <translation>此回答中 {answer:,} 次，打开以来 {uses:,} 次</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Ran coarse</source>
-            <translation>粗略运行</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Skipped</source>
-            <translation>跳过</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Gate weight</source>
-            <translation>门控权重</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>none yet</source>
-            <translation>暂无</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Held</source>
-            <translation>驻留</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>Bytes</source>
-            <translation>字节</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>{part} of {whole} in memory</source>
-            <translation>内存中 {part}，共 {whole}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>never</source>
-            <translation>从未</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/inspector.py"></location>
-            <source>{count:,} times, {share:.0f} % of its uses</source>
-            <translation>{count:,} 次，占其使用的 {share:.0f}%</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>Underhill itself</source>
-            <translation>Underhill 自身</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>other weights</source>
-            <translation>其他权重</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>context</source>
-            <translation>上下文</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>for computing</source>
-            <translation>计算用</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>experts</source>
-            <translation>专家</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>room for experts</source>
-            <translation>留给专家的空间</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>kept for context and computing</source>
-            <translation>为上下文和计算保留</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>not needed</source>
-            <translation>未使用</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>Where the memory under the ceiling goes</source>
-            <translation>上限内的内存用在哪里</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>Experts in graphics memory</source>
-            <translation>显存中的专家</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>Known once a model is open.</source>
-            <translation>打开模型后显示。</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/memory.py"></location>
-            <source>Graphics memory: {part} of {whole} of experts</source>
-            <translation>显存：专家 {part}，共 {whole}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>Uses in this answer</source>
-            <translation>此回答中的使用次数</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>Uses since it was opened</source>
-            <translation>打开以来的使用次数</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>Gate weight in this answer</source>
-            <translation>此回答中的门控权重</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>Precision in memory</source>
-            <translation>内存中的精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>Where it lies</source>
-            <translation>存放位置</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>on disk</source>
-            <translation>在磁盘上</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>in graphics memory</source>
-            <translation>在显存中</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>none</source>
-            <translation>无</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>small</source>
-            <translation>小</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>large</source>
-            <translation>大</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>now and then</source>
-            <translation>偶尔</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>often</source>
-            <translation>经常</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>{place} at {bits} bits</source>
-            <translation>{place}，{bits} 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>{times} in this answer</source>
-            <translation>此回答中{times}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>{times} since the model was opened</source>
-            <translation>模型打开以来{times}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>mean gate weight {weight:.2f}</source>
-            <translation>平均门控权重 {weight:.2f}</translation>
-        </message>
-        <message>
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>not used</source>
-            <translation>未使用</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/panels/pictures.py"></location>
-            <source>used {count} times</source>
-            <translation>
-                <numerusform>使用 {count} 次</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/preferences.py"></location>
-            <source>Your preferences could not be read, so the usual ones are used ({error}).</source>
-            <translation>无法读取你的偏好设置，已改用默认设置（{error}）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>System prompt and sampling of this chat</source>
-            <translation>此对话的系统提示词与采样</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Presets</source>
-            <translation>预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Save as…</source>
-            <translation>另存为…</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Rename…</source>
-            <translation>重命名…</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Rename the preset</source>
-            <translation>重命名该预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Delete the preset</source>
-            <translation>删除预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Preset</source>
-            <translation>预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>What the model is told before the chat, such as: Answer in one sentence.</source>
-            <translation>对话开始前告诉模型的话，例如：用一句话回答。</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Texts that end an answer, one a line</source>
-            <translation>停止词（每行一个，回答遇到时即结束）</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>\n stands for the end of a line.</source>
-            <translation>\n 表示换行。</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>As the settings say</source>
-            <translation>沿用设置</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Use in this chat</source>
-            <translation>用于此对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>None</source>
-            <translation>无</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Name of the preset</source>
-            <translation>预设名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Rename preset</source>
-            <translation>重命名预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Another preset has this name already. Name of the preset</source>
-            <translation>已有同名的预设。预设名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Save preset</source>
-            <translation>保存预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Put this in the place of the preset {name}?</source>
-            <translation>用它替换预设“{name}”吗？</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>What it holds now is lost. Chats that use it stay as they are.</source>
-            <translation>其现有内容将丢失。使用它的对话保持不变。</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Replace it</source>
-            <translation>替换</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Delete the preset {name}?</source>
-            <translation>删除预设“{name}”吗？</translation>
-        </message>
-        <message>
-            <location filename="../../app/presets/dialog.py"></location>
-            <source>Chats that use it stay as they are.</source>
-            <translation>使用它的对话保持不变。</translation>
-        </message>
-        <message>
-            <location filename="../../app/remedies.py"></location>
-            <source>Start the engine again</source>
-            <translation>重新启动引擎</translation>
-        </message>
-        <message>
-            <location filename="../../app/remembering.py"></location>
-            <source>Your settings cannot be saved.</source>
-            <translation>无法保存你的设置。</translation>
-        </message>
-        <message>
-            <location filename="../../app/remembering.py"></location>
-            <source>They hold until you close Underhill.</source>
-            <translation>这些设置在关闭 Underhill 之前有效。</translation>
-        </message>
-        <message>
-            <location filename="../../app/rewriting.py"></location>
-            <source>There is no question above this answer any more.</source>
-            <translation>这条回答上方已没有问题。</translation>
-        </message>
-        <message>
-            <location filename="../../app/rewriting.py"></location>
-            <source>The last answer was not cut, or holds nothing yet that could go on.</source>
-            <translation>上一条回答并未中断，或者还没有可以继续的内容。</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/rewriting.py"></location>
-            <source>This version and the %n messages after it were deleted.</source>
-            <translation>
-                <numerusform>已删除此版本及其后的 %n 条消息。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/rewriting.py"></location>
-            <source>The message was deleted.</source>
-            <translation>已删除这条消息。</translation>
-        </message>
-        <message>
-            <location filename="../../app/rewriting.py"></location>
-            <source>Let the answer end, or stop it with Esc; then this can be done.</source>
-            <translation>等回答结束，或按 Esc 停止它，然后再操作。</translation>
-        </message>
-        <message>
-            <location filename="../../app/second_start.py"></location>
-            <source>Underhill is already running but does not answer.</source>
-            <translation>Underhill 已在运行，但没有响应。</translation>
-        </message>
-        <message>
-            <location filename="../../app/second_start.py"></location>
-            <source>If it stays like that, end the process {number} with the system's task manager.</source>
-            <translation>如果一直这样，请用系统的任务管理器结束进程 {number}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/second_start.py"></location>
-            <source>If it stays like that, end it with the system's task manager.</source>
-            <translation>如果一直这样，请用系统的任务管理器将其结束。</translation>
-        </message>
-        <message>
-            <location filename="../../app/second_start.py"></location>
-            <source>It may be busy: wait a moment and try again.</source>
-            <translation>它可能正忙：请稍等片刻再试。</translation>
-        </message>
-        <message>
-            <location filename="../../app/second_start.py"></location>
-            <source>Your chats are kept.</source>
-            <translation>对话不会丢失。</translation>
         </message>
         <message>
             <location filename="../../app/settings/appearance.py"></location>
@@ -2282,6 +1765,11 @@
             <location filename="../../app/settings/dialog.py"></location>
             <source>What runs how exactly, and where it waits.</source>
             <translation>哪些部分以多高的精度运行，以及存放在哪里。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/dialog.py"></location>
+            <source>Memory</source>
+            <translation>内存</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -2436,6 +1924,11 @@
             <source>off</source>
             <comment>a setting</comment>
             <translation>关</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/preferences.py"></location>
+            <source>Your preferences could not be read, so the usual ones are used ({error}).</source>
+            <translation>无法读取你的偏好设置，已改用默认设置（{error}）。</translation>
         </message>
         <message>
             <location filename="../../app/settings/scores.py"></location>
@@ -2600,139 +2093,526 @@
             <translation>模型 文件夹 磁盘 模型库</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Chats</source>
-            <translation>对话</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>System prompt and sampling of this chat</source>
+            <translation>此对话的系统提示词与采样</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Next chat in the list</source>
-            <translation>列表中的下一个对话</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Presets</source>
+            <translation>预设</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Chat before it in the list</source>
-            <translation>列表中的上一个对话</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Save as…</source>
+            <translation>另存为…</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Search all messages</source>
-            <translation>搜索所有消息</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Rename…</source>
+            <translation>重命名…</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Find in this chat</source>
-            <translation>在此对话中查找</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Rename the preset</source>
+            <translation>重命名该预设</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Take back the last deletion</source>
-            <translation>撤销上一次删除</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Delete the preset</source>
+            <translation>删除预设</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Rename the chosen chat</source>
-            <translation>重命名所选对话</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Preset</source>
+            <translation>预设</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Move the chosen chats to a folder</source>
-            <translation>把所选对话移到文件夹</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Delete the chosen chats</source>
-            <translation>删除所选对话</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>What the model is told before the chat, such as: Answer in one sentence.</source>
+            <translation>对话开始前告诉模型的话，例如：用一句话回答。</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Send the message</source>
-            <translation>发送消息</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Texts that end an answer, one a line</source>
+            <translation>停止词（每行一个，回答遇到时即结束）</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>New line</source>
-            <translation>换行</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>\n stands for the end of a line.</source>
+            <translation>\n 表示换行。</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Attach files</source>
-            <translation>添加附件</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>As the settings say</source>
+            <translation>沿用设置</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Stop the answer (again: no longer wait for it), leave off editing, go back to the chat</source>
-            <translation>停止回答（再按一次：不再等待）、放弃编辑、返回对话</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Use in this chat</source>
+            <translation>用于此对话</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Answer the last question again</source>
-            <translation>重新回答上一个问题</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>None</source>
+            <translation>无</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Have a cut answer go on</source>
-            <translation>让中断的回答继续</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Name of the preset</source>
+            <translation>预设名称</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Edit the last message (in an empty message box)</source>
-            <translation>编辑上一条消息（输入框为空时）</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Rename preset</source>
+            <translation>重命名预设</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Copy the last answer</source>
-            <translation>复制上一个回答</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Another preset has this name already. Name of the preset</source>
+            <translation>已有同名的预设。预设名称</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Message before, message after (in the conversation)</source>
-            <translation>上一条、下一条消息（在对话中）</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Save preset</source>
+            <translation>保存预设</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Show or hide the thought (in the conversation)</source>
-            <translation>显示或隐藏思考（在对话中）</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Put this in the place of the preset {name}?</source>
+            <translation>用它替换预设“{name}”吗？</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>How the answer was made (in the conversation)</source>
-            <translation>查看回答是怎样生成的（在对话中）</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>What it holds now is lost. Chats that use it stay as they are.</source>
+            <translation>其现有内容将丢失。使用它的对话保持不变。</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Window</source>
-            <translation>窗口</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Replace it</source>
+            <translation>替换</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Get and manage models</source>
-            <translation>获取和管理模型</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Delete the preset {name}?</source>
+            <translation>删除预设“{name}”吗？</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Show or hide the list of chats</source>
-            <translation>显示或隐藏对话列表</translation>
+            <location filename="../../app/settings/style_dialog.py"></location>
+            <source>Chats that use it stay as they are.</source>
+            <translation>使用它的对话保持不变。</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Show or hide the live panel</source>
-            <translation>显示或隐藏实时面板</translation>
+            <location filename="../../app/telemetry/docks.py"></location>
+            <source>Live</source>
+            <translation>实时</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Next part of the window</source>
-            <translation>窗口的下一部分</translation>
+            <location filename="../../app/telemetry/docks.py"></location>
+            <source>Experts</source>
+            <translation>专家</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>This list</source>
-            <translation>本列表</translation>
+            <location filename="../../app/telemetry/docks.py"></location>
+            <source>{title} panel</source>
+            <translation>“{title}”面板</translation>
         </message>
         <message>
-            <location filename="../../app/shortcuts.py"></location>
-            <source>Close Underhill</source>
-            <translation>关闭 Underhill</translation>
+            <location filename="../../app/telemetry/docks.py"></location>
+            <source>{title}: a window of its own, or back</source>
+            <translation>{title}：分离为独立窗口，或放回</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/docks.py"></location>
+            <source>Close {title}</source>
+            <translation>关闭“{title}”</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>Uses in this answer</source>
+            <translation>此回答中的使用次数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>Uses since it was opened</source>
+            <translation>打开以来的使用次数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>Gate weight in this answer</source>
+            <translation>此回答中的门控权重</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>Precision in memory</source>
+            <translation>内存中的精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>Where it lies</source>
+            <translation>存放位置</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>on disk</source>
+            <translation>在磁盘上</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>in memory</source>
+            <translation>在内存中</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>in graphics memory</source>
+            <translation>在显存中</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>none</source>
+            <translation>无</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>small</source>
+            <translation>小</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>large</source>
+            <translation>大</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>never</source>
+            <translation>从未</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>now and then</source>
+            <translation>偶尔</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>often</source>
+            <translation>经常</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>{place} at {bits} bits</source>
+            <translation>{place}，{bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>Layer {layer}, expert {expert}</source>
+            <translation>第 {layer} 层，专家 {expert}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>{times} in this answer</source>
+            <translation>此回答中{times}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>{times} since the model was opened</source>
+            <translation>模型打开以来{times}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>mean gate weight {weight:.2f}</source>
+            <translation>平均门控权重 {weight:.2f}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>not used</source>
+            <translation>未使用</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/telemetry/expert_maps.py"></location>
+            <source>used {count} times</source>
+            <translation>
+                <numerusform>使用 {count} 次</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>What the colours mean</source>
+            <translation>颜色的含义</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/experts_panel.py"></location>
+            <source>A row for each layer, a column for each expert. Click one to see more of it.</source>
+            <translation>每行一层，每列一个专家。点击某个专家可查看详情。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>read ahead in time</source>
+            <translation>预取及时</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>read ahead, but late</source>
+            <translation>预取过晚</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>fetched on demand</source>
+            <translation>按需读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Nothing is running.</source>
+            <translation>当前没有运行。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Why this speed</source>
+            <translation>速度说明</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Tokens per second</source>
+            <translation>每秒词元数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Reading the prompt</source>
+            <translation>读取提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Read from disk</source>
+            <translation>磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Waiting for the disk</source>
+            <translation>等待磁盘</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Tokens per second over the last half minute</source>
+            <translation>最近半分钟的每秒词元数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>{rate} tokens/s</source>
+            <translation>{rate} 词元/秒</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Prompt tokens per second over the last half minute</source>
+            <translation>最近半分钟每秒读取的提示词词元数</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Disk reads over the last half minute</source>
+            <translation>最近半分钟的磁盘读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Share of the time spent waiting for the disk, over the last half minute</source>
+            <translation>最近半分钟等待磁盘的时间占比</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Cache hits and misses over the last half minute</source>
+            <translation>最近半分钟的缓存命中与未命中</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>What reads ahead</source>
+            <translation>预取依据</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Precision of expert uses over the last half minute</source>
+            <translation>最近半分钟使用专家的精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Requests for experts</source>
+            <translation>专家请求</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Precision of expert uses</source>
+            <translation>专家使用的精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Answering.</source>
+            <translation>正在回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Underhill takes {amount} of {ceiling} that it may take.</source>
+            <translation>Underhill 占用 {amount}，上限为 {ceiling}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>Underhill takes {amount}.</source>
+            <translation>Underhill 占用 {amount}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>No expert was asked for yet.</source>
+            <translation>还没有请求过专家。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/figures_panel.py"></location>
+            <source>under 1 %</source>
+            <translation>不到 1%</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>Heatmap of layers and experts</source>
+            <translation>层与专家的热力图</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/heatmap.py"></location>
+            <source>Waiting for a model</source>
+            <translation>等待模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>Close what is said of this expert</source>
+            <translation>关闭此专家的详情</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>{bits} bits, {place}</source>
+            <translation>{bits} 位，{place}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>nothing; it lies on the disk</source>
+            <translation>无，位于磁盘上</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>{held}; being read at {bits} bits</source>
+            <translation>{held}；正在以 {bits} 位读取</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>{last} last, {mean} on average</source>
+            <translation>最近 {last}，平均 {mean}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>Used</source>
+            <translation>使用</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>{answer:,} in this answer, {uses:,} since opened</source>
+            <translation>此回答中 {answer:,} 次，打开以来 {uses:,} 次</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>Ran coarse</source>
+            <translation>粗略运行</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>Skipped</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>Gate weight</source>
+            <translation>门控权重</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>none yet</source>
+            <translation>暂无</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>Held</source>
+            <translation>驻留</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>Bytes</source>
+            <translation>字节</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>{part} of {whole} in memory</source>
+            <translation>内存中 {part}，共 {whole}</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/inspector.py"></location>
+            <source>{count:,} times, {share:.0f} % of its uses</source>
+            <translation>{count:,} 次，占其使用的 {share:.0f}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>Underhill itself</source>
+            <translation>Underhill 自身</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>other weights</source>
+            <translation>其他权重</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>context</source>
+            <translation>上下文</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>for computing</source>
+            <translation>计算用</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>experts</source>
+            <translation>专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>room for experts</source>
+            <translation>留给专家的空间</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>kept for context and computing</source>
+            <translation>为上下文和计算保留</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>not needed</source>
+            <translation>未使用</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>Where the memory under the ceiling goes</source>
+            <translation>上限内的内存用在哪里</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>Experts in graphics memory</source>
+            <translation>显存中的专家</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>Known once a model is open.</source>
+            <translation>打开模型后显示。</translation>
+        </message>
+        <message>
+            <location filename="../../app/telemetry/memory_bar.py"></location>
+            <source>Graphics memory: {part} of {whole} of experts</source>
+            <translation>显存：专家 {part}，共 {whole}</translation>
         </message>
         <message>
             <location filename="../../app/theme/tokens.py"></location>
@@ -2758,11 +2638,6 @@
             <location filename="../../app/theme/tokens.py"></location>
             <source>2-bit</source>
             <translation>2 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/there.py"></location>
-            <source>The chat that this was about is deleted.</source>
-            <translation>与此有关的对话已被删除。</translation>
         </message>
         <message>
             <location filename="../../app/transcript/controls.py"></location>
@@ -3320,11 +3195,6 @@
             <translation>回答</translation>
         </message>
         <message>
-            <location filename="../../app/unsent.py"></location>
-            <source>What could not be saved is kept while Underhill is open.</source>
-            <translation>未能保存的内容在 Underhill 打开期间会保留。</translation>
-        </message>
-        <message>
             <location filename="../../app/widgets/about.py"></location>
             <source>Inter (typeface)</source>
             <translation>Inter（字体）</translation>
@@ -3479,6 +3349,11 @@
             <source>Last seven days</source>
             <translation>过去七天</translation>
         </message>
+        <message>
+            <location filename="../../app/widgets/chat_view.py"></location>
+            <source>Chats</source>
+            <translation>对话</translation>
+        </message>
         <message numerus="yes">
             <location filename="../../app/widgets/chat_view.py"></location>
             <source>%n chats</source>
@@ -3505,6 +3380,11 @@
             <location filename="../../app/widgets/composer.py"></location>
             <source>Send</source>
             <translation>发送</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/composer.py"></location>
+            <source>Attach files</source>
+            <translation>添加附件</translation>
         </message>
         <message>
             <location filename="../../app/widgets/composer.py"></location>
@@ -3545,6 +3425,11 @@
             <location filename="../../app/widgets/edit_strip.py"></location>
             <source>You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.</source>
             <translation>你正在编辑一条回答。按 Enter 会存为新版本，不会向模型提问。</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/find_bar.py"></location>
+            <source>Find in this chat</source>
+            <translation>在此对话中查找</translation>
         </message>
         <message>
             <location filename="../../app/widgets/find_bar.py"></location>
@@ -3595,6 +3480,11 @@
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
+            <source>Show or hide the list of chats</source>
+            <translation>显示或隐藏对话列表</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/header.py"></location>
             <source>No model</source>
             <translation>没有模型</translation>
         </message>
@@ -3602,6 +3492,11 @@
             <location filename="../../app/widgets/header.py"></location>
             <source>Offline</source>
             <translation>离线</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/header.py"></location>
+            <source>Show or hide the live panel</source>
+            <translation>显示或隐藏实时面板</translation>
         </message>
         <message>
             <location filename="../../app/widgets/header.py"></location>
@@ -3815,6 +3710,116 @@
             <location filename="../../app/widgets/search_field.py"></location>
             <source>Search</source>
             <translation>搜索</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Next chat in the list</source>
+            <translation>列表中的下一个对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Chat before it in the list</source>
+            <translation>列表中的上一个对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Search all messages</source>
+            <translation>搜索所有消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Take back the last deletion</source>
+            <translation>撤销上一次删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Rename the chosen chat</source>
+            <translation>重命名所选对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Move the chosen chats to a folder</source>
+            <translation>把所选对话移到文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Delete the chosen chats</source>
+            <translation>删除所选对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Send the message</source>
+            <translation>发送消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>New line</source>
+            <translation>换行</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Stop the answer (again: no longer wait for it), leave off editing, go back to the chat</source>
+            <translation>停止回答（再按一次：不再等待）、放弃编辑、返回对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Answer the last question again</source>
+            <translation>重新回答上一个问题</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Have a cut answer go on</source>
+            <translation>让中断的回答继续</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Edit the last message (in an empty message box)</source>
+            <translation>编辑上一条消息（输入框为空时）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Copy the last answer</source>
+            <translation>复制上一个回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Message before, message after (in the conversation)</source>
+            <translation>上一条、下一条消息（在对话中）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Show or hide the thought (in the conversation)</source>
+            <translation>显示或隐藏思考（在对话中）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>How the answer was made (in the conversation)</source>
+            <translation>查看回答是怎样生成的（在对话中）</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Window</source>
+            <translation>窗口</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Get and manage models</source>
+            <translation>获取和管理模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Next part of the window</source>
+            <translation>窗口的下一部分</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>This list</source>
+            <translation>本列表</translation>
+        </message>
+        <message>
+            <location filename="../../app/widgets/shortcuts.py"></location>
+            <source>Close Underhill</source>
+            <translation>关闭 Underhill</translation>
         </message>
         <message>
             <location filename="../../app/widgets/sidebar.py"></location>
@@ -4052,11 +4057,6 @@
             <location filename="../../app/widgets/welcome.py"></location>
             <source>Ask: {question}</source>
             <translation>提问：{question}</translation>
-        </message>
-        <message>
-            <location filename="../../app/window.py"></location>
-            <source>Shorten the message</source>
-            <translation>缩短这条消息</translation>
         </message>
     </context>
     <context>

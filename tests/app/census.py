@@ -13,7 +13,7 @@ from types import MethodType
 
 from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QObject, qInstallMessageHandler
 
-from app.assembly import Underhill
+from app.application import Underhill
 
 COVERAGE = "coverage.collector."  # what measures the coverage of tests keeps a tracer of every thread that ever ran
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096

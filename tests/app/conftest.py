@@ -31,16 +31,16 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app import notices
-from app.assembly import Underhill
+from app.application import Underhill
 from app.i18n import languages
-from app.inbox import Inbox
-from app.paths import Paths
+from app.main_window import MainWindow
+from app.platform import notifications
+from app.platform.main_thread_queue import Inbox
+from app.platform.paths import Paths
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
 from app.widgets import sidebar
-from app.window import MainWindow
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
 from tests.unsteady import tries
@@ -99,7 +99,7 @@ def empty_desk(request: pytest.FixtureRequest) -> None:
 @pytest.fixture(autouse=True)
 def nobodys_desk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Notifications of tests are shown to nobody."""
-    monkeypatch.delenv(notices.BUS, raising=False)
+    monkeypatch.delenv(notifications.BUS, raising=False)
 
 
 @pytest.fixture(autouse=True)

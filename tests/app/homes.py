@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app import preferences
-from app.paths import Paths
-from app.preferences import Preferences
+from app.platform.paths import Paths
+from app.settings import preferences
+from app.settings.preferences import Preferences
 
 
 def lived_in(folder: Path) -> Paths:

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QDialog
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats.records import Attachment, Chat, Place, StoredMessage, new_id
 from app.chats.store import ChatStore
-from app.panels.history import LENGTH
-from app.panels.pictures import MEANINGS
+from app.telemetry.expert_maps import MEANINGS
+from app.telemetry.history import LENGTH
 from tests.app.census import Census, growing, memory_growth, take
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in

@@ -12,7 +12,7 @@ from pathlib import Path
 from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats.records import Chat, StoredMessage, new_id
 from app.chats.store import ChatStore
 from tests.app.fake_engine import scripted

@@ -7,7 +7,7 @@ import time
 from app.chats import folders
 from app.chats.records import Chat, StoredMessage, new_id
 from app.chats.store import ChatStore
-from app.paths import Paths
+from app.platform.paths import Paths
 from engine.hub.dials import Calibration, Cost, DialCost
 
 DAY = 86_400.0

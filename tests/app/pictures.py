@@ -20,7 +20,7 @@ from tests.app.samples import LONG_ANSWER, QUESTION
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication, QWidget
 
-    from app.assembly import Underhill
+    from app.application import Underhill
     from tests.app.fake_engine import FakeEngine
 
 _LONGEST = 90.0  # seconds until a state must have come
@@ -53,10 +53,10 @@ class Studio:
 
     def open(self, start: Callable[..., object], *, new: bool = False, language: str = "en") -> Underhill:
         """A window of the usual size."""
-        from app import preferences
-        from app.assembly import Underhill
-        from app.paths import Paths
-        from app.preferences import Preferences
+        from app.application import Underhill
+        from app.platform.paths import Paths
+        from app.settings import preferences
+        from app.settings.preferences import Preferences
 
         paths = Paths(self.folder)
         preferences.save(Preferences(toured=not new, theme="light", language=language), paths.preferences)
@@ -128,7 +128,7 @@ def _first_run(studio: Studio) -> None:
 
 def _chats(studio: Studio) -> None:
     from app.library.smaller import SmallerDialog
-    from app.paths import Paths
+    from app.platform.paths import Paths
     from engine import api
     from tests.app.fake_engine import BUILTIN, LARGE, scripted
     from tests.app.fake_hub import GB

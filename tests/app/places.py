@@ -9,14 +9,13 @@ from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QDialog, QMenu, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill, no_answer_box
 from app.chats import folders
 from app.chats.records import Attachment
 from app.i18n.translate import tr
 from app.library.details import Details
 from app.library.smaller import SmallerDialog
-from app.presets.dialog import StyleDialog
-from app.second_start import no_answer
+from app.settings.style_dialog import StyleDialog
 from app.widgets.import_dialog import ImportDialog
 from app.widgets.trash_dialog import TrashDialog
 from app.widgets.unsaved import UnsavedDialog
@@ -154,7 +153,7 @@ def dialogs(qtbot: QtBot, underhill: Underhill) -> Iterator[tuple[str, QDialog]]
     yield "words that would be lost", lost
     lost.reject()
     lost.deleteLater()
-    hangs = no_answer(4711)
+    hangs = no_answer_box(4711)
     hangs.open()
     yield "a second start", hangs
     hangs.reject()

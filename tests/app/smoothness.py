@@ -18,7 +18,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from app.conversation import Conversation
+from app.chat.conversation import Conversation
 from tests.app.stalls import Stalls
 
 BAR, BAR_LONGEST = 16.0, 50.0  # milliseconds: p99.9 and the longest
@@ -86,7 +86,7 @@ class FollowUp(QObject):
 
 def main() -> int:
     """Stream with the dock open, print the figures as JSON."""
-    from app.assembly import Underhill
+    from app.application import Underhill
     from engine import api
     from tests.app.fake_engine import scripted
     from tests.app.homes import lived_in

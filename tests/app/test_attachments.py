@@ -17,9 +17,9 @@ from pytestqt.qtbot import QtBot
 
 from app.attachments import desk, reading
 from app.attachments.reading import read
+from app.chat.prompt_messages import reads_from, said, turns
 from app.chats.records import Attachment, StoredMessage
 from app.transcript import notes
-from app.turns import reads_from, said, turns
 from app.widgets.draft import LONG
 from engine import api, regular_file
 from tests.app.acts import Launch, ask, contents

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from tests.app.census import Census, growing, memory_growth
 from tests.app.long_run import ANSWER, Person, fill
 

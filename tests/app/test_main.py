@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app import crash_log
+from app.platform import crash_log
 from tests.waiting import PROCESS
 
 ROOT = Path(__file__).parents[2]
@@ -42,11 +42,11 @@ def test_qt_is_not_loaded_before_it_is_known_that_there_is_a_display() -> None:
 RESTART = """
 import sys
 from PySide6.QtCore import QTimer
-import app.assembly, app.main
+import app.application, app.main
 from tests.app.fake_engine import scripted
 
 seen = []
-class Short(app.assembly.Underhill):
+class Short(app.application.Underhill):
     def __init__(self, application, paths):
         super().__init__(application, paths, scripted())
         seen.append(self.window.sidebar.button.text())
@@ -58,7 +58,7 @@ class Short(app.assembly.Underhill):
         look.language.setCurrentIndex(look.language.findData("zh_CN"))
         look.restart_wanted.emit()
 
-app.assembly.Underhill = Short
+app.application.Underhill = Short
 code = app.main._run(None)
 print(code, *seen, sep="|")
 """
@@ -75,7 +75,7 @@ def test_another_language_is_spoken_after_a_restart_within_the_process(tmp_path:
 
 
 def test_opening_the_window_loads_no_torch() -> None:
-    code = "import sys, app.assembly; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    code = "import sys, app.application; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=PROCESS, check=False)
     assert done.returncode == 0
 

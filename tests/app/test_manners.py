@@ -13,14 +13,14 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from app import preferences
-from app.assembly import Underhill
+from app.application import Underhill
 from app.i18n import languages
-from app.paths import Paths
-from app.preferences import Preferences
-from app.shortcuts import SHORTCUTS
+from app.platform.paths import Paths
+from app.settings import preferences
+from app.settings.preferences import Preferences
 from app.theme import fonts
 from app.transcript.details import AnswerDetails
+from app.widgets.shortcuts import SHORTCUTS
 from tests.app import focus, places, walking
 from tests.app.acts import Launch
 

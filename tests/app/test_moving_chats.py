@@ -11,7 +11,7 @@ from PySide6.QtGui import QDragMoveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats import folders
 from app.chats.records import Chat
 from app.widgets.chat_rows import Section

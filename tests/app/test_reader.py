@@ -8,12 +8,12 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.attachments import reader as reading
 from app.attachments.reader import Reader
+from app.chat.prompt_messages import said
 from app.chats.records import Attachment
 from app.transcript.paint import files_rect
-from app.turns import said
 from tests.app.acts import Launch, ask, button
 
 FILES = (

@@ -9,9 +9,9 @@ import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
-from app.panels.memory import parts_of
-from app.paths import Paths
+from app.application import Underhill
+from app.platform.paths import Paths
+from app.telemetry.memory_bar import parts_of
 from engine import api, resources
 
 

@@ -11,16 +11,16 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app import preferences
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats import branches, drafts
 from app.chats.records import StoredMessage
 from app.chats.store import ChatStore
-from app.paths import Paths
+from app.platform.paths import Paths
+from app.settings import preferences
 from tests.app.acts import Launch, ask, contents
+from tests.app.chat.test_draft_store import NOTES, go_to
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE
-from tests.app.test_unsent import NOTES, go_to
 from tests.waiting import LONGEST
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app import crash_log, preferences
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats.store import ChatStore
-from app.paths import Paths
+from app.platform import crash_log
+from app.platform.paths import Paths
+from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.widgets.banner import Banner
 from engine import api

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats.store import ChatStore
 from engine import api
 from tests.app.acts import Launch, ask, button, contents, on_disk

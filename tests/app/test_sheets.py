@@ -11,9 +11,9 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
-from app.shortcuts import SHORTCUTS
+from app.application import Underhill
 from app.widgets import about
+from app.widgets.shortcuts import SHORTCUTS
 
 ROOT = Path(__file__).parents[2]
 Launch = Callable[..., Underhill]

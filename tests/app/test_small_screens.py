@@ -9,10 +9,10 @@ import pytest
 from PySide6.QtWidgets import QLabel, QListWidget
 from pytestqt.qtbot import QtBot
 
-from app import preferences
 from app.i18n import languages
-from app.paths import Paths
-from app.preferences import Preferences
+from app.platform.paths import Paths
+from app.settings import preferences
+from app.settings.preferences import Preferences
 from app.theme import fonts
 from tests.app.acts import Launch
 from tests.app.places import settle

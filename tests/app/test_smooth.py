@@ -8,7 +8,7 @@ from statistics import quantiles
 
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from tests.app.samples import LONG_ANSWER
 from tests.app.smoothness import Watchdog
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from engine import api
 from engine.generation.chat import Prompt
 from engine.generation.turns import parted

@@ -8,7 +8,7 @@ from PySide6.QtGui import QContextMenuEvent, QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from tests.app.acts import Launch, ask
 
 CTRL = Qt.KeyboardModifier.ControlModifier

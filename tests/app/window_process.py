@@ -15,7 +15,7 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"  # before Qt is imported
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats.keeper import Keeper
 from app.chats.records import Attachment
 from tests.app.fake_engine import SENTENCE, scripted

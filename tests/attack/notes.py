@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from app import preferences
+from app.settings import preferences
 from engine.experts.eam import EamCollection
 from engine.hardware import kept as hardware
 from engine.hub import dials, folders, kept, listing, origin, seen, transfer, trash, underway, unfinished

@@ -18,7 +18,7 @@ import tempfile
 import threading
 import time
 
-from app.promptness import run_at_once
+from app.platform.thread_priority import run_at_once
 from engine import api
 from engine.hub.home import HOME
 

@@ -77,7 +77,8 @@ def drop(*folders: Path) -> None:
 def child(began: float) -> int:
     """The window itself. began: seconds since 1970 at which this process was asked for."""
     from app import main as program
-    from app import paths, preferences
+    from app.platform import paths
+    from app.settings import preferences
 
     if not paths.default().preferences.exists():
         preferences.save(preferences.Preferences(toured=True), paths.default().preferences)
@@ -87,7 +88,7 @@ def child(began: float) -> int:
         from PySide6.QtCore import QEvent, QObject, QTimer
         from PySide6.QtWidgets import QApplication
 
-        from app.assembly import Underhill
+        from app.application import Underhill
 
         class Watcher(QObject):
             def __init__(self, underhill: Underhill) -> None:

@@ -9,8 +9,8 @@ switched on and off every TURN seconds. Off, nothing leaves it, as if a command 
 again, text comes when it would be due had it come all along.
 When it has been switched off, the window first does what it has left to do; that time counts for neither. Two answers
 make a pair, the second of which begins with the other turn, so that both turns have the same tokens. The window paints
-offscreen unless QT_QPA_PLATFORM says otherwise. As often as it has come to paint in the answers before (app/pace.py),
-it paints to the end.
+offscreen unless QT_QPA_PLATFORM says otherwise. As often as it has come to paint in the answers before
+(app/telemetry/frame_throttle.py), it paints to the end.
 --same: switched off at the first word for good, which tells what the method makes up.
 
 Why one engine: two of them, with the same model and nobody watching, differed by 8 % in all of twelve pairs.
@@ -46,7 +46,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
-from app.assembly import Underhill
+from app.application import Underhill
 from engine import api
 from engine.apart import parent
 from engine.hub.home import HOME

@@ -33,17 +33,17 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
-from app.assembly import Underhill
+from app.application import Underhill
+from app.backend.engine_link import EngineLink
+from app.chat.conversation import Conversation
 from app.chats.store import ChatStore
-from app.conversation import Conversation
-from app.inbox import Inbox
-from app.link.engine_link import EngineLink
-from app.panels.charts import Line, Parts, Stack
-from app.panels.docks import Docks
-from app.panels.experts import Experts
-from app.panels.figures import Figures
-from app.panels.heatmap import Heatmap
-from app.panels.history import History
+from app.platform.main_thread_queue import Inbox
+from app.telemetry.charts import Line, Parts, Stack
+from app.telemetry.docks import Docks
+from app.telemetry.experts_panel import Experts
+from app.telemetry.figures_panel import Figures
+from app.telemetry.heatmap import Heatmap
+from app.telemetry.history import History
 from app.transcript.view import TranscriptView
 from engine import api
 from engine.apart import parent

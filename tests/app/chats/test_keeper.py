@@ -15,7 +15,7 @@ from app.chats.keeper import Keeper
 from app.chats.opening import Problem
 from app.chats.records import Attachment, Chat, new_id
 from app.chats.store import ChatStore
-from app.inbox import Inbox
+from app.platform.main_thread_queue import Inbox
 from tests.app.chats.conftest import talk
 
 ONE, TWO = Attachment("one.txt", "1"), Attachment("two.txt", "2")

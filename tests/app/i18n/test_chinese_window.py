@@ -23,11 +23,11 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from app import preferences
-from app.assembly import Underhill
+from app.application import Underhill
 from app.i18n import languages
 from app.library.entry import Entry
-from app.paths import Paths
+from app.platform.paths import Paths
+from app.settings import preferences
 from app.widgets.import_dialog import ImportDialog
 from engine import api
 from tests.app.conftest import close

@@ -12,7 +12,7 @@ from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialogButtonBox, QFileDialog, QLabel
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.i18n import languages
 from app.i18n.translate import plural, tr
 

@@ -11,11 +11,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import outside
-from app.assembly import Underhill
+from app.application import Underhill
 from app.library.entry import Entry
 from app.library.page import LibraryPage
 from app.library.section import Section
+from app.platform import open_externally
 from app.settings.dialog import SettingsDialog
 from app.widgets.import_dialog import ImportDialog
 from engine import api
@@ -217,7 +217,7 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch
     assert [pill(e) for e in details.entries] == ["Slow", "Fits"]
     assert [e.buttons["Get"].objectName() for e in details.entries] == ["", "primary"]
     assert details.said.isHidden()
-    monkeypatch.setattr(outside, "QDesktopServices", SimpleNamespace(openUrl=lambda url: False))
+    monkeypatch.setattr(open_externally, "QDesktopServices", SimpleNamespace(openUrl=lambda url: False))
     next(button for button in details.findChildren(QPushButton) if button.text() == "Open its page").click()
     assert details.said.text().startswith("This computer has no program that opens http")
     assert details.said.isVisible()

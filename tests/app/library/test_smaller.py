@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.library.entry import Entry
 from app.library.smaller import SmallerDialog
 from app.widgets.import_dialog import ImportDialog

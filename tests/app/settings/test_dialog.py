@@ -13,8 +13,8 @@ from PySide6.QtGui import QStandardItemModel
 from PySide6.QtWidgets import QComboBox, QLineEdit, QMessageBox, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app import preferences
-from app.assembly import Underhill
+from app.application import Underhill
+from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.settings.shares import Shares
 from app.theme.theme import Theme
@@ -22,7 +22,7 @@ from engine import api
 from engine.hub.dials import Calibration, Cost, DialCost
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN
-from tests.app.panels.samples import BASE
+from tests.app.telemetry.samples import BASE
 
 
 def type_into(qtbot: QtBot, dialog: SettingsDialog, name: str, text: str) -> None:

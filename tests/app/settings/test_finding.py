@@ -6,7 +6,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app import preferences
+from app.settings import preferences
 from app.settings.dialog import SettingsDialog
 from app.theme.theme import Theme
 

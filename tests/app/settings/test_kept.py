@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app import preferences
-from app.preferences import Preferences
+from app.settings import preferences
+from app.settings.preferences import Preferences
 
 
 def test_what_is_kept_is_on_the_disk_before_it_takes_the_place_of_what_was(

@@ -8,7 +8,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.assembly import Underhill
+from app.application import Underhill
 from app.chats.records import StoredMessage, new_id
 from app.transcript.view import TranscriptView
 from engine import api

@@ -1,0 +1,163 @@
+"""Puts the parts of a running window together and takes them apart again in the right order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
+
+from app.attachments.desk import AttachmentDesk
+from app.attachments.reading_desk import ReadingDesk
+from app.backend.engine_link import EngineLink
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.chat.token_counter import Counting
+from app.chats.keeper import Keeper
+from app.chats.opening import Problem
+from app.controllers.downloads_controller import DownloadsDesk
+from app.controllers.onboarding_controller import FirstRunDesk
+from app.controllers.tray import Attention
+from app.i18n import languages
+from app.i18n.translate import tr
+from app.library.shelf import Shelf
+from app.main_window import MainWindow
+from app.platform import thread_priority
+from app.platform.first_paint import FirstPaint
+from app.platform.main_thread_queue import Inbox
+from app.platform.paths import Paths
+from app.platform.single_instance import SingleInstance
+from app.settings import preferences
+from app.settings.preferences import Preferences
+from app.telemetry.frame_throttle import Pacemaker
+from app.theme import fonts
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from engine import api
+
+Start = Callable[[Callable[[api.Event], None]], api.Engine]
+
+
+class Underhill:
+    """window, and the threads behind it. `close` ends them all."""
+
+    def __init__(self, application: QApplication, paths: Paths, start: Start = api.start_apart) -> None:
+        thread_priority.run_at_once()
+        remembered, note = preferences.load(paths.preferences)
+        fonts.set_percent(remembered.font_percent)
+        languages.install(remembered.language)
+        self.theme = Theme(application, remembered.theme)
+        self.inbox = Inbox(application)
+        self.keeper = Keeper(paths.chats, self.inbox, self._problem)
+        self.link = EngineLink(self.inbox, start)
+        self.conversation = Conversation(self.keeper, self.link, self.inbox)
+        self.models = Models(self.link, self.inbox, lambda: dict(remembered.engine))
+        self.shelf = Shelf(self.link, self.models, lambda: dict(remembered.engine))
+        self.window = MainWindow(
+            self.theme, self.keeper, self.conversation, self.models, self.shelf, remembered, paths.preferences
+        )
+        composer = self.window.composer
+        self.attachments = AttachmentDesk(composer, self.window.banners, self.inbox, self.conversation)
+        self.conversation.opened.connect(self.attachments.forget)
+        self.reading = ReadingDesk(self.window, self.theme, self.conversation, self.models)
+        rewriting = self.window.rewriting
+        self.counting = Counting(composer, self.conversation, self.models, self.link, lambda: rewriting.edited)
+        self.counting.told.connect(composer.meter.tell)
+        self.counting.attachments_told.connect(composer.tell_costs)
+        self.attention = Attention(self.window, self.conversation, self.models, self.shelf, self.theme)
+        self.downloads = DownloadsDesk(self.window, self.shelf)
+        self.first_run = FirstRunDesk(
+            self.window, self.theme, self.link, self.conversation, self.models, self.shelf, remembered
+        )
+        self.again = False  # whether to open anew once this one is closed
+        self.window.restart_wanted.connect(self._restart)
+        self.window.closing.stayed.connect(self._stayed)
+        self.link.telemetry.connect(self.window.live.take)
+        self.window.live.looking.connect(self.link.watch)
+        self.pacemaker = Pacemaker(self.inbox)
+        self.link.telemetry.connect(self.pacemaker.take)
+        self.pacemaker.changed.connect(self.window.live.keep)
+        # the engine is there, and no answer yet that would stutter beside it
+        self.models.listed.connect(self.window.transcript.prepare, Qt.ConnectionType.SingleShotConnection)
+        self.models.loaded.connect(api.settle_garbage)
+        if note:
+            self.window.banners.show_banner("warning", tr("Some settings could not be used."), note)
+
+    def open(self) -> None:
+        """Show the window and have the last model opened."""
+        self.link.hold()  # the engine takes a core when it imports torch, which would hold the window up
+        self.window.start()
+        self.downloads.begin()
+        self.first_run.begin_if_new()
+        self.window.show()
+        self.window.live.come_up()
+        FirstPaint(self.window, self.link.release)
+
+    def close(self) -> None:
+        """Stop the engine, write what is unwritten, end the threads."""
+        self.attention.end()
+        self.conversation.closing = True
+        self.link.close()
+        self.inbox.drain()  # what the engine said last: answers that were cut short go to disk
+        self.keeper.close()
+        self.inbox.close()
+        self.window.transcript.end()
+        self.window.deleteLater()
+        self.theme.deleteLater()  # the next window has its own
+
+    def _restart(self) -> None:
+        self.again = True
+        self.window.close()
+
+    def _stayed(self) -> None:
+        self.again = False
+
+    def _problem(self, problem: Problem) -> None:
+        self.window.disk_desk.show_problem(problem)
+
+
+def claim_single_instance(
+    application: QApplication, folder: Path, look: Preferences, model: str
+) -> tuple[SingleInstance, bool]:
+    """Take the folder's lock. Returns it, or one that is not first and whether the first instance has answered."""
+    while True:
+        alone = SingleInstance(folder)
+        if alone.first:
+            return alone, False
+        if alone.ask(model):
+            return alone, True
+        fonts.set_percent(look.font_percent)
+        theme = Theme(application, look.theme)
+        again = _asked_to_try_again(no_answer_box(alone.holder))
+        theme.deleteLater()
+        if not again:
+            return alone, False
+        alone.deleteLater()
+
+
+def no_answer_box(process: int) -> QMessageBox:
+    """The message that the first instance does not answer. process: its number, 0 where it is not known."""
+    box = QMessageBox(QMessageBox.Icon.Warning, "Underhill", tr("Underhill is already running but does not answer."))
+    box.setWindowIcon(icon("underhill", ""))
+    ended = (
+        tr("If it stays like that, end the process {number} with the system's task manager.", number=process)
+        if process
+        else tr("If it stays like that, end it with the system's task manager.")
+    )
+    box.setInformativeText(
+        tr("It may be busy: wait a moment and try again.") + "\n\n" + ended + "\n\n" + tr("Your chats are kept.")
+    )
+    again = QPushButton(tr("Try again"), box)
+    again.setObjectName("primary")  # before it is in the box, which makes it look as what it is called then
+    box.addButton(again, QMessageBox.ButtonRole.AcceptRole)
+    box.addButton(tr("Close"), QMessageBox.ButtonRole.RejectRole)
+    box.setDefaultButton(again)
+    return box
+
+
+def _asked_to_try_again(box: QMessageBox) -> bool:
+    box.exec()
+    again = box.clickedButton() is box.defaultButton()
+    box.deleteLater()
+    return again

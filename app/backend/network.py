@@ -1,0 +1,44 @@
+"""Whether Underhill may use the network, as the window shows it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject, Signal
+
+from app.backend.models import Models
+from engine import api
+
+_VARIABLE = "HF_HUB_OFFLINE"
+_YES = ("1", "ON", "YES", "TRUE")  # as huggingface_hub reads it
+
+
+class Network(QObject):
+    """changed: `offline` is another now. by_environment: the environment says so, and no setting changes that."""
+
+    changed = Signal()
+
+    def __init__(self, known: Models) -> None:
+        super().__init__(known)
+        self._models = known
+        self.by_environment = os.environ.get(_VARIABLE, "").upper() in _YES
+        self.offline = self.by_environment
+
+    def refresh(self) -> None:
+        """Ask the engine how it is set."""
+        self._models.ask(api.ReadSettings, self._heard)
+
+    def take(self, values: Mapping[str, Any]) -> None:
+        """values: what is kept of api.settings.SHARED now."""
+        offline = self.by_environment or bool(values["offline"])
+        if offline != self.offline:
+            self.offline = offline
+            self.changed.emit()
+
+    def _heard(self, event: api.Event) -> None:
+        if isinstance(event, api.Done):
+            self.take(event.result)
+        elif isinstance(event, api.Failed):
+            self._models.failed.emit(event)

@@ -1,0 +1,500 @@
+"""The chat that is open and the answers on their way: what the window's parts do together, without any widget."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal
+
+from app.backend.engine_link import EngineLink
+from app.chat.answer import Answer
+from app.chat.draft_store import Unsent
+from app.chat.prompt_messages import turns
+from app.chat.running_answers import UnderWay
+from app.chats import branches, drafts, erasing, trash
+from app.chats.keeper import Keeper
+from app.chats.opening import Problem
+from app.chats.records import Attachment, Chat, Place, Queued, StoredMessage, Style, new_id
+from app.chats.store import ChatStore
+from app.chats.titles import title_from
+from engine import api
+
+STOPS_IN = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
+
+
+class Conversation(QObject):
+    """Signals tell the window what to show; every method returns at once."""
+
+    opened = Signal(object, object)  # chat or None, its messages
+    added = Signal(object)  # message
+    replaced = Signal(object)  # message: an answer that had ended goes on
+    grew = Signal(object, str, str)  # message id, more text, status line
+    finished = Signal(object)  # message
+    removed = Signal(object)  # message id
+    chats_changed = Signal()
+    busy_changed = Signal()
+    queue_changed = Signal(object)  # tuple[Queued, ...] of the open chat
+    returned = Signal(str, object)  # text and attachments that were not sent: back into the composer
+    failed = Signal(object, object)  # api.Failed, and the id of the chat
+    problem = Signal(object)  # Problem
+
+    def __init__(self, keeper: Keeper, link: EngineLink, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._keeper = keeper
+        self._link = link
+        self.unsent = Unsent(keeper, self.problem.emit)
+        self.chat: Chat | None = None
+        self.messages: list[StoredMessage] = []
+        self.model = ""  # title of the model that answers
+        self.opening = False  # it is not open yet, and answers wait for it
+        self.closing = False  # the window goes, and the engine with it
+        self.thinking = "on"  # as in api.Generate
+        self.sampling: dict[str, Any] = {}  # where a chat has no style of its own
+        self.new_style: Style | None = None  # of a chat that has no message yet
+        self.new_attached: tuple[Attachment, ...] = ()  # to the draft of such a chat
+        self._under_way = UnderWay(self, keeper)
+        self.unanswered = 0  # the question of the answer that failed last
+        self.wanted = 0  # the chat asked for last; an older reading that comes late is not shown
+
+    # ---- which chat -------------------------------------------------------------------------------------------
+
+    def new(self) -> None:
+        """An empty chat; it comes to be on disk with its first message."""
+        self.wanted = 0
+        self.chat, self.messages, self.new_style = None, [], None
+        self.opened.emit(None, [])
+        self._tell_busy()
+
+    def open(self, chat: Chat, message_id: int = 0) -> None:
+        """Read a chat from disk and show it; with a message: the branch that has it, scrolled to it."""
+        self.wanted = chat.id
+        if message_id:
+            self._keeper.do(partial(branches.read_at, chat_id=chat.id, message_id=message_id), self._read_done)
+        else:
+            self._keeper.do(partial(branches.read, chat_id=chat.id), self._read_done)
+
+    def _read_done(self, found: branches.Opened | None) -> None:
+        if found is None or found[0].id != self.wanted:
+            return
+        chat, messages = self.unsent.whole(*found)
+        self.chat = chat
+        self.messages = self._under_way.taken_up(messages)
+        self.opened.emit(chat, self.messages)
+        self._under_way.show_soon()
+        self._tell_busy()
+        if chat.queue and not self.busy:  # what they waited for was cut short, or its end was not seen
+            self._return_queue(chat.id, chat.queue)
+
+    def rename(self, chat_id: int, title: str) -> None:
+        """Set a title by hand."""
+        if self.chat is not None and self.chat.id == chat_id:
+            self.chat = dataclasses.replace(self.chat, title=title, title_by_hand=True)
+        self._keeper.do(lambda store: store.set_title(chat_id, title, True), self._tell_chats)
+
+    def delete(self, chat_id: int) -> None:
+        """Move a chat to the trash, stopping its answer."""
+        for answer in self._under_way.answers.values():
+            if answer.message.chat_id == chat_id:
+                self._stop(answer)
+        self._keeper.do(lambda store: trash.put(store, chat_id), self._tell_chats)
+
+    def restore(self, chat_id: int) -> None:
+        """Undo a deletion."""
+        self._keeper.do(lambda store: trash.take_back(store, chat_id), self._tell_chats)
+
+    def branch(self, message_id: int) -> None:
+        """A new chat that begins like this one, up to this message."""
+        if self.chat is not None:
+            self._keeper.do(partial(branches.branch, chat_id=self.chat.id, message_id=message_id), self._branched)
+
+    def _branched(self, chat: Chat | None) -> None:
+        if chat is not None:
+            self.chats_changed.emit()
+            self.open(chat)
+
+    # ---- what is kept of the open chat ------------------------------------------------------------------------
+
+    def keep_draft(self, text: str) -> None:
+        """Keep what is typed in the open chat."""
+        if self.chat is not None and self.chat.draft != text:
+            chat_id = self.chat.id
+            self.chat = dataclasses.replace(self.chat, draft=text)
+            self.unsent.keep_text(chat_id, text)
+
+    def keep_attached(self, files: tuple[Attachment, ...]) -> None:
+        """Keep what is attached to the draft of the open chat, or of the one that has no message yet."""
+        if files == (self.chat.attached if self.chat is not None else self.new_attached):
+            return
+        chat_id = self.chat.id if self.chat is not None else drafts.NEW
+        if self.chat is not None:
+            self.chat = dataclasses.replace(self.chat, attached=files)
+        else:
+            self.new_attached = files
+        self.unsent.keep_files(chat_id, files)
+
+    def keep_place(self, place: Place | None) -> None:
+        """Keep where the open chat is scrolled to; None: at its end."""
+        if self.chat is not None and self.chat.place != place:
+            chat_id = self.chat.id
+            self.chat = dataclasses.replace(self.chat, place=place)
+            self._keeper.do(lambda store: store.set_place(chat_id, place), failed=self.unsent.refused)
+
+    @property
+    def style(self) -> Style:
+        """How the open chat is answered."""
+        own = self.chat.style if self.chat is not None else self.new_style
+        return own or Style(sampling=dict(self.sampling))
+
+    def set_style(self, style: Style | None) -> None:
+        """How the open chat is answered from now on; None: as the settings say."""
+        if self.chat is None:
+            self.new_style = style
+            return
+        chat_id = self.chat.id
+        self.chat = dataclasses.replace(self.chat, style=style)
+        self._keeper.do(lambda store: store.set_style(chat_id, style))
+
+    # ---- sending ----------------------------------------------------------------------------------------------
+
+    @property
+    def chat_id(self) -> int:
+        """Of the open chat; 0 for one without a message."""
+        return self.chat.id if self.chat is not None else 0
+
+    @property
+    def busy(self) -> bool:
+        """Is an answer on its way in the open chat?"""
+        return self._running() is not None
+
+    @property
+    def working(self) -> bool:
+        """Is an answer on its way in any chat?"""
+        return bool(self._under_way.answers)
+
+    @property
+    def answering(self) -> frozenset[int]:
+        """Chats that an answer is on its way in."""
+        return frozenset(answer.message.chat_id for answer in self._under_way.answers.values())
+
+    @property
+    def unwritten(self) -> list[StoredMessage]:
+        """Answers of which the disk has refused something: those that have ended, and those on their way. And questions
+        that it has not taken yet.
+        """
+        return [*self.unsent.answers.values(), *self._under_way.refused(), *self._under_way.unasked()]
+
+    def write_again(self) -> None:
+        """Have everything written again that the disk has refused."""
+        self.unsent.write_again()
+        self._under_way.write_again()
+
+    @property
+    def queue(self) -> tuple[Queued, ...]:
+        """Messages of the open chat that wait for its answer to end."""
+        answer = self._running()
+        return answer.queue if answer is not None else ()
+
+    def send(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Write the question to disk, then have it answered; while an answer comes, it waits for the end of that."""
+        answer = self._running()
+        if answer is not None:
+            self.set_queue((*answer.queue, Queued(text, tuple(attachments))))
+            return
+        new = self.chat is None
+        if self.chat is None:
+            title = title_from(text or attachments[0].name)
+            self.chat = Chat(new_id(), title, updated_at=time.time(), style=self.new_style)
+            self.wanted = self.chat.id
+        parent = self.messages[-1].id if self.messages else None
+        question = StoredMessage(new_id(), self.chat.id, parent, "user", text, attachments=tuple(attachments))
+        self._begin(self.chat.id, [*self.messages, question], self.style, question, self.chat if new else None)
+        if new and self.new_attached:
+            self.new_attached = ()
+            self.unsent.keep_files(drafts.NEW, ())
+
+    def set_queue(self, queue: tuple[Queued, ...]) -> None:
+        """Change which messages wait in the open chat."""
+        answer = self._running()
+        if answer is not None and self.chat is not None:
+            answer.queue = queue
+            self.unsent.keep_queue(self.chat.id, queue)
+            self.queue_changed.emit(queue)
+
+    def again(self, message_id: int) -> None:
+        """Another answer to the same question; the old one stays as a version."""
+        index = self._index(message_id)
+        if index < 0 or self.busy or self.chat is None or not self.asked(index):
+            return
+        if self.messages[index].role == "assistant":
+            versions = self.messages[index].versions + 1
+            self._begin(self.chat.id, self.messages[:index], self.style, versions=versions)
+        elif index == len(self.messages) - 1:  # the answer never came
+            self._begin(self.chat.id, self.messages, self.style)
+
+    def asked(self, index: int) -> bool:
+        """Is there a question that this message is, or answers? The first may have been deleted."""
+        return any(m.role == "user" for m in self.messages[: index + 1])
+
+    def resend(self, message_id: int, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """An edited question: a version of the old one, answered anew."""
+        index = self._index(message_id)
+        if index < 0 or self.busy:
+            return
+        old = self.messages[index]
+        question = StoredMessage(
+            new_id(), old.chat_id, old.parent_id, "user", text, version=old.versions + 1, versions=old.versions + 1,
+            attachments=tuple(attachments),
+        )  # fmt: skip
+        self._begin(old.chat_id, [*self.messages[:index], question], self.style, question)
+
+    def go_on(self, message_id: int) -> None:
+        """Have the last answer go on from where it was cut."""
+        if self.busy or not self.messages or self.messages[-1].id != message_id or not self.messages[-1].unfinished:
+            return
+        message = dataclasses.replace(self.messages[-1], state="streaming", finish="")
+        answer = Answer(message, None, self.messages[:-1], self.style)
+        self.messages = [*self.messages[:-1], message]
+        self.replaced.emit(message)
+        self._start(answer, partial(ChatStore.update, m=message), False)
+
+    def revise(self, message_id: int, text: str) -> None:
+        """An answer in the user's words: a version of the model's own, which stays."""
+        index = self._index(message_id)
+        if index < 0 or self.busy or self.chat is None:
+            return
+        old, chat = self.messages[index], self.chat
+        edited = StoredMessage(new_id(), chat.id, old.parent_id, "assistant", text, finish="edited", model=old.model)
+
+        def refused(problem: Problem) -> None:
+            self.returned.emit(text, ())
+            self.problem.emit(problem)
+
+        write = partial(branches.write, chat=None, messages=(edited,))
+        self._keeper.do(write, lambda _: self._read_again(chat), refused)
+
+    def erase(self, message_id: int, done: Callable[[erasing.Erased], object]) -> None:
+        """Remove a message from the open chat. done: gets what `bring_back` needs."""
+        chat = self.chat
+        if chat is None or self.busy:
+            return
+
+        def erased(what: erasing.Erased | None) -> None:
+            if what is not None:
+                self._read_again(chat)
+                done(what)
+
+        self._keeper.do(partial(erasing.erase, chat_id=chat.id, message_id=message_id), erased)
+
+    def bring_back(self, what: erasing.Erased) -> None:
+        """Undo `erase`; where its chat is open, it shows what came back."""
+
+        def done(_: None) -> None:
+            if self.chat is not None and self.chat.id == what.chat_id and not self.busy:
+                self.open(self.chat, what.messages[0].id)
+
+        self._keeper.do(partial(erasing.bring_back, erased=what), done)
+
+    def _read_again(self, chat: Chat) -> None:
+        """What was written to it is shown, if it is still the open one."""
+        if self.wanted == chat.id:
+            self.open(chat)
+
+    def step(self, message_id: int, by: int) -> None:
+        """Show the version before or after."""
+        if self.chat is None or self.busy:
+            return
+        self._keeper.do(partial(branches.step, chat_id=self.chat.id, message_id=message_id, by=by), self._read_done)
+
+    def stop(self) -> None:
+        """Stop the answer of the open chat; what it has said stays. A second time: no longer wait for its end."""
+        answer = self._running()
+        if answer is not None:
+            (self._leave if answer.stopped else self._stop)(answer)
+
+    def _leave(self, answer: Answer) -> None:
+        """Wait no longer for its end, if somebody does."""
+        if self._under_way.has(answer):
+            self._end(answer, answer.finished("cancelled", None))
+
+    def _begin(
+        self, chat_id: int, before: list[StoredMessage], style: Style, question: StoredMessage | None = None,
+        chat: Chat | None = None, versions: int = 1, queue: tuple[Queued, ...] | None = None,
+    ) -> None:  # fmt: skip
+        """before: what is answered, the question included. chat: to be made, its first question being this one. queue:
+        the question has waited, and these still do.
+        """
+        reply = StoredMessage(new_id(), chat_id, before[-1].id, "assistant", state="streaming", model=self.model,
+                              version=versions, versions=versions)  # fmt: skip
+        if self.chat is not None and self.chat.id == chat_id:
+            if question is not None and self.messages == before[:-1]:
+                self.added.emit(question)
+            elif self.messages != before:
+                self.opened.emit(self.chat, before)
+            self.messages = [*before, reply]
+            self.added.emit(reply)
+        fresh = (question, reply) if question is not None else (reply,)
+        answer = Answer(reply, question, before, style, queue=queue or (), waited=queue is not None)
+        self._start(answer, partial(branches.write, chat=chat, messages=fresh, queue=queue), chat is not None)
+
+    def _start(self, answer: Answer, write: Any, new: bool) -> None:
+        self._under_way.begin(answer)
+        self._tell_busy()
+        self._under_way.show_soon()
+        self._keeper.do(write, partial(self._written, answer), partial(self._not_written, answer, new))
+
+    def _written(self, answer: Answer, _: None) -> None:
+        """The question is on disk: now the engine may answer it."""
+        self.chats_changed.emit()
+        if not self._under_way.has(answer):
+            return
+        if answer.stopped:
+            self._end(answer, answer.finished("cancelled", None))
+            return
+        answer.command = self._link.new_id()
+        messages = [*answer.turns, answer.message] if answer.goes_on else answer.turns
+        command = api.Generate(
+            answer.command, turns(messages, answer.style.system), dict(answer.style.sampling), answer.style.stop,
+            answer.goes_on, self.thinking, str(answer.message.chat_id),
+        )  # fmt: skip
+        self._link.send(command, partial(self._heard, answer))
+
+    def _not_written(self, answer: Answer, new: bool, problem: Problem) -> None:
+        """The disk refused: the page goes back to what is on disk, and the words to the composer."""
+        shown, question, chat_id = self.shows(answer), answer.question, answer.message.chat_id
+        back = [] if question is None else [Queued(question.content, question.attachments)]
+        if self._under_way.has(answer):  # otherwise nobody waited for the disk any longer
+            if answer.waited and not shown:  # it goes on waiting
+                self.unsent.keep_queue(chat_id, (*back, *answer.queue))
+                back, answer.queue = [], ()
+            elif new or not shown:  # what waited behind it comes along: there may be no such chat on the disk
+                self.unsent.keep_queue(chat_id, ())
+                back, answer.queue = [*back, *answer.queue], ()
+            self._drop(answer)
+        if shown and new:
+            self.new()
+        elif shown and self.chat is not None:
+            self.open(self.chat)
+        if back:
+            self._return(back)
+        self.problem.emit(problem)
+
+    # ---- what the engine says ---------------------------------------------------------------------------------
+
+    def _heard(self, answer: Answer, event: api.Event) -> None:
+        if not self._under_way.has(answer):
+            self._add_late(answer, answer.late(event))
+        elif isinstance(event, api.TextDelta):
+            answer.take(event)
+            self._under_way.show_soon()
+        elif isinstance(event, api.PromptRead):
+            answer.reading = event
+            answer.news = True
+            self._under_way.show_soon()
+        elif isinstance(event, (api.Done, api.Cancelled)):
+            stats = event.result if isinstance(event.result, api.Stats) else None
+            finish = stats.finish if stats is not None else "cancelled"
+            if not answer.message.model:  # it was asked for while the model was being opened
+                answer.message = dataclasses.replace(answer.message, model=self.model)
+            if self.closing and isinstance(event, api.Cancelled) and not answer.stopped:
+                self._cut_off(answer, stats)
+            else:
+                self._end(answer, answer.finished(finish, stats))
+        elif isinstance(event, api.Failed) and event.kind is api.Kind.HELD and answer.stopped:
+            self._end(answer, answer.finished("held", None))
+        elif isinstance(event, api.Failed):
+            if answer.tokens or answer.goes_on:
+                self._end(answer, answer.finished("failed", None))
+            else:
+                self._drop(answer)
+                self._keeper.do(lambda store: store.remove(answer.message.id), partial(self._removed, answer.message))
+            self.unanswered = answer.turns[-1].id if answer.turns else 0
+            self.failed.emit(event, answer.message.chat_id)
+
+    def _add_late(self, answer: Answer, message: StoredMessage | None) -> None:
+        """What came after nobody waited any more, where the answer is as it was left and nothing followed."""
+        if message is not None and not self.busy and answer.finished("cancelled", None) in self.messages[-1:]:
+            self.messages = [*self.messages[:-1], message]
+            self.unsent.keep_answer(message, self.chats_changed.emit)
+            self.finished.emit(message)
+
+    def _removed(self, message: StoredMessage, _: None) -> None:
+        """Another answer that did not come: the one there was is open again, and what followed it."""
+        chat = self.chat
+        if message.versions > 1 and chat is not None and chat.id == message.chat_id and not self.busy:
+            self._read_again(chat)
+
+    def _cut_off(self, answer: Answer, stats: api.Stats | None) -> None:
+        """Nobody stopped it: Underhill closes. What waited for it is on the disk, and is there when it opens again."""
+        message = dataclasses.replace(answer.finished("", stats), state="cut")
+        self._keeper.do(lambda store: store.update(message), failed=self.problem.emit)
+
+    def _end(self, answer: Answer, message: StoredMessage) -> None:
+        self._under_way.end(answer)
+        self.unsent.keep_answer(message, self.chats_changed.emit)
+        if self.shows(answer):
+            self.messages = [message if m.id == message.id else m for m in self.messages]
+            if answer.pending:
+                self.grew.emit(message.id, answer.pending, "")
+            self.finished.emit(message)
+        if answer.queue:
+            self._go_through_queue(answer, message)
+        self._tell_busy()
+
+    def _go_through_queue(self, answer: Answer, message: StoredMessage) -> None:
+        """The first message that waited is sent; but where the user stopped the answer or it broke off, none is."""
+        chat_id, (first, *rest) = message.chat_id, answer.queue
+        if message.finish in ("cancelled", "held", "failed"):
+            if self.chat is not None and self.chat.id == chat_id:
+                self._return_queue(chat_id, answer.queue)
+            return
+        self.unsent.forget_queue(chat_id)
+        question = StoredMessage(new_id(), chat_id, message.id, "user", first.text, attachments=first.attachments)
+        self._begin(chat_id, [*answer.turns, message, question], answer.style, question, queue=tuple(rest))
+
+    def _return_queue(self, chat_id: int, queue: tuple[Queued, ...]) -> None:
+        """Messages that were not sent go back into the composer, and wait no more once they are on the disk there."""
+        self._return(queue)
+        self.unsent.keep_queue(chat_id, ())
+
+    def _return(self, words: Sequence[Queued]) -> None:
+        self.returned.emit("\n\n".join(q.text for q in words if q.text), tuple(a for q in words for a in q.attachments))
+
+    def _drop(self, answer: Answer) -> None:
+        """An answer without a word goes from the page."""
+        self._under_way.end(answer)
+        if self.shows(answer):
+            self.messages = [m for m in self.messages if m.id != answer.message.id]
+            self.removed.emit(answer.message.id)
+        if answer.queue and self.chat is not None and self.chat.id == answer.message.chat_id:
+            self._return_queue(self.chat.id, answer.queue)
+        self._tell_busy()
+
+    # ---- small things -----------------------------------------------------------------------------------------
+
+    def _running(self) -> Answer | None:
+        return self._under_way.in_chat(self.chat_id)
+
+    def shows(self, answer: Answer) -> bool:
+        """Is it on the page?"""
+        return self.chat is not None and any(m.id == answer.message.id for m in self.messages[-2:])
+
+    def _index(self, message_id: int) -> int:
+        return next((i for i, m in enumerate(self.messages) if m.id == message_id), -1)
+
+    def _stop(self, answer: Answer) -> None:
+        answer.stopped = answer.news = True
+        self._under_way.show_soon()
+        if answer.command:
+            self._link.stop(answer.command)
+            QTimer.singleShot(STOPS_IN, self, partial(self._leave, answer))
+
+    def _tell_busy(self) -> None:
+        self.busy_changed.emit()
+        self.queue_changed.emit(self.queue)
+
+    def _tell_chats(self, _: None) -> None:
+        self.chats_changed.emit()

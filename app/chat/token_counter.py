@@ -1,0 +1,88 @@
+"""Counts tokens of what is being written and of the chat before it, with the model's own tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import takewhile
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.backend import models
+from app.backend.engine_link import EngineLink
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.chat.prompt_messages import said
+from app.chats.records import StoredMessage
+from app.widgets.composer import Composer
+from engine import api
+
+_AFTER = 300  # milliseconds
+_LATEST = 200  # messages of a chat that are counted where no answer says how long it is
+
+
+class Counting(QObject):
+    """told: tokens of the chat, of the draft, and of the context. edited: says which message the draft takes the place
+    of, by its id, 0 for none: that one and those after it are no part of the chat that the draft goes on with.
+    """
+
+    told = Signal(int, int, int)
+    attachments_told = Signal(object)  # tokens of each attachment of the draft
+
+    def __init__(
+        self, composer: Composer, conversation: Conversation, known: Models, link: EngineLink,
+        edited: Callable[[], int],
+    ) -> None:  # fmt: skip
+        super().__init__(composer)
+        self._edited = edited
+        self._composer, self._conversation, self._models, self._link = composer, conversation, known, link
+        self._model = ""
+        self._counts: dict[str, int] = {}  # tokens of texts, by this model
+        self._asked = 0
+        self._rest = QTimer(self, singleShot=True, interval=_AFTER)
+        self._rest.timeout.connect(self._ask)
+        for signal in (composer.changed, conversation.opened, conversation.finished, known.changed):
+            signal.connect(self._soon)
+
+    @Slot()
+    def _soon(self) -> None:
+        self._rest.start()
+
+    @Slot()
+    def _ask(self) -> None:
+        card = self._models.card
+        if self._models.state != models.READY or card is None:
+            return
+        if card.path != self._model:
+            self._model = card.path
+            self._counts.clear()
+        files = [said("", (a,)) for a in self._composer.attachments]
+        draft = [self._composer.text(), *files]
+        base, later = self._known(card.title)
+        before = [said(m.content, m.attachments) for m in later]
+        if not base:
+            before.append(self._conversation.style.system)
+        fresh = tuple({t for t in (*draft, *before) if t and t not in self._counts})
+        self._asked += 1
+        asked = self._asked
+
+        def heard(event: api.Event) -> None:
+            if isinstance(event, api.Done) and asked == self._asked:
+                found: api.TokenCount = event.result
+                self._counts = {t: n for t, n in self._counts.items() if t in before or t in draft}
+                self._counts.update(zip(fresh, found.tokens))
+                own = [self._counts.get(t, 0) for t in draft]
+                self.attachments_told.emit(own[1:])
+                self.told.emit(base + sum(self._counts.get(t, 0) for t in before), sum(own), found.context)
+
+        self._link.send(api.CountTokens(self._link.new_id(), fresh), heard)
+
+    def _known(self, model: str) -> tuple[int, list[StoredMessage]]:
+        """Tokens up to the last answer, as the engine counted them, and the messages after it."""
+        messages, edited = self._conversation.messages, self._edited()
+        if edited:
+            messages = list(takewhile(lambda message: message.id != edited, messages))
+        for index in range(len(messages) - 1, -1, -1):
+            m = messages[index]
+            if m.role == "assistant" and m.model == model and "prompt_tokens" in m.stats:
+                return int(m.stats["prompt_tokens"]) + len(m.token_ids), messages[index + 1 :]
+        return 0, messages[-_LATEST:]

@@ -1,0 +1,288 @@
+"""The part of the window that deals with the list of chats: search, folders, pins, the trash."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QInputDialog, QMenu
+
+from app.chat.conversation import Conversation
+from app.chats import folders, presets, search, trash
+from app.chats.keeper import Keeper
+from app.chats.records import Chat, Folder, Style
+from app.chats.search import Hit
+from app.chats.store import ChatStore
+from app.i18n.translate import plural, tr
+from app.settings.preferences import Preferences
+from app.settings.style_dialog import StyleDialog
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.transfer.desk import TransferDesk
+from app.widgets.trash_dialog import TrashDialog
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+
+class ChatDesk(QObject):
+    """Answers the sidebar. What changes the database is done by the keeper; then the list is read anew."""
+
+    def __init__(
+        self, window: MainWindow, theme: Theme, keeper: Keeper, conversation: Conversation, remembered: Preferences
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self._keeper = keeper
+        self._conversation = conversation
+        self._preferences = remembered
+        self._search = ""
+        self._answering: frozenset[int] = frozenset()  # as the list shows it
+        self._fresh: frozenset[int] = frozenset()
+        self.transfer = TransferDesk(window, keeper, conversation, window.folder)
+        sidebar = window.sidebar
+        sidebar.fill_menu = self._fill_menu
+        sidebar.found.connect(self._open_hit)
+        sidebar.deleted.connect(self._delete)
+        sidebar.pinned.connect(lambda chat, on: self._change(lambda store: store.set_pinned(chat.id, on)))
+        sidebar.moved.connect(self._move)
+        sidebar.folder_renamed.connect(self._rename_folder)
+        sidebar.folder_removed.connect(self._remove_folder)
+        sidebar.folder_toggled.connect(self._toggle)
+        sidebar.searched.connect(self._searched)
+        sidebar.list.renaming_over.connect(self.refresh)
+        window.composer.style_button.clicked.connect(self.open_style)
+        conversation.opened.connect(self.mark_style)
+        conversation.opened.connect(self._mark_chats)
+        conversation.busy_changed.connect(self._mark_chats)
+        conversation.chats_changed.connect(self.refresh)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Read the list anew: all chats, or what is looked for."""
+        text = self._search
+        if text:
+            self._keeper.do(lambda store: (text, store.chats(text), search.find(store, text)), self._show_found)
+        else:
+            self._keeper.do(lambda store: (store.chats(), folders.listed(store)), self._show)
+
+    def _show(self, found: tuple[list[Chat], list[Folder]]) -> None:
+        if self._search or self._window.sidebar.list.renaming:  # when that is over, it is read once more
+            return
+        current = self._conversation.chat
+        closed = set(self._preferences.closed_folders)
+        self._window.sidebar.show_chats(*found, closed, current.id if current is not None else 0)
+        title = next((c.title for c in found[0] if current is not None and c.id == current.id), "")
+        if title:
+            self._window.setWindowTitle(f"{title} – Underhill")
+
+    def _show_found(self, found: tuple[str, list[Chat], list[Hit]]) -> None:
+        text, chats, hits = found
+        if text == self._search and not self._window.sidebar.list.renaming:  # otherwise more has been typed meanwhile
+            self._window.sidebar.show_found(chats, hits)
+
+    @Slot()
+    def _mark_chats(self) -> None:
+        """Show in the list which chat is on the page, and in which an answer is being written or has come."""
+        c = self._conversation
+        shown = c.chat_id
+        self._fresh = (self._fresh | (self._answering - c.answering)) - {shown}
+        self._answering = c.answering
+        self._window.sidebar.model.mark(shown, self._answering, self._fresh)
+
+    @Slot(str)
+    def _searched(self, text: str) -> None:
+        self._search = text
+        self.refresh()
+
+    @Slot(object)
+    def _open_hit(self, hit: Hit) -> None:
+        """Open the chat at the message, on the branch that has it."""
+        self._window.leave()
+        self._window.finding.want(hit.message_id, search.terms(self._search))
+        self._conversation.open(hit.chat, hit.message_id)
+
+    def _change(self, job: object) -> None:
+        self._keeper.do(job, lambda _: self.refresh())  # type: ignore[arg-type]
+
+    @Slot()
+    def next_chat(self) -> None:
+        """The chat below the open one in the list; after the last comes the first."""
+        self._step(1)
+
+    @Slot()
+    def chat_before(self) -> None:
+        """The chat above it."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        chats = [row for row in self._window.sidebar.model.rows if isinstance(row, Chat)]
+        at = next((n for n, chat in enumerate(chats) if chat.id == self._conversation.wanted), -1 if by > 0 else 0)
+        if chats:
+            chat = chats[(at + by) % len(chats)]
+            self._window.show_opened(chat)
+            self._window.sidebar.mark(chat.id)
+
+    # ---- folders ----------------------------------------------------------------------------------------------
+
+    @Slot(object, object)
+    def _move(self, chats: tuple[Chat, ...], to: Folder | str | None) -> None:
+        """Into a folder, with '' into a new one, with None out of any."""
+        name = self._ask_name() if to == "" else ""
+        if to == "" and not name:
+            return
+
+        def move(store: ChatStore) -> tuple[Folder | None, bool]:
+            before = folders.listed(store)
+            folder = folders.make(store, name) if name else to if isinstance(to, Folder) else None
+            for chat in chats:
+                folders.move(store, chat.id, folder.id if folder is not None else None)
+            return folder, folder is not None and folder not in before
+
+        self._keeper.do(move, lambda result: self._moved(chats, *result))
+
+    def _moved(self, chats: tuple[Chat, ...], folder: Folder | None, made: bool) -> None:
+        """made: the folder, too, is taken away by Undo."""
+
+        def back(store: ChatStore) -> None:
+            for chat in chats:
+                folders.move(store, chat.id, chat.folder_id)
+            if made and folder is not None:
+                folders.remove(store, folder.id)
+
+        self.refresh()
+        title, count, name = chats[0].title, len(chats), folder.name if folder is not None else ""
+        if count == 1 and folder is not None:
+            said = tr("“{title}” is now in the folder “{folder}”.", title=title, folder=name)
+        elif folder is not None:
+            said = plural("1 chat is now in “{folder}”.", "%n chats are now in “{folder}”.", count, folder=name)
+        elif count == 1:
+            said = tr("“{title}” is no longer in a folder.", title=title)
+        else:
+            said = plural("1 chat is no longer in a folder.", "%n chats are no longer in a folder.", count)
+        self._window.toast.say(said, tr("Undo"), lambda: self._change(back))
+
+    @Slot(object)
+    def _remove_folder(self, folder: Folder) -> None:
+        """Its chats stay; Undo puts them into it again."""
+        self._keeper.do(lambda store: folders.remove(store, folder.id), partial(self._folder_removed, folder))
+
+    def _folder_removed(self, folder: Folder, inside: list[int]) -> None:
+        said = tr("The folder “{folder}” was removed. Its chats are kept.", folder=folder.name)
+        self._gone(said, folder, inside)
+
+    @Slot(object, str)
+    def _rename_folder(self, folder_id: int, name: str) -> None:
+        self._keeper.do(lambda store: folders.rename(store, folder_id, name), partial(self._folder_renamed, name))
+
+    def _folder_renamed(self, name: str, merged: tuple[Folder, list[int]] | None) -> None:
+        if merged is None:
+            self.refresh()
+        else:
+            self._gone(tr("There was a folder “{folder}” already: the two are one now.", folder=name), *merged)
+
+    def _gone(self, said: str, folder: Folder, inside: list[int]) -> None:
+        """Say so of a folder. Undo makes it again and puts the chats into it that were in it."""
+
+        def back(store: ChatStore) -> None:
+            again = folders.make(store, folder.name, folder.id)
+            for chat_id in inside:
+                folders.move(store, chat_id, again.id)
+
+        self.refresh()
+        self._window.toast.say(said, tr("Undo"), lambda: self._change(back))
+
+    @Slot()
+    def _new_folder(self) -> None:
+        name = self._ask_name()
+        if name:
+            self._change(lambda store: folders.make(store, name))
+
+    def _ask_name(self) -> str:
+        name, agreed = QInputDialog.getText(self._window, tr("New folder"), tr("Name of the folder"))
+        return " ".join(name.split()) if agreed else ""
+
+    @Slot(object, bool)
+    def _toggle(self, folder: Folder, is_open: bool) -> None:
+        closed = set(self._preferences.closed_folders) - {folder.id}
+        self._preferences.closed_folders = sorted(closed if is_open else closed | {folder.id})
+        self._window.remembering.save()
+        self.refresh()
+
+    # ---- how a chat is answered -------------------------------------------------------------------------------
+
+    @Slot()
+    def open_style(self) -> None:
+        """System prompt and sampling of the open chat."""
+        self._keeper.do(presets.listed, self._show_style)
+
+    def _show_style(self, known: dict[str, Style]) -> None:
+        c = self._conversation
+        dialog = StyleDialog(c.style, known, c.sampling, self._window)
+        dialog.chosen.connect(c.set_style)
+        dialog.chosen.connect(self.mark_style)
+        dialog.kept.connect(lambda name, style: self._keeper.do(lambda store: presets.keep(store, name, style)))
+        dialog.renamed.connect(lambda old, new: self._keeper.do(lambda store: presets.rename(store, old, new)))
+        dialog.removed.connect(lambda name: self._keeper.do(lambda store: presets.remove(store, name)))
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.open()
+
+    @Slot()
+    def mark_style(self) -> None:
+        """Show on the composer's button whether the chat has a style of its own."""
+        c = self._conversation
+        own = (c.chat.style if c.chat is not None else c.new_style) is not None
+        button = self._window.composer.style_button
+        button.setCheckable(True)
+        button.setChecked(own)
+        button.setCheckable(own)  # last: Qt takes the mark of one that cannot be checked, and paints nothing anew
+
+    # ---- the trash --------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _delete(self, chats: tuple[Chat, ...]) -> None:
+        now = self._conversation.chat
+        shown = next((chat for chat in chats if now is not None and chat.id == now.id), None)
+        if shown is not None:
+            self._conversation.new()
+        for chat in chats:
+            self._conversation.delete(chat.id)
+        said = (
+            tr("“{title}” was deleted.", title=chats[0].title)
+            if len(chats) == 1
+            else plural("1 chat was deleted.", "%n chats were deleted.", len(chats))
+        )
+        again = chats[0] if len(chats) == 1 else shown
+        self._window.toast.say(said, tr("Undo"), lambda: self._restore(chats, again))
+
+    def _restore(self, chats: tuple[Chat, ...], shown: Chat | None) -> None:
+        """Out of the trash; shown: the one to open."""
+        for chat in chats:
+            self._conversation.restore(chat.id)
+        if shown is not None:
+            self._conversation.open(shown)
+
+    def _take_back(self, chat: Chat) -> None:
+        self._restore((chat,), chat)
+
+    @Slot()
+    def _open_trash(self) -> None:
+        self._keeper.do(trash.listed, self._show_trash)
+
+    def _show_trash(self, chats: list[tuple[Chat, float]]) -> None:
+        dialog = TrashDialog(chats, self._window)
+        dialog.taken_back.connect(self._take_back)
+        dialog.removed.connect(lambda chat: self._change(lambda store: trash.empty(store, chat.id)))
+        dialog.emptied.connect(lambda: self._change(trash.empty))
+        dialog.open()
+
+    # ---- the menu ---------------------------------------------------------------------------------------------
+
+    def _fill_menu(self, menu: QMenu) -> None:
+        colour = self._theme.palette.muted
+        menu.addAction(icon("folder", colour), tr("New folder…"), self._new_folder)
+        menu.addAction(icon("trash", colour), tr("Recently deleted…"), self._open_trash)
+        menu.addSeparator()
+        self.transfer.fill_menu(menu)

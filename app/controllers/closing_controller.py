@@ -1,0 +1,178 @@
+"""The part of the window that closes it: not before one knows which words would be lost by that."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication, QSessionManager
+
+from app.chat.conversation import Conversation
+from app.chats import drafts
+from app.chats.keeper import Keeper
+from app.chats.records import Attachment, Queued
+from app.chats.store import ChatStore
+from app.i18n.translate import plural, tr
+from app.widgets.front import to_front
+from app.widgets.unsaved import UnsavedDialog
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+_PATIENCE = 2.0  # seconds for the disk to take what is not on it yet
+_CALLED_OFF = 60_000  # milliseconds after which a session that was to end goes on
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Words:
+    """Of one chat: answers, messages that wait for the end of one, and what is typed and attached, but not sent."""
+
+    text: str = ""
+    files: tuple[Attachment, ...] = ()
+    answers: list[str] = field(default_factory=list)
+    waiting: tuple[Queued, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.text or self.files or self.answers or self.waiting)
+
+
+@dataclass(frozen=True)
+class _OnDisk:
+    """titles: of chats, by id. chats: how many live in memory alone. drafts: of those, by id."""
+
+    titles: dict[int, str]
+    chats: int
+    drafts: dict[int, Words]
+
+
+class ClosingDesk(QObject):
+    """stayed: the window was to close, and does not. dialog: what asks, while it is open."""
+
+    stayed = Signal()
+
+    def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation) -> None:
+        super().__init__(window)
+        self._window, self._keeper, self._conversation = window, keeper, conversation
+        self._unsent = conversation.unsent
+        self._sure = False  # somebody said to close it all the same
+        self.dialog: UnsavedDialog | None = None
+        self._ending = QTimer(self, singleShot=True, interval=_CALLED_OFF)  # runs while the session may end
+        application = QGuiApplication.instance()
+        assert isinstance(application, QGuiApplication)
+        application.commitDataRequest.connect(self._session_ends, Qt.ConnectionType.DirectConnection)
+
+    def may_close(self) -> bool:
+        """Is everything that was typed on the disk, or did somebody say to close all the same? Otherwise it asks."""
+        if self._sure or self._ending.isActive() or not self._doubtful():
+            return True
+        if self.dialog is None:
+            found = self._try_once_more()
+            left = self._left(found)
+            if not left and not found.chats:
+                return True
+            self._ask(found, left)
+        else:
+            to_front(self.dialog)
+        return False
+
+    def _doubtful(self) -> bool:
+        typed = self._unsent.unsaved or bool(self._window.remembering.unsaved_draft)
+        return typed or bool(self._conversation.unwritten) or self._keeper.in_memory
+
+    def _try_once_more(self) -> _OnDisk:
+        """Have everything written again, and see what is there now."""
+        if self._keeper.in_memory:
+            self._keeper.retry(lambda: None)
+        self._conversation.write_again()
+        self._window.remembering.save()
+        return self._keeper.ask(_look, _PATIENCE) or _OnDisk({}, 0, {})
+
+    def _left(self, found: _OnDisk) -> dict[int, Words]:
+        """What is nowhere but here, by chat; drafts.NEW for the one without a message."""
+        left = dict(found.drafts)
+        for message in self._conversation.unwritten:
+            left.setdefault(message.chat_id, Words()).answers.append(message.content)
+        for (chat_id, what), held in self._unsent.held.items():
+            words = left.setdefault(chat_id, Words())
+            if what == "draft":
+                words.text = held
+            elif what == "queue":
+                words.waiting = held
+            else:
+                words.files = held
+        if draft := self._window.remembering.unsaved_draft:
+            left.setdefault(drafts.NEW, Words()).text = draft
+        return {chat_id: words for chat_id, words in left.items() if words}
+
+    def _ask(self, found: _OnDisk, left: dict[int, Words]) -> None:
+        problem = self._unsent.problem
+        refused = self._unsent.unsaved or self._conversation.unwritten
+        why = [problem.sentence] if problem is not None and refused else []
+        if found.chats:
+            why.append(
+                plural(
+                    "1 chat is kept only while Underhill is open. Stay and export it, if you need it.",
+                    "%n chats are kept only while Underhill is open. Stay and export those you need.",
+                    found.chats,
+                )
+            )
+        titles = {**found.titles, drafts.NEW: tr("New chat")}
+        words = "\n\n\n".join(_written(titles.get(i) or tr("New chat"), left[i]) for i in left)
+        self.dialog = UnsavedDialog(why, words, self._window)
+        self.dialog.accepted.connect(self._quit)
+        self.dialog.rejected.connect(self._stay)
+        to_front(self._window)
+        self.dialog.open()
+
+    @Slot()
+    def _quit(self) -> None:
+        self.dialog = None
+        self._sure = True
+        self._window.close()
+
+    @Slot()
+    def _stay(self) -> None:
+        self.dialog = None
+        self.stayed.emit()
+
+    @Slot(QSessionManager)
+    def _session_ends(self, _: QSessionManager) -> None:
+        self.save_all()
+
+    def save_all(self) -> None:
+        """The session is about to end, and nobody is there to answer: whatever the disk takes is on it after this."""
+        self._ending.start()
+        self._window.leave()
+        if self._doubtful():
+            found = self._try_once_more()
+            left = self._left(found)
+            if left or found.chats:
+                _log.warning(
+                    "The session ended. The disk did not take the words of %d chats, and %d chats: %s",
+                    len(left), found.chats, self._unsent.problem.cause if self._unsent.problem else "no answer",
+                )  # fmt: skip
+
+
+def _look(store: ChatStore) -> _OnDisk:
+    chats = store.chats()
+    titles = {chat.id: chat.title for chat in chats}
+    if not store.in_memory:
+        return _OnDisk(titles, 0, {})
+    ids = [drafts.NEW, *titles]
+    typed = {chat.id: chat.draft for chat in chats}
+    return _OnDisk(titles, len(chats), {i: Words(typed.get(i, ""), drafts.attached(store, i)) for i in ids})
+
+
+def _written(title: str, words: Words) -> str:
+    """One chat's words for the box."""
+    waiting = (part for q in words.waiting for part in (q.text, *_texts(q.attachments)))
+    return "\n\n".join(part for part in (title, *words.answers, *waiting, words.text, *_texts(words.files)) if part)
+
+
+def _texts(files: Iterable[Attachment]) -> Iterable[str]:
+    """The text of what is attached as well: it may have been pasted."""
+    return (f"{tr('Attached: {names}', names=a.name)}\n{a.text}" for a in files)

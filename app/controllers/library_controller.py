@@ -1,0 +1,156 @@
+"""The part of the window that deals with the library page: when it shows, and what it asks of the rest."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDir, QObject, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from app.backend.models import Models
+from app.controllers.failure_banner import show_failure
+from app.i18n.translate import tr
+from app.library.page import LibraryPage
+from app.library.shelf import Shelf
+from app.library.smaller import SmallerDialog
+from app.library.words import UNFINISHED
+from app.widgets.format import size
+from app.widgets.import_dialog import ImportDialog
+from engine import api
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+
+class LibraryDesk(QObject):
+    """page: None until it is shown for the first time."""
+
+    def __init__(self, window: MainWindow, shelf: Shelf, known: Models) -> None:
+        super().__init__(window)
+        self._window, self._shelf, self._models = window, shelf, known
+        self.page: LibraryPage | None = None
+        self._choose_again = self.choose_folder  # where what is imported now came from
+        self._folder = QDir.homePath()  # that what is imported was last chosen in
+        self._then_smaller = ("", 0.0)  # what is imported now, and by how much its loss may rise behind that
+        self._refused = ""  # why the last import was; said by a banner
+        window.header.library_wanted.connect(self.show)
+        window.header.import_wanted.connect(self.choose_folder)
+        known.import_failed.connect(self._import_failed)
+        known.imported.connect(self._imported)
+        shelf.lowered_one.connect(self._lowered)
+        shelf.failed.connect(self._failed)
+        shelf.said.connect(self._said)
+        shelf.deleted_one.connect(self._deleted)
+
+    @Slot()
+    def show(self) -> LibraryPage:
+        """Bring the page up."""
+        if self.page is None:
+            self.page = LibraryPage(self._shelf, self._models, self._window.pages)
+            self._window.pages.addWidget(self.page)
+            self._window.toast.covers.connect(self.page.leave_room)
+            self.page.closed.connect(self._window.show_chat)
+            self.page.opened.connect(self._open)
+            self.page.yours.import_folder.connect(self.choose_folder)
+            self.page.yours.import_file.connect(self.choose_file)
+            self.page.yours.smaller.connect(self._make_smaller)
+            self.page.elsewhere.wanted.connect(self._import_found)
+            self.page.downloads.setting_wanted.connect(self._show_setting)
+            self.page.discover.setting_wanted.connect(self._show_setting)
+        self.page.begin()
+        self._window.pages.setCurrentWidget(self.page)
+        return self.page
+
+    @Slot(str)
+    def _show_setting(self, name: str) -> None:
+        self._window.desk.open_settings().show_setting(name)
+
+    @Slot(str)
+    def _open(self, name: str) -> None:
+        self._window.show_chat()
+        self._window.desk.open_model(name)
+
+    @Slot()
+    def choose_folder(self) -> None:
+        """Ask for a folder to import."""
+        if self._busy():
+            return
+        folder = QFileDialog.getExistingDirectory(self._window, tr("The folder of the model"), self._folder)
+        if folder:
+            self._folder = str(Path(folder).parent)
+            self._import(folder)
+
+    @Slot()
+    def choose_file(self) -> None:
+        """Ask for a file to import."""
+        if self._busy():
+            return
+        path, _ = QFileDialog.getOpenFileName(
+            self._window, tr("The file of the model"), self._folder, tr("GGUF models") + " (*.gguf)"
+        )
+        if path:
+            self._folder = str(Path(path).parent)
+            self._import(path)
+
+    @Slot(object)
+    def _import_found(self, model: api.FoundModel) -> None:
+        if not self._busy():
+            self._import(model.path, model.name)
+
+    def _busy(self) -> bool:
+        """Is a model being imported now? If one is, say so."""
+        if self._models.importing is not None:
+            self._window.toast.say(tr("Another model is being imported. This one can follow when that has ended."))
+        return self._models.importing is not None
+
+    def _import(self, path: str, name: str = "") -> None:
+        taken = [card.name for card in self._models.cards if card.state != UNFINISHED]  # which can be gone on with
+        dialog = ImportDialog(path, self._window, name, taken)
+        self._choose_again = self.choose_folder if Path(path).is_dir() else self.choose_file
+        if dialog.exec():
+            self._window.banners.withdraw(self._refused)
+            self._then_smaller = (dialog.name(), dialog.tolerance())
+            self._models.import_folder(path, dialog.name(), dialog.top())
+        dialog.deleteLater()
+
+    @Slot(object)
+    def _imported(self, card: api.ModelCard) -> None:
+        (name, tolerance), self._then_smaller = self._then_smaller, ("", 0.0)
+        if tolerance and name == card.name:
+            self._shelf.lower(card, tolerance)
+
+    @Slot(object)
+    def _make_smaller(self, card: api.ModelCard) -> None:
+        dialog = SmallerDialog(card, self._shelf, self._window)
+        dialog.wanted.connect(self._shelf.lower)
+        dialog.open()
+
+    @Slot(object, object)
+    def _lowered(self, card: api.ModelCard, saved: int) -> None:
+        undo = partial(self._shelf.restore_original, card)
+        said = tr("{model} takes {saved} less. The original is in the trash.", model=card.title, saved=size(saved))
+        self._window.toast.say(said, tr("Undo"), undo)
+
+    @Slot(object)
+    def _import_failed(self, event: api.Failed) -> None:
+        """What it was made from is of no use, unless it is the disk."""
+        self._refused = event.sentence
+        if event.kind in (api.Kind.DISK_FULL, api.Kind.OUT_OF_MEMORY, *api.GONE):
+            show_failure(self._window, event)
+        else:
+            another = (tr("Choose another…"), self._choose_again)
+            self._window.banners.show_banner("error", event.sentence, event.action, event.cause, another)
+
+    @Slot(object)
+    def _failed(self, event: api.Failed) -> None:
+        show_failure(self._window, event)
+
+    @Slot(str)
+    def _said(self, sentence: str) -> None:
+        self._window.toast.say(sentence)
+
+    @Slot(str)
+    def _deleted(self, name: str) -> None:
+        self._window.toast.say(tr("{name} is in the trash.", name=name), tr("Undo"), lambda: self._shelf.restore(name))

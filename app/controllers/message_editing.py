@@ -1,0 +1,214 @@
+"""What changes a chat that is there already: editing and deleting messages, other answers, versions, branches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from app.backend import models
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.chat.prompt_messages import groups, said
+from app.chats.erasing import Erased
+from app.chats.records import Attachment, Place, StoredMessage
+from app.i18n.translate import plural, tr
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+Draft = tuple[str, tuple[Attachment, ...]]
+
+
+class Rewriting(QObject):
+    """Answers the buttons under the messages. While a message is edited, what was typed before is held here."""
+
+    def __init__(self, window: MainWindow, conversation: Conversation, known: Models) -> None:
+        super().__init__(window)
+        self._window, self._conversation, self._models = window, conversation, known
+        self._edited: StoredMessage | None = None
+        self._held: Draft = ("", ())
+        transcript, composer = window.transcript, window.composer
+        transcript.again.connect(self.again)
+        transcript.edit.connect(self.edit)
+        transcript.step.connect(self.step)
+        transcript.go_on.connect(self.go_on)
+        transcript.branch.connect(self._branch)
+        transcript.erase.connect(self.erase)
+        composer.recall.connect(self.edit_last)
+        composer.strip.ended.connect(self.leave_off)
+
+    @property
+    def editing(self) -> bool:
+        """Is a message in the composer that is in the chat already?"""
+        return self._edited is not None
+
+    @property
+    def edited(self) -> int:
+        """The id of that message; 0 for none."""
+        return self._edited.id if self._edited is not None else 0
+
+    # ---- editing a message ------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def edit(self, message_id: int) -> None:
+        """Put a message into the composer; sending a question, keeping an answer makes a new version."""
+        message = next((m for m in self._conversation.messages if m.id == message_id), None)
+        if message is None or not self._free():
+            return
+        composer = self._window.composer
+        if not self.editing:
+            composer.keep()
+            self._held = composer.text(), composer.attachments
+        self._edited = message
+        composer.strip.show_for(message.role == "user")
+        composer.set_text(message.content)
+        composer.set_attachments(message.attachments)
+        composer.edit.setFocus()
+
+    @Slot()
+    def edit_last(self) -> None:
+        """The same with the last question."""
+        last = next((m for m in reversed(self._conversation.messages) if m.role == "user"), None)
+        if last is not None:
+            self.edit(last.id)
+
+    def edit_longest(self, question_id: int) -> None:
+        """The same with the longest of the questions up to this one that the model reads as one."""
+        messages = self._conversation.messages
+        at = next((i for i, m in enumerate(messages) if m.id == question_id), len(messages) - 1)
+        last = next(reversed(groups(messages[: at + 1])), [])
+        if last and last[0].role == "user":
+            self.edit(max(last, key=lambda m: len(said(m.content, m.attachments))).id)
+
+    @Slot()
+    def leave_off(self) -> None:
+        """Leave the message as it was: what was typed before comes back."""
+        if self.editing:
+            text, attachments = self._held
+            self.forget()
+            self._window.composer.set_text(text)
+            self._window.composer.set_attachments(attachments)
+            self._window.composer.keep()
+
+    def forget(self) -> None:
+        """The composer has something else in it now."""
+        self._edited, self._held = None, ("", ())
+        self._window.composer.strip.hide()
+
+    def send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """The edited message is done. While an answer comes it cannot be, and stays in the composer."""
+        message = self._edited
+        if message is None:
+            return
+        if not self._free():
+            self._window.composer.put_back(text, attachments)
+            return
+        if message.role == "assistant":
+            self._held = self._held[0], (*self._held[1], *attachments)  # an answer has none: for the next question
+            self.leave_off()
+            self._window.leave()
+            if text != message.content.strip():
+                self._conversation.revise(message.id, text)
+        else:
+            self.leave_off()
+            self._conversation.resend(message.id, text, attachments)
+
+    def draft(self, text: str, attachments: tuple[Attachment, ...]) -> Draft:
+        """What to keep on disk of a composer with this in it: what was typed before, and the edited question."""
+        if self._edited is None:
+            return text, attachments
+        before, files = self._held
+        changed = text if text.strip() != self._edited.content.strip() else ""
+        fresh = tuple(a for a in attachments if a not in self._edited.attachments)
+        return "\n\n".join(t for t in (before, changed) if t), (*files, *fresh)
+
+    # ---- answers ----------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def again(self, message_id: int) -> None:
+        """Another answer to the same question."""
+        if not self._free():
+            return
+        at = next((i for i, m in enumerate(self._conversation.messages) if m.id == message_id), -1)
+        if at >= 0 and not self._conversation.asked(at):
+            self._window.toast.say(tr("There is no question above this answer any more."))
+        else:
+            self._conversation.again(message_id)
+
+    @Slot()
+    def again_last(self) -> None:
+        """Another answer to the last question."""
+        if self._conversation.messages and self._ready():
+            self.again(self._conversation.messages[-1].id)
+
+    def again_to(self, question_id: int) -> None:
+        """The same with this question, where it is on the page."""
+        messages = self._conversation.messages
+        answer = next((m for m in messages if m.parent_id == question_id and m.role == "assistant"), None)
+        if answer is None:
+            self.again_last()
+        elif self._ready():
+            self.again(answer.id)
+
+    @Slot(object)
+    def go_on(self, message_id: int) -> None:
+        """Have an answer go on that was cut."""
+        if self._ready():
+            self._conversation.go_on(message_id)
+
+    @Slot()
+    def go_on_last(self) -> None:
+        """The same with the last answer."""
+        messages = self._conversation.messages
+        if messages and messages[-1].unfinished:
+            self.go_on(messages[-1].id)
+        elif messages and self._ready():
+            self._window.toast.say(tr("The last answer was not cut, or holds nothing yet that could go on."))
+
+    @Slot(object, int)
+    def step(self, message_id: int, by: int) -> None:
+        """The version before or after."""
+        if self._free():
+            self._conversation.step(message_id, by)
+
+    @Slot(object)
+    def _branch(self, message_id: int) -> None:
+        self._window.leave()
+        self._conversation.branch(message_id)
+        self._window.composer.edit.setFocus()  # a chat that begins there is gone on with
+
+    # ---- deleting ---------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def erase(self, message_id: int) -> None:
+        """Take a message out of the chat; the toast gives it back."""
+        if not self._free():
+            return
+        self.leave_off()
+        messages = self._conversation.messages
+        at = next((i for i, m in enumerate(messages) if m.id == message_id), -1)
+        self._window.leave()
+        place = self._window.transcript.place()
+        if place is not None and place.message_id == message_id and len(messages) > 1:
+            self._conversation.keep_place(Place(messages[at + 1 if at + 1 < len(messages) else at - 1].id, 0))
+        self._conversation.erase(message_id, self._erased)
+
+    def _erased(self, what: Erased) -> None:
+        more = len(what.messages) - 1
+        said = (
+            plural("This version and the message after it were deleted.",
+                   "This version and the %n messages after it were deleted.", more)
+            if more
+            else tr("The message was deleted.")
+        )  # fmt: skip
+        self._window.toast.say(said, tr("Undo"), lambda: self._conversation.bring_back(what))
+
+    def _ready(self) -> bool:
+        return self._models.state == models.READY
+
+    def _free(self) -> bool:
+        """Is no answer on its way in this chat? If one is, say so."""
+        if self._conversation.busy:
+            self._window.toast.say(tr("Let the answer end, or stop it with Esc; then this can be done."))
+        return not self._conversation.busy

@@ -1,0 +1,125 @@
+"""When the tour shows, and what it asks of the rest of the window."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Slot
+
+from app.backend.engine_link import EngineLink
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.i18n.translate import tr
+from app.library.shelf import Shelf
+from app.main_window import MainWindow
+from app.onboarding.computer_probe import Probe
+from app.onboarding.model_step import ModelStep
+from app.onboarding.recommendations import counted
+from app.onboarding.tour import Tour
+from app.settings.preferences import Preferences
+from app.theme.theme import Theme
+from engine import api
+
+_COMPUTER = 1  # step of the tour
+
+
+class FirstRunDesk(QObject):
+    """tour: None until it is shown for the first time. Leaving it, in whichever way, counts as having seen it."""
+
+    def __init__(
+        self, window: MainWindow, theme: Theme, link: EngineLink, conversation: Conversation, known: Models,
+        shelf: Shelf, remembered: Preferences,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window, self._theme, self._models, self._shelf = window, theme, known, shelf
+        self._preferences = remembered
+        self.probe = Probe(link, conversation, self)
+        self.tour: Tour | None = None
+        self._state = ""  # of its transfer
+        self._wanted = ""  # repository of the model that was chosen in the tour
+        window.header.tour_wanted.connect(self.begin)
+        window.header.computer_wanted.connect(self.show_computer)
+        window.pages.currentChanged.connect(self._page_changed)
+        self.probe.measured.connect(shelf.refresh_catalogue)
+        shelf.transfers_changed.connect(self._transfers_changed)
+
+    def begin_if_new(self) -> None:
+        """At the start: nobody has seen the tour yet."""
+        if not self._preferences.toured:
+            self.begin()
+
+    @Slot()
+    def begin(self) -> Tour:
+        """From the first step."""
+        return self._show(0)
+
+    @Slot()
+    def show_computer(self) -> Tour:
+        """The step about this computer."""
+        return self._show(_COMPUTER)
+
+    def _show(self, step: int) -> Tour:
+        if self.tour is None:
+            choice = ModelStep(self._shelf, self._models, self._window.network)
+            tour = self.tour = Tour(self._theme, choice, self._window.pages)
+            self._window.pages.addWidget(tour)
+            tour.over.connect(self._window.show_chat)
+            tour.came.connect(self._came)
+            tour.welcome.privacy_wanted.connect(self._window.network_desk.show_privacy)
+            tour.computer.again_wanted.connect(lambda: self.probe.begin(again=True))
+            choice.wanted.connect(self._get)
+            choice.opened.connect(self._open)
+            choice.offline_wanted.connect(self._window.network_desk.open_setting)
+            choice.import_folder.connect(self._window.library.choose_folder)
+            choice.import_file.connect(self._window.library.choose_file)
+            self.probe.changed.connect(self._tell)
+            self._shelf.catalogue_changed.connect(self._tell)
+        self._shelf.refresh_catalogue()
+        self._window.pages.setCurrentWidget(self.tour)
+        self.tour.show_step(step)
+        self._tell()
+        return self.tour
+
+    @Slot(int)
+    def _came(self, step: int) -> None:
+        if step >= _COMPUTER and self.probe.computer is None:
+            self.probe.begin()
+
+    @Slot()
+    def _tell(self) -> None:
+        assert self.tour is not None
+        self.tour.computer.show_probe(self.probe, counted(self._shelf.catalogue or ()))
+
+    @Slot(int)
+    def _page_changed(self, _: int) -> None:
+        seen = self.tour is not None and self._window.pages.currentWidget() is not self.tour
+        if seen and not self._preferences.toured:
+            self._preferences.toured = True
+            self._window.remembering.save()
+
+    @Slot(object)
+    def _get(self, model: api.HubModel) -> None:
+        self._wanted = model.repo
+        self._shelf.get(model)
+
+    @Slot(str)
+    def _open(self, name: str) -> None:
+        self._window.show_chat()
+        if self._models.card is None or self._models.card.name != name:
+            self._window.desk.open_model(name)
+
+    @Slot(object)
+    def _transfers_changed(self, _: object) -> None:
+        """Who has begun to chat meanwhile is told when the model is there, and when it will not come."""
+        t = next((t for t in self._shelf.transfers.values() if t.repo == self._wanted), None)
+        before, self._state = self._state, t.state if t is not None else ""
+        ended = t is not None and t.state in (api.FINISHED, api.FAILED) and t.state != before
+        if t is None or not ended or self._window.pages.currentWidget() is self.tour:
+            return
+        if t.state == api.FINISHED:
+            name = t.name
+            button = tr("Open it"), lambda: self._window.desk.open_model(name)
+            self._window.banners.show_banner("info", tr("{model} has arrived.", model=name), "", "", button)
+        else:
+            again = t.id
+            said = tr("{model} could not be fetched. {problem}", model=t.name, problem=t.problem)
+            button = tr("Try again"), lambda: self._shelf.go_on(again)
+            self._window.banners.show_banner("warning", said, t.action, "", button)

@@ -1,0 +1,167 @@
+"""For who looks elsewhere: an icon in the system's tray with progress, and word that an answer is there."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QRectF, Qt, Slot
+from PySide6.QtGui import QColor, QIcon, QPainter, QPen
+from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
+
+from app.backend import models
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.chats.records import StoredMessage
+from app.i18n.translate import tr
+from app.library.shelf import Shelf
+from app.main_window import MainWindow
+from app.platform.notifications import Notices, spoken
+from app.theme.icons import icon, pixmap
+from app.theme.theme import Theme
+from app.widgets.format import percent
+from engine import api
+
+LONG = 10.0  # seconds; who waited less has hardly gone elsewhere
+_SIDE = 64  # pixels of the icon with progress
+_STEPS = 20  # pictures of a ring that fills
+_SHOWN = 120  # characters of an answer in a notification
+
+
+class Attention(QObject):
+    """tray: the icon, or None where the system has no tray. notices: what a Linux desk is told by.
+
+    Where there are neither, the window's entry in the task bar blinks.
+    """
+
+    def __init__(
+        self, window: MainWindow, conversation: Conversation, known: Models, shelf: Shelf, theme: Theme,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:  # fmt: skip
+        super().__init__(window)
+        self._window, self._conversation, self._theme = window, conversation, theme
+        self._models, self._shelf = known, shelf
+        self._clock = clock
+        self._begun = 0.0
+        self._shown = (-1, "")  # the tray's ring and words
+        self.tray: QSystemTrayIcon | None = None
+        self.notices = Notices(self) if spoken() else None
+        if self.notices is not None:
+            self.notices.clicked.connect(self._forward)
+            self.notices.missed.connect(self._notify_otherwise)
+        if QSystemTrayIcon.isSystemTrayAvailable():
+            self.tray = QSystemTrayIcon(self)
+            self._menu = QMenu()
+            self._menu.addAction(tr("Show Underhill"), self._forward)
+            self._menu.addAction(tr("New chat"), self._new_chat)
+            self._menu.addSeparator()
+            self._menu.addAction(tr("Quit"), window.close)
+            self.tray.setContextMenu(self._menu)
+            self.tray.activated.connect(self._activated)
+            self.tray.messageClicked.connect(self._forward)
+        conversation.busy_changed.connect(self._busy_changed)
+        conversation.finished.connect(self._finished)
+        known.changed.connect(self._tell)
+        known.import_changed.connect(self._tell)
+        known.imported.connect(self._imported)
+        shelf.transfers_changed.connect(self._tell)
+        shelf.said.connect(self._done)
+        self._tell()
+        if self.tray is not None:
+            self.tray.show()
+
+    def end(self) -> None:
+        """Take the icon away."""
+        if self.tray is not None:
+            self.tray.hide()
+        if self.notices is not None:
+            self.notices.close()
+
+    @Slot()
+    def _busy_changed(self) -> None:
+        if not self._conversation.working:
+            self._begun = 0.0
+        elif not self._begun:
+            self._begun = self._clock()
+        self._tell()
+
+    @Slot(object)
+    def _finished(self, message: StoredMessage) -> None:
+        waited = self._clock() - self._begun if self._begun else 0.0
+        if waited >= LONG:
+            words = " ".join(message.content.split())
+            words = words if len(words) <= _SHOWN else words[: _SHOWN - 1].rstrip() + "…"
+            self._notify(tr("Your answer is there"), words)
+
+    @Slot(object)
+    def _imported(self, card: api.ModelCard) -> None:
+        self._done(tr("{model} has been imported.", model=card.title))
+
+    @Slot(str)
+    def _done(self, sentence: str) -> None:
+        """Something with a model of the library that takes long."""
+        self._notify("Underhill", sentence)
+
+    def _notify(self, title: str, words: str) -> None:
+        """Nothing to somebody who looks at the window."""
+        if QApplication.activeWindow() is not None:
+            return
+        if self.notices is not None:
+            self.notices.show(title, words, tr("Show Underhill"))
+        else:
+            self._notify_otherwise(title, words)
+
+    @Slot(str, str)
+    def _notify_otherwise(self, title: str, words: str) -> None:
+        if self.tray is not None and QSystemTrayIcon.supportsMessages():
+            self.tray.showMessage(title, words, icon("underhill", ""))
+        else:
+            QApplication.alert(self._window)
+
+    @Slot()
+    def _tell(self) -> None:
+        """The tray's picture and words."""
+        if self.tray is None:
+            return
+        m = self._models
+        progress = m.progress if m.state == models.LOADING else m.importing
+        moving, here = self._shelf.under_way()
+        if progress is not None:
+            ring = _STEPS * progress.done // progress.total if progress.total else 0
+            share = f", {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
+            words = f"{progress.text}{share}"
+        elif moving:
+            ring, words = int(_STEPS * here), tr("downloading, {share}", share=percent(int(100 * here) / 100))
+        else:
+            ring, words = -1, tr("answering") if self._conversation.working else ""
+        if (ring, words) != self._shown or not self.tray.toolTip():
+            self._shown = (ring, words)
+            self.tray.setIcon(icon("underhill", "") if ring < 0 else self._ring(ring / _STEPS))
+            self.tray.setToolTip(f"Underhill – {words}" if words else "Underhill")
+
+    def _ring(self, share: float) -> QIcon:
+        picture = pixmap("underhill", "", _SIDE)
+        painter = QPainter(picture)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        around = QRectF(5, 5, _SIDE - 10, _SIDE - 10)
+        p = self._theme.palette
+        painter.setPen(QPen(QColor(p.window), 10))
+        painter.drawEllipse(around)
+        painter.setPen(QPen(QColor(p.accent), 10, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
+        painter.drawArc(around, 90 * 16, -round(360 * 16 * share))
+        painter.end()
+        return QIcon(picture)
+
+    @Slot(QSystemTrayIcon.ActivationReason)
+    def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason in (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick):
+            self._forward()
+
+    @Slot()
+    def _forward(self) -> None:
+        self._window.come_forward("")
+
+    @Slot()
+    def _new_chat(self) -> None:
+        self._forward()
+        self._window.new_chat()

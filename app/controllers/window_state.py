@@ -1,0 +1,81 @@
+"""What the window remembers between runs is written as it changes; that the disk refuses is said once."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QObject, Slot
+
+from app.chats.keeper import Keeper
+from app.chats.opening import Problem
+from app.i18n.translate import tr
+from app.settings import preferences
+from app.settings.preferences import Preferences
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+
+class Remembering(QObject):
+    """Keeps a window's preferences in their file."""
+
+    def __init__(self, window: MainWindow, keeper: Keeper, remembered: Preferences, path: Path) -> None:
+        super().__init__(window)
+        self._window, self._keeper, self._preferences, self._path = window, keeper, remembered, path
+        self._refused = False  # by the disk, and that was said
+        self._draft = remembered.draft  # as the disk has it
+
+    @property
+    def unsaved_draft(self) -> str:
+        """What is typed in a new chat, where the disk does not have it."""
+        draft = self._preferences.draft
+        return draft if draft != self._draft else ""
+
+    def arrange(self) -> None:
+        """Put window and panels where they were."""
+        p, window = self._preferences, self._window
+        if p.geometry:
+            window.restoreGeometry(QByteArray.fromBase64(p.geometry.encode()))
+        if p.docks:
+            window.live.fresh = not window.restoreState(QByteArray.fromBase64(p.docks.encode()))
+
+    @Slot()
+    def save(self) -> None:
+        """Have what is remembered written, off this thread."""
+        p, window = self._preferences, self._window
+        p.geometry = bytes(window.saveGeometry().toBase64().data()).decode()
+        p.docks = bytes(window.saveState().toBase64().data()).decode()
+        now, path = copy.deepcopy(p), self._path
+        self._keeper.do(lambda store: preferences.save(now, path), partial(self._saved, now.draft), self._not_saved)
+
+    def keep_draft(self, text: str) -> None:
+        """What is typed in a new chat."""
+        if text != self._preferences.draft:
+            self._preferences.draft = text
+            self.save()
+
+    def keep_open(self, chat_id: int) -> None:
+        """Which chat is open, so that it is open again even after a power cut. 0: a new one."""
+        if chat_id != self._preferences.chat:
+            self._preferences.chat = chat_id
+            self.save()
+
+    def _saved(self, draft: str, _: None) -> None:
+        self._refused, self._draft = False, draft
+        self._window.banners.withdraw(tr("Your settings cannot be saved."))
+
+    def _not_saved(self, problem: Problem) -> None:
+        if not self._refused:  # otherwise it was said already
+            self._refused = True
+            self._window.banners.show_banner(
+                "warning", tr("Your settings cannot be saved."), tr("They hold until you close Underhill."),
+                problem.cause, (tr("Try again"), self._again),
+            )  # fmt: skip
+
+    @Slot()
+    def _again(self) -> None:
+        self._refused = False
+        self.save()

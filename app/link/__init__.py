@@ -1,1 +1,0 @@
-"""The window's end of the line to the engine."""

@@ -1,0 +1,138 @@
+"""The third step of the tour: a model that suits this computer, or the one that is built in."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+
+from app.backend.models import Models
+from app.backend.network import Network
+from app.i18n.translate import sentences, tr
+from app.library import words
+from app.library.downloads import tell_progress
+from app.library.entry import Deed, Entry
+from app.library.section import import_buttons
+from app.library.shelf import Shelf
+from app.onboarding.recommendations import Advice, advised, time_to_fetch
+from app.onboarding.steps import Step
+from app.widgets.format import size
+from app.widgets.layouts import empty
+from engine import api
+
+_BUILTIN = "builtin"
+
+
+class ModelStep(Step):
+    """wanted: fetch this api.HubModel. opened: open the model of this name, and chat."""
+
+    wanted = Signal(object)
+    opened = Signal(str)
+    offline_wanted = Signal()
+    import_folder = Signal()
+    import_file = Signal()
+
+    def __init__(self, shelf: Shelf, known: Models, network: Network, parent: QWidget | None = None) -> None:
+        super().__init__(tr("A model for this computer"), parent)
+        self._shelf, self._models, self._network = shelf, known, network
+        self.notice = self.words("", muted=True)
+        self.setting = QPushButton(tr("Open that setting"), self)
+        self.setting.clicked.connect(self.offline_wanted.emit)
+        place = QHBoxLayout()
+        place.addWidget(self.setting)
+        place.addStretch(1)
+        self.column.addLayout(place)
+        self._column = QVBoxLayout()
+        self._column.setSpacing(10)
+        self.column.addLayout(self._column)
+        self.words(
+            tr("Do you have a model already? Underhill can make its own copy of it, without a network."), muted=True
+        )
+        self.column.addLayout(import_buttons(self, self.import_folder, self.import_file))
+        self.entries: dict[str, Entry] = {}  # by repository; the built-in model's is ''
+        self._shown: object = None
+        shelf.catalogue_changed.connect(self.refresh)
+        shelf.transfers_changed.connect(self._moved)
+        known.listed.connect(self.refresh)
+        known.changed.connect(self.refresh)
+        network.changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """As things are now; entries are made anew only where they would look otherwise."""
+        offers = advised(self._shelf.catalogue or ())
+        builtin = next((c for c in self._models.cards if c.name == _BUILTIN), None)
+        states = {repo: t.state for repo, t in self._under_way().items()}
+        offline = self._network.offline
+        looks = (offers, builtin, states, offline, self._models.wanted)
+        self.notice.setText(self._notice(bool(offers), offline))
+        self.setting.setVisible(offline)
+        if looks == self._shown:
+            return
+        self._shown = looks
+        empty(self._column)
+        self.entries = {offer.model.repo: self._offer(offer, first=not n) for n, offer in enumerate(offers)}
+        if builtin is not None:
+            self.entries[""] = self._builtin(builtin, primary=offline or not offers)
+        for entry in self.entries.values():
+            self._column.addWidget(entry)
+        for transfer in self._under_way().values():
+            self._fill(transfer)
+
+    def _notice(self, some: bool, offline: bool) -> str:
+        if offline:
+            return tr("Underhill stays offline and fetches nothing. The built-in model works, as does one you bring.")
+        if self._shelf.catalogue is None:
+            return tr("Underhill looks which models suit this computer. The built-in one can be used at once.")
+        if not some:
+            return tr("None of the models in Underhill's list suits this computer as it is now. The built-in one does.")
+        return tr("Fetching one takes a while; meanwhile, and without a network, the built-in model is there.")
+
+    def _under_way(self) -> dict[str, api.Transfer]:
+        return {t.repo: t for t in self._shelf.transfers.values()}
+
+    def _offer(self, offer: Advice, first: bool) -> Entry:
+        m = offer.model
+        assert m.fit is not None
+        t, online = self._under_way().get(m.repo), not self._network.offline
+        deeds = []
+        if m.here or (t is not None and t.state == api.FINISHED):
+            deeds.append(
+                Deed(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
+            )
+        elif t is None:
+            deeds.append(Deed(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
+        elif t.state in (api.PAUSED, api.FAILED):
+            go = tr("Go on") if t.state == api.PAUSED else tr("Try again")
+            deeds.append(Deed(go, partial(self._shelf.go_on, t.id), primary=True))
+        else:
+            deeds.append(Deed(tr("Pause"), partial(self._shelf.pause, t.id)))
+        fetched = tr("{amount} to fetch, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
+        facts = words.joined(
+            words.parameters(m.parameters, 0), fetched, tr("{amount} on the disk", amount=size(m.fit.disk))
+        )
+        moving = t is not None and t.state != api.FINISHED
+        return Entry(m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about),
+                     deeds=deeds, progress=moving)  # fmt: skip
+
+    def _builtin(self, card: api.ModelCard, primary: bool) -> Entry:
+        deed = Deed(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
+        facts = words.joined(words.parameters(card.parameters, 0), tr("it is here already"))
+        return Entry(card.title, facts, note=card.note, deeds=[deed])
+
+    @Slot(object)
+    def _moved(self, transfer: api.Transfer | None) -> None:
+        self.refresh()
+        if transfer is not None:
+            self._fill(transfer)
+
+    def _fill(self, t: api.Transfer) -> None:
+        """Where a model on its way has got to."""
+        entry = self.entries.get(t.repo)
+        if entry is None or t.state == api.FINISHED:
+            return
+        tell_progress(entry, t)
+        if t.problem:
+            entry.complain(sentences(t.problem, t.action))

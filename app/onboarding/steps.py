@@ -1,0 +1,161 @@
+"""The first two steps of the tour: what Underhill is, and what this computer can do."""
+
+from __future__ import annotations
+
+from html import escape
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from app.i18n.translate import sentences, tr, tr_noop
+from app.onboarding.computer_facts import plainly
+from app.onboarding.computer_probe import Probe
+from app.theme import fonts, sizes
+from app.theme.icons import pixmap
+from app.theme.theme import Theme
+
+_LINES = (
+    tr_noop("Underhill runs large chat models on this computer, also models that are bigger than its memory."),
+    tr_noop(
+        "Everything stays here: your chats, your files, and what is measured. Nothing is sent until you search for "
+        "a model or fetch one."
+    ),
+    tr_noop(
+        "A small model is built in, so you can begin at once. The next two pages find one that suits this "
+        "computer better."
+    ),
+)
+
+
+_HEIGHT = 260  # pixels that this computer takes beside text of the base size, in a window of usual width
+
+
+class Step(QWidget):
+    """A page of the tour: a title, and what `column` gets."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(0, 0, 0, 0)
+        self.column.setSpacing(12)
+        head = QLabel(title, self)
+        sizes.letter(head, 1.75, head.font().Weight.DemiBold)
+        head.setWordWrap(True)
+        self.column.addWidget(head)
+
+    def words(self, text: str, muted: bool = False) -> QLabel:
+        """A label that wraps, at the end of the page."""
+        label = QLabel(text, self)
+        label.setWordWrap(True)
+        if muted:
+            label.setObjectName("muted")
+        self.column.addWidget(label)
+        return label
+
+
+class WelcomeStep(Step):
+    """privacy_wanted: one asks what is sent."""
+
+    privacy_wanted = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(tr("Welcome to Underhill"), parent)
+        self._theme = theme
+        mark = QLabel(self)
+        sizes.mark(mark, 64)
+        self.column.insertWidget(0, mark)
+        self._ticks: list[QLabel] = []
+        for text in _LINES:
+            row = QHBoxLayout()
+            row.setSpacing(12)
+            tick, line = QLabel(self), QLabel(tr(text), self)
+            line.setWordWrap(True)
+            self._ticks.append(tick)
+            row.addWidget(tick, 0, Qt.AlignmentFlag.AlignTop)
+            row.addWidget(line, 1)
+            self.column.addLayout(row)
+        self.privacy = QPushButton(tr("What is sent, and when"), self)
+        self.privacy.clicked.connect(self.privacy_wanted.emit)
+        self.column.addWidget(self.privacy, 0, Qt.AlignmentFlag.AlignLeft)
+        self._tint()
+        theme.changed.connect(self._tint)
+
+    def _tint(self) -> None:
+        for tick in self._ticks:
+            tick.setPixmap(pixmap("check", self._theme.palette.accent, fonts.pixels(20), self.devicePixelRatioF()))
+
+
+class ComputerStep(Step):
+    """What the probe says, while it measures and after. again_wanted: measure anew."""
+
+    again_wanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(tr("This computer"), parent)
+        self.words(
+            tr("Underhill measures how fast memory, disk and processor are, to say which models will run well."),
+            muted=True,
+        )
+        self.patience = self.words(
+            tr("That takes some 15 seconds, once, and stays here. You need not wait for it."), muted=True
+        )
+        self.doing = self.words("")
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("How far the measurement is"))
+        self.column.addWidget(self.bar)
+        self.facts = self.words("")
+        self.figures = self.words("", muted=True)
+        self.figures.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.facts.setTextFormat(Qt.TextFormat.RichText)
+        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.verdict = self.words("")
+        sizes.letter(self.verdict, 1.0, self.verdict.font().Weight.DemiBold)
+        self.again = QPushButton(tr("Measure again"), self)
+        self.again.clicked.connect(self.again_wanted.emit)
+        self.more = QPushButton(tr("Show the figures"), self)
+        self.more.setObjectName("quiet")
+        self.more.clicked.connect(self._fold)
+        row = QHBoxLayout()
+        for button in (self.again, self.more):
+            row.addWidget(button)
+        row.addStretch(1)
+        self.column.addLayout(row)
+        self.column.addStretch(1)
+        # As high before as after, or the tour's buttons would move from under the mouse when the measuring ends.
+        sizes.follow(self, lambda step: step.setMinimumHeight(fonts.pixels(_HEIGHT)))
+        self._folded = True
+
+    @Slot()
+    def _fold(self) -> None:
+        self._folded = not self._folded
+        self.figures.setVisible(not self._folded)
+        self.more.setText(tr("Show the figures") if self._folded else tr("Hide the figures"))
+
+    def show_probe(self, probe: Probe, verdict: str) -> None:
+        """verdict: what it means for models, in a sentence."""
+        p, computer, problem = probe.progress, probe.computer, probe.problem
+        if probe.waiting:
+            doing = tr("An answer is being written; the measurement goes on after it.")
+        elif p is not None:
+            doing = f"{p.text}…"
+        else:
+            doing = sentences(problem.sentence, problem.action) if problem is not None else ""
+        self.doing.setText(doing)
+        self.doing.setVisible(bool(doing))
+        self.bar.setVisible(p is not None and not probe.waiting)
+        if p is not None:
+            self.bar.setRange(0, p.total)
+            self.bar.setValue(p.done)
+        known = computer is not None and not probe.running
+        self.patience.setVisible(not known)
+        lines = plainly(computer) if computer is not None and known else ()
+        self.figures.setText("\n".join(computer.sentences) if computer is not None else "")
+        self.figures.setVisible(known and not self._folded)
+        self.more.setVisible(known)
+        self.facts.setText("".join(f'<p style="margin:0 0 7px 0">{escape(line)}</p>' for line in lines))
+        self.facts.setVisible(known)
+        self.verdict.setText(verdict)
+        self.verdict.setVisible(known and bool(verdict))
+        self.again.setVisible(not probe.running)
+        self.again.setText(tr("Measure again") if problem is None else tr("Try again"))

@@ -1,0 +1,109 @@
+"""The tour of the first run: three steps, each of which can be skipped."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.i18n.translate import tr, tr_noop
+from app.onboarding.model_step import ModelStep
+from app.onboarding.scroll_area import Sheet
+from app.onboarding.steps import ComputerStep, WelcomeStep
+from app.theme.theme import Theme
+from app.widgets import enter
+
+_NEXT = (tr_noop("Look at this computer"), tr_noop("Choose a model"), tr_noop("Start chatting"))
+
+
+class Tour(QWidget):
+    """came: to the step of this number. over: it is finished or was skipped."""
+
+    came = Signal(int)
+    over = Signal()
+
+    def __init__(self, theme: Theme, choice: ModelStep, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.step = 0
+        self.setAccessibleName(tr("Welcome tour"))
+        self.setObjectName("page")
+        page, inner = _column(self)
+        self.welcome = WelcomeStep(theme, inner)
+        self.computer = ComputerStep(inner)
+        self.choice = choice
+        self._steps = (self.welcome, self.computer, choice)
+        self._where = QLabel(inner)
+        self._where.setObjectName("muted")
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(28, 20, 28, 8)
+        column.setSpacing(16)
+        column.addWidget(self._where)
+        for each in self._steps:
+            column.addWidget(each)
+        self.sheet = Sheet(page, self)
+        self._foot, foot = _column(self)
+        self.back = QPushButton(tr("Back"), foot)
+        self.back.clicked.connect(lambda: self.show_step(self.step - 1))
+        self.skip = QPushButton(tr("Skip the tour"), foot)
+        self.skip.setObjectName("quiet")
+        self.skip.clicked.connect(self.over.emit)
+        self.next = QPushButton(foot)
+        self.next.setObjectName("primary")
+        self.next.clicked.connect(self._on)
+        row = QHBoxLayout(foot)
+        row.setContentsMargins(28, 8, 28, 24)
+        row.setSpacing(8)
+        for widget in (self.next, self.back, self.skip):
+            row.addWidget(widget)
+        row.addStretch(1)
+        self.sheet.verticalScrollBar().rangeChanged.connect(self._beside)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addStretch(1)
+        whole.addWidget(self.sheet)
+        whole.addWidget(self._foot)
+        whole.addStretch(2)
+        self.show_step(0)
+
+    def show_step(self, step: int) -> None:
+        """0: welcome, 1: this computer, 2: a model."""
+        self.step = step
+        for number, each in enumerate(self._steps):
+            each.setVisible(number == step)
+        self._where.setText(tr("{number} of {count}", number=step + 1, count=len(self._steps)))
+        self.next.setText(tr(_NEXT[step]))
+        self.back.setVisible(step > 0)
+        self.skip.setVisible(step + 1 < len(self._steps))
+        self.sheet.verticalScrollBar().setValue(0)
+        self.next.setFocus()
+        self.came.emit(step)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if not enter.pressed(self, event):
+            super().keyPressEvent(event)
+
+    @Slot(int, int)
+    def _beside(self, _least: int, most: int) -> None:
+        """The buttons stay below the left edge of the page, whose scroll bar takes room."""
+        self._foot.setContentsMargins(0, 0, self.sheet.verticalScrollBar().sizeHint().width() if most else 0, 0)
+
+    @Slot()
+    def _on(self) -> None:
+        if self.step + 1 < len(self._steps):
+            self.show_step(self.step + 1)
+        else:
+            self.over.emit()
+
+
+def _column(parent: QWidget) -> tuple[QWidget, QWidget]:
+    """A widget, and one in its middle that is no wider than one likes to read."""
+    outer = QWidget(parent)
+    outer.setObjectName("page")
+    inner = QWidget(outer)
+    inner.setMaximumWidth(720)
+    row = QHBoxLayout(outer)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(inner, 1)
+    row.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+    return outer, inner

@@ -1,0 +1,1 @@
+"""What touches the operating system: paths, logs, notifications, other programs, threads."""

@@ -1,0 +1,233 @@
+"""The small charts of the live panels, painted by hand: a line over time, a stack of shares, a bar of parts.
+
+docs/benchmarks.md says what pyqtgraph would cost in their place; a screen reader sees nothing of its plots.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPainterPath, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.i18n.translate import tr
+from app.telemetry.history import LENGTH
+from app.theme import sizes
+from app.theme.theme import Theme
+from app.theme.tokens import Palette
+from app.widgets.format import percent
+
+T = TypeVar("T")
+_CJK = re.compile("([\u2e80-\uffef])")
+
+
+class Chart(QWidget):
+    """Base of the charts: a height in lines of text, a repaint when the theme changes, a tooltip where there is one."""
+
+    def __init__(self, theme: Theme, name: str, lines: float, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.setAccessibleName(name)
+        sizes.lines(self, lines)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, self.height())
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent):
+            text = self.describe(event.pos().x())
+            QToolTip.showText(event.globalPos(), text, self) if text else QToolTip.hideText()
+            return True
+        return super().event(event)
+
+    def describe(self, x: float) -> str:
+        """What is shown at a place; '' for nothing."""
+        raise NotImplementedError
+
+
+class Line(Chart):
+    """Values over the last half minute; None leaves a gap. ceiling 0 lets the largest value be the top."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        name: str,
+        said: Callable[[float], str],
+        ceiling: float = 0.0,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(theme, name, 2.1, parent)
+        self._said = said
+        self._ceiling = ceiling
+        self._values: Sequence[float | None] = ()
+
+    def show_values(self, values: Sequence[float | None]) -> None:
+        """The oldest first."""
+        if values != self._values:
+            self._values = values
+            self.update()
+
+    def describe(self, x: float) -> str:
+        """The value there."""
+        index = round(len(self._values) - 1 - (self.width() - x) / self.width() * (LENGTH - 1))
+        value = self._values[index] if 0 <= index < len(self._values) else None
+        return self._said(value) if value is not None else ""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        p = self.theme.palette
+        area = QRectF(self.rect()).adjusted(0, 4, 0, -1)
+        painter.setPen(QPen(QColor(p.border), 1))
+        painter.drawLine(area.bottomLeft(), area.bottomRight())
+        top = self._ceiling or 1.15 * max((v for v in self._values if v is not None), default=0.0) or 1.0
+        step = area.width() / (LENGTH - 1)
+        start = area.right() - (len(self._values) - 1) * step
+        run: list[QPointF] = []
+        for index, value in corners([*self._values, None]):
+            if value is not None:
+                run.append(QPointF(start + index * step, area.bottom() - min(1.0, value / top) * area.height()))
+            elif run:
+                self._stroke(painter, run, area.bottom())
+                run = []
+
+    def _stroke(self, painter: QPainter, run: list[QPointF], floor: float) -> None:
+        accent = QColor(self.theme.palette.accent)
+        soft = QColor(accent)
+        soft.setAlphaF(0.16)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(soft)
+        painter.drawPolygon(QPolygonF([QPointF(run[0].x(), floor), *run, QPointF(run[-1].x(), floor)]))
+        painter.setPen(QPen(accent, 1.6))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPolyline(QPolygonF(run))
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One thing that is told apart from others. colour: of a palette."""
+
+    key: str
+    words: str
+    colour: Callable[[Palette], str]
+
+
+class Stack(Chart):
+    """Shares over the last half minute, the first kind at the bottom."""
+
+    def __init__(self, theme: Theme, name: str, kinds: Sequence[Kind], parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, 3.0, parent)
+        self._kinds = kinds
+        self._known: list[Mapping[str, float]] = []
+
+    def show_shares(self, steps: Sequence[Mapping[str, float] | None]) -> None:
+        """The oldest first, each summing to 1; a step of None keeps the shares before it."""
+        known: list[Mapping[str, float]] = []
+        for step in steps:
+            if step is not None:
+                known.append(step)
+            elif known:
+                known.append(known[-1])
+        if known != self._known:
+            self._known = known
+            self.update()
+
+    def describe(self, x: float) -> str:
+        """The shares there."""
+        index = round(len(self._known) - 1 - (self.width() - x) / self.width() * (LENGTH - 1))
+        if not 0 <= index < len(self._known):
+            return ""
+        there = self._known[index]
+        return "\n".join(f"{tr(k.words)} {percent(there[k.key])}" for k in self._kinds if there.get(k.key))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        p = self.theme.palette
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setClipPath(_rounded(QRectF(self.rect()), 6))
+        painter.fillRect(self.rect(), QColor(p.hover))
+        width, height, known = self.width(), self.height(), list(corners(self._known))
+        step = width / (LENGTH - 1)
+        start = width - (len(self._known) - 1) * step
+        floor = [float(height)] * len(known)
+        for kind in self._kinds:
+            if not any(shares.get(kind.key) for _, shares in known):
+                continue
+            top = [f - shares.get(kind.key, 0.0) * height for f, (_, shares) in zip(floor, known)]
+            upper = [QPointF(start + i * step, y) for (i, _), y in zip(known, top)]
+            lower = [QPointF(start + i * step, y) for (i, _), y in zip(known, floor)]
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(kind.colour(p)))
+            painter.drawPolygon(QPolygonF([*upper, *reversed(lower)]))
+            floor = top
+
+
+class Parts(Chart):
+    """A bar of parts of a whole, from the left in the order of the kinds; what is left over stays empty."""
+
+    def __init__(self, theme: Theme, name: str, kinds: Sequence[Kind], parent: QWidget | None = None) -> None:
+        super().__init__(theme, name, 0.85, parent)
+        self._kinds = kinds
+        self._parts: Mapping[str, int] = {}
+        self._whole = 0
+        self._said: Callable[[float], str] = str
+
+    def show_parts(self, parts: Mapping[str, int], whole: int, said: Callable[[float], str]) -> None:
+        """said: an amount in words."""
+        self._parts, self._whole, self._said = parts, whole, said
+        told = ", ".join(f"{tr(k.words)} {said(parts[k.key])}" for k in self._kinds if parts.get(k.key))
+        self.setAccessibleDescription(told)
+        self.update()
+
+    def describe(self, x: float) -> str:
+        """The part there."""
+        at = x / max(1, self.width()) * self._whole
+        for kind in self._kinds:
+            at -= self._parts.get(kind.key, 0)
+            if at < 0:
+                return f"{tr(kind.words)}: {self._said(self._parts[kind.key])}"
+        return ""
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        p = self.theme.palette
+        painter.setClipPath(_rounded(QRectF(self.rect()), 5))
+        painter.fillRect(self.rect(), QColor(p.pressed))
+        x = 0.0
+        for kind in self._kinds:
+            wide = self._parts.get(kind.key, 0) / self._whole * self.width() if self._whole else 0.0
+            painter.fillRect(QRectF(x, 0, wide, self.height()), QColor(kind.colour(p)))
+            x += wide
+
+
+def corners(values: Sequence[T]) -> Iterator[tuple[int, T]]:
+    """The values with their numbers, but for those that both neighbours equal: a line through the rest is the same."""
+    last = len(values) - 1
+    for index, value in enumerate(values):
+        if not 0 < index < last or value != values[index - 1] or value != values[index + 1]:
+            yield index, value
+
+
+def swatches(kinds: Sequence[tuple[str, str]]) -> str:
+    """A legend in rich text. kinds: (colour, words)."""
+    return "&nbsp;&nbsp;&nbsp; ".join(  # a line is broken behind the space, so that none begins with it
+        f'<span style="color:{colour}">&#9632;</span>&nbsp;{_unbroken(words)}' for colour, words in kinds
+    )
+
+
+def _unbroken(words: str) -> str:
+    """In one line: broken neither at a space, nor after a sign of a script without any."""
+    return _CJK.sub(r"\1&#8288;", words.replace(" ", "&nbsp;"))
+
+
+def _rounded(area: QRectF, radius: float) -> QPainterPath:
+    path = QPainterPath()
+    path.addRoundedRect(area, radius, radius)
+    return path

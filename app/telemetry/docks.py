@@ -1,0 +1,299 @@
+"""The live panels as docks of the window: take telemetry, and paint it while it can be seen."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.i18n.translate import tr
+from app.telemetry.experts_panel import Experts
+from app.telemetry.figures_panel import Figures
+from app.telemetry.frame_throttle import PACES, Pace
+from app.telemetry.history import STEP, History
+from app.theme import sizes
+from app.theme.theme import Theme
+from app.widgets.icon_button import IconButton
+from engine import api
+
+_WIDE = 330  # pixels, until somebody drags the border
+_TURN = 1.5  # pulses after a snapshot, while an answer streams, until all are painted that wait for their turn
+_PLACED_AFTER = 60  # milliseconds until what has appeared in a panel has its place there
+_TALL = (3, 2)  # how they share the height, until somebody drags the border
+_SIDES = (Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea)
+
+
+class Docks(QObject):
+    """Gathers what costs nothing always; looks closer, and paints, only what can be seen.
+
+    While an answer streams each snapshot has one of them painted, so that none of the window's turns paints all, and
+    none is painted apart from the text that came with it.
+
+    looking: api.Look, what the engine shall tell of from now on. closed: the user closed the last of them.
+    """
+
+    looking = Signal(object)
+    closed = Signal()
+    took = Signal(object)  # api.Telemetry
+
+    def __init__(self, window: QMainWindow, theme: Theme) -> None:
+        super().__init__(window)
+        self.history = History()
+        self.painted = 0  # times that any of them was painted so far
+        self.fresh = True  # nobody has seen them yet, nor chosen how they share the height
+        self._theme = theme
+        self._window = window
+        self._wide = _WIDE
+        self._tall: tuple[int, ...] = _TALL
+        self._window_width = 0
+        self._away: tuple[QDockWidget, ...] = ()  # until there is room
+        self._front: tuple[QDockWidget, ...] = ()  # when they were hidden, these were seen, and no tab lay over them
+        self._look = api.Look()
+        self._behind: list[QWidget] = []  # those that do not show the last snapshot, the next to be painted first
+        self._pace = PACES[0]
+        self._turn = QTimer(self, singleShot=True, interval=round(1000 * _TURN * self._pace.pulse))
+        self._turn.timeout.connect(self._paint_next)
+        self._soon = QTimer(self, singleShot=True)
+        self._soon.timeout.connect(self._seen_again)
+        self.figures, self.experts = Figures(theme), Experts(theme)
+        self.docks = tuple(
+            _dock(window, theme, title, name, inside)
+            for title, name, inside in (
+                (tr("Live"), "live-dock", self.figures),
+                (tr("Experts"), "experts-dock", self.experts),
+            )
+        )
+        for dock in self.docks:
+            dock.installEventFilter(self)
+            dock.visibilityChanged.connect(self._soon.start)  # another tab
+            window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, dock)
+        window.resizeDocks([*self.docks], [_WIDE] * len(self.docks), Qt.Orientation.Horizontal)
+        self.experts.inspecting.connect(self._look_again)
+        self._placed = QTimer(self, singleShot=True, interval=_PLACED_AFTER)
+        self._placed.timeout.connect(self._to_inspector)
+        self.experts.opened.connect(self._placed.start)
+        theme.changed.connect(self.repaint)
+        self.repaint()
+
+    @property
+    def shown(self) -> bool:
+        """Whether any of them is open."""
+        return any(not dock.isHidden() for dock in self.docks)
+
+    def show_all(self, shown: bool) -> None:
+        """Open or close all."""
+        self._see_front()
+        self._away = ()
+        for dock in self.docks:
+            dock.setVisible(shown)
+
+    def come_up(self) -> None:
+        """Show those that are windows of their own anew: the main window, shown after them, lies on top of them."""
+        for dock in self.docks:
+            if dock.isFloating() and not dock.isHidden():
+                dock.hide()
+                dock.show()
+
+    def wide(self) -> int:
+        """Pixels that they take, or would, beside the chat. The window is about to have the width that it has now."""
+        self._window_width = self._window.width()
+        least = max(dock.minimumSizeHint().width() for dock in self.docks)
+        return max(least, self._wide) if any(map(self._beside, self.docks)) else 0
+
+    def measure(self) -> None:
+        """They have the width that they are meant to have."""
+        self._wide = next((d.width() for d in self.docks if d.isVisible() and self._beside(d)), self._wide)
+
+    def put_away(self) -> None:
+        """Hide those beside the chat, until there is room again."""
+        if all(dock.isVisible() and self._beside(dock) for dock in self.docks):
+            self._tall = tuple(dock.height() for dock in self.docks)
+        self._see_front()
+        for dock in self.docks:
+            if not dock.isHidden() and self._beside(dock):
+                self._away = (*self._away, dock)
+                dock.hide()
+
+    def bring_back(self) -> None:
+        """Show those that were put away, or all where none was."""
+        back, self._away, wide = self._away or self.docks, (), self._wide
+        for dock in back:
+            dock.show()
+        self._window.resizeDocks([*back], [wide] * len(back), Qt.Orientation.Horizontal)
+        if len(back) == len(self.docks):
+            self._window.resizeDocks([*back], [*self._tall], Qt.Orientation.Vertical)
+        for dock in self._front:
+            if not dock.isFloating():
+                dock.raise_()
+        self._wide = wide  # which showing them has measured too early
+
+    def _see_front(self) -> None:
+        if self.shown:
+            self._front = tuple(dock for dock in self.docks if not dock.visibleRegion().isEmpty())
+
+    def _beside(self, dock: QDockWidget) -> bool:
+        return not dock.isFloating() and self._window.dockWidgetArea(dock) in _SIDES
+
+    @Slot(object)
+    def take(self, telemetry: api.Telemetry) -> None:
+        """A snapshot came."""
+        self.history.add(telemetry, round(self._pace.pulse / STEP))
+        self.took.emit(telemetry)
+        if self._turn.isActive() and telemetry.generating:
+            changed = (self.figures, self.experts) if telemetry.activations else (self.figures,)
+            self._behind += [panel for panel in changed if panel not in self._behind]
+            self._paint_next()
+        else:
+            self.repaint()
+        if telemetry.generating:
+            self._turn.start()
+        else:
+            self._turn.stop()
+
+    @Slot()
+    def _paint_next(self) -> None:
+        while self._behind:
+            if self._show(self._behind.pop(0)):
+                self.painted += 1
+                break
+        if self._behind:
+            self._turn.start()
+
+    @Slot()
+    def forget(self) -> None:
+        """Another model: begin anew."""
+        self.history.clear()
+        self.repaint()
+
+    @Slot(object)
+    def keep(self, pace: Pace) -> None:
+        """Have snapshots, and the text with them, come at this pace from now on."""
+        self._pace = pace
+        self._turn.setInterval(round(1000 * _TURN * pace.pulse))
+        self._look_again()
+
+    def show_meaning(self, meaning: str) -> None:
+        """Switch the heatmap to one of MEANINGS."""
+        self.experts.show_meaning(meaning)
+
+    @Slot()
+    def repaint(self) -> None:
+        """Show what is known now, where it can be seen."""
+        self._behind.clear()
+        seen = [self._show(panel) for panel in (self.figures, self.experts)]
+        self.painted += any(seen)
+
+    def _show(self, panel: QWidget) -> bool:
+        """Whether it can be seen; otherwise nothing was done."""
+        if not _visible(panel):
+            return False
+        if panel is self.figures:
+            self.figures.show_history(self.history)
+        else:
+            self.experts.show_data(self.history.maps)
+        return True
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide):
+            self._soon.start()  # what is inside comes and goes after the dock
+        if event.type() == QEvent.Type.Resize and self._window.width() == self._window_width:
+            self.measure()  # somebody drags the border: it is not the window that squeezes them
+        if event.type() == QEvent.Type.Close and isinstance(watched, QDockWidget):
+            watched.hide()
+            if not self.shown:
+                self.closed.emit()
+        return False
+
+    @Slot()
+    def _seen_again(self) -> None:
+        for dock in self.docks:
+            dock.setEnabled(not _behind(dock))  # otherwise Tab would go there, where nothing can be seen of it
+        if self.fresh and all(map(_visible, self.docks)):  # before, the window has no height to share
+            self.fresh = False
+            self._window.resizeDocks([*self.docks], [*_TALL], Qt.Orientation.Vertical)
+        self._look_again()
+        self.repaint()
+
+    @Slot()
+    def _to_inspector(self) -> None:
+        """What is said of an expert stands below the heatmap, often out of sight."""
+        scroll = self.docks[1].widget().findChild(QScrollArea)
+        if isinstance(scroll, QScrollArea):
+            scroll.ensureWidgetVisible(self.experts.inspector, 0, 12)
+
+    @Slot()
+    def _look_again(self) -> None:
+        """Ask for what can be seen now."""
+        shown = _visible(self.experts)
+        look = api.Look(shown, self.experts.inspected if shown else None, self._pace.pause, self._pace.pulse)
+        if look != self._look:
+            self._look = look
+            self.looking.emit(look)
+
+
+def _visible(widget: QWidget) -> bool:
+    """Not hidden, not minimized, and in no dock that lies behind the tab of another."""
+    dock: QWidget | None = widget
+    while dock is not None and not isinstance(dock, QDockWidget):
+        dock = dock.parentWidget()
+    return widget.isVisible() and not widget.window().isMinimized() and not (dock is not None and _behind(dock))
+
+
+def _behind(dock: QDockWidget) -> bool:
+    """Does another lie over it, in a tab? Qt has such a one far outside the window, and yet takes it for visible."""
+    window = dock.parentWidget()
+    tabs = window.tabifiedDockWidgets(dock) if isinstance(window, QMainWindow) and not dock.isFloating() else []
+    return dock.visibleRegion().isEmpty() and any(not tab.visibleRegion().isEmpty() for tab in tabs)
+
+
+def _dock(window: QMainWindow, theme: Theme, title: str, name: str, inside: QWidget) -> QDockWidget:
+    dock = QDockWidget(title, window)
+    dock.setObjectName(name)
+    dock.setTitleBarWidget(_TitleBar(theme, title, dock))
+    panel = QFrame(dock)
+    panel.setObjectName("live")
+    panel.setAccessibleName(tr("{title} panel", title=title))
+    sizes.follow(panel, lambda wide: wide.setMinimumWidth(29 * wide.fontMetrics().averageCharWidth()))
+    scroll = QScrollArea(panel)
+    scroll.setWidgetResizable(True)
+    scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    inside.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+    scroll.setWidget(inside)
+    scroll.viewport().setAutoFillBackground(False)
+    inside.setAutoFillBackground(False)
+    column = QVBoxLayout(panel)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addWidget(scroll)
+    dock.setWidget(panel)
+    return dock
+
+
+class _TitleBar(QFrame):
+    """What a dock is called, and its two buttons; it can be dragged by it."""
+
+    def __init__(self, theme: Theme, title: str, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        self.setObjectName("dock-title")
+        label = QLabel(title, self)
+        sizes.letter(label, 0.88, label.font().Weight.DemiBold)
+        label.setObjectName("muted")
+        apart = IconButton(theme, "apart", tr("{title}: a window of its own, or back", title=title), self, size=14)
+        apart.clicked.connect(lambda: dock.setFloating(not dock.isFloating()))
+        close = IconButton(theme, "close", tr("Close {title}", title=title), self, size=14)
+        close.clicked.connect(dock.close)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 3, 8, 3)
+        row.setSpacing(2)
+        row.addWidget(label, 1)
+        row.addWidget(apart)
+        row.addWidget(close)

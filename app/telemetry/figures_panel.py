@@ -1,0 +1,173 @@
+"""The panel of figures: why this speed, how fast, what memory holds, who was there, and how precisely it ran."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from app.i18n.translate import tr, tr_noop
+from app.telemetry.charts import Chart, Kind, Line, Stack, swatches
+from app.telemetry.history import PRECISION, History, together
+from app.telemetry.memory_bar import MemoryBar, legend_label
+from app.telemetry.stable_label import Steady
+from app.theme import sizes
+from app.theme.theme import Theme
+from app.theme.tokens import TIER_NAMES, Palette
+from app.transcript.notes import REQUESTS, USES, rate
+from app.widgets.format import percent, size
+from app.widgets.plain import plain_tip
+
+
+def _of_tier(tier: str) -> Callable[[Palette], str]:
+    return lambda palette: palette.tiers[tier]
+
+
+MIX = tuple(Kind(tier, TIER_NAMES[tier], _of_tier(tier)) for tier in PRECISION)
+FATES = (
+    Kind("kept", tr_noop("in memory"), _of_tier("8")),
+    Kind("ahead", tr_noop("read ahead in time"), _of_tier("16")),
+    Kind("late", tr_noop("read ahead, but late"), _of_tier("4")),
+    Kind("missed", tr_noop("fetched on demand"), _of_tier("2")),
+)
+
+
+class Figures(QWidget):
+    """Shows a History; paints when told to."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        why = QLabel(tr("Nothing is running."), self)
+        why.setWordWrap(True)
+        why.setAlignment(Qt.AlignmentFlag.AlignTop)
+        why.setAccessibleName(tr("Why this speed"))
+        self.why = Steady(why, self)
+        sizes.follow(self.why, lambda steady: steady.leave(4))  # what is below stays where it is
+        names = tr("Tokens per second"), tr("Reading the prompt"), tr("Read from disk"), tr("Waiting for the disk")
+        self.speed, self.prompt, self.disk, self.waiting = (_figure(name, self) for name in names)
+        self._speed_line = Line(
+            theme, tr("Tokens per second over the last half minute"), lambda v: tr("{rate} tokens/s", rate=rate(v))
+        )
+        self._prompt_line = Line(theme, tr("Prompt tokens per second over the last half minute"),
+                                 lambda v: tr("{rate} tokens/s", rate=rate(v)))  # fmt: skip
+        self._disk_line = Line(theme, tr("Disk reads over the last half minute"), lambda v: f"{size(v)}/s")
+        self._waiting_line = Line(theme, tr("Share of the time spent waiting for the disk, over the last half minute"),
+                                  percent, 1.0)  # fmt: skip
+        self.memory_text = Steady(legend_label(self), self)
+        self.memory = MemoryBar(theme, self)
+        self._fates = Stack(theme, tr("Cache hits and misses over the last half minute"), FATES)
+        self.fates_legend = Steady(legend_label(self), self)
+        ahead = QLabel(self)
+        ahead.setObjectName("muted")
+        ahead.setWordWrap(True)
+        ahead.setAccessibleName(tr("What reads ahead"))
+        self.ahead = Steady(ahead, self)
+        self.ahead.hide()
+        self._mix = Stack(theme, tr("Precision of expert uses over the last half minute"), MIX)
+        self.mix_legend = Steady(legend_label(self), self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 8, 16, 14)
+        column.setSpacing(6)
+        column.addWidget(_heading(tr("Why this speed"), self))
+        column.addWidget(self.why)
+        tiles = QGridLayout()
+        tiles.setHorizontalSpacing(18)
+        tiles.setVerticalSpacing(2)
+        _tile(tiles, 0, 0, names[0], self.speed, self._speed_line)
+        _tile(tiles, 0, 1, names[1], self.prompt, self._prompt_line)
+        _tile(tiles, 3, 0, names[2], self.disk, self._disk_line)
+        _tile(tiles, 3, 1, names[3], self.waiting, self._waiting_line)
+        tiles.setColumnStretch(0, 1)
+        tiles.setColumnStretch(1, 1)
+        column.addLayout(tiles)
+        for title, meaning, widgets in (
+            (tr("Memory"), "", (self.memory_text, self.memory)),
+            (tr("Requests for experts"), tr(REQUESTS), (self._fates, self.fates_legend, self.ahead)),
+            (tr("Precision of expert uses"), tr(USES), (self._mix, self.mix_legend)),
+        ):
+            column.addSpacing(6)
+            column.addWidget(_heading(title, self, meaning))
+            for widget in widgets:
+                column.addWidget(widget)
+        column.addStretch(1)
+
+    def show_history(self, history: History) -> None:
+        """All of it anew."""
+        now, samples = history.last, list(history.samples)
+        self._speed_line.show_values([s.tokens_per_second for s in samples])
+        self._prompt_line.show_values([s.prompt_tokens_per_second for s in samples])
+        self._disk_line.show_values([s.disk_bytes_per_second for s in samples])
+        self._waiting_line.show_values([s.waiting for s in samples])
+        self._fates.show_shares([s.fate_shares for s in samples])
+        self._mix.show_shares([s.ran_shares for s in samples])
+        self._tell_legend(self.fates_legend, FATES, together(s.fates for s in samples))
+        self._tell_legend(self.mix_legend, MIX, together(s.ran for s in samples))
+        if now is None:
+            for label in (self.speed, self.prompt, self.disk, self.waiting):
+                label.tell("–")
+            self.why.tell(tr("Nothing is running."))
+            self.memory_text.tell("")
+            self.memory.show_use(None)
+            self.ahead.hide()
+            return
+        self.why.tell(now.why or (tr("Answering.") if now.generating else tr("Nothing is running.")))
+        speed = now.tokens_per_second if now.generating else now.answer_tokens_per_second
+        self.speed.tell(rate(speed) if speed else "–")
+        self.prompt.tell(f"{rate(now.prompt_tokens_per_second)}/s" if now.prompt_tokens_per_second else "–")
+        self.disk.tell(f"{size(now.disk_bytes_per_second)}/s" if now.generating else "–")
+        self.waiting.tell(percent(now.waiting) if now.generating else "–")
+        self.memory_text.tell(
+            tr("Underhill takes {amount} of {ceiling} that it may take.",
+                amount=size(now.memory.taken), ceiling=size(now.memory.ceiling))
+            if now.memory is not None
+            else tr("Underhill takes {amount}.", amount=size(now.rss))
+        )  # fmt: skip
+        self.memory.show_use(now.memory)
+        self.ahead.tell(now.ahead)
+        self.ahead.setVisible(bool(now.ahead))
+
+    def _tell_legend(self, legend: Steady, kinds: tuple[Kind, ...], found: dict[str, float] | None) -> None:
+        """found: shares over all that is shown."""
+        palette = self._theme.palette
+        legend.tell(
+            swatches(
+                [(k.colour(palette), f"{tr(k.words)} {_percent(found[k.key])}") for k in kinds if found.get(k.key)]
+            )
+            if found is not None
+            else tr("No expert was asked for yet.")
+        )
+
+
+def _percent(share: float) -> str:
+    """Of something that occurs: never 0 %, and 100 % only for all."""
+    if share < 0.01:
+        return tr("under 1 %")
+    return percent(min(0.99, share) if share < 1 else 1.0)
+
+
+def _heading(text: str, parent: QWidget, meaning: str = "") -> QLabel:
+    """meaning: said where one points at it."""
+    label = QLabel(text, parent)
+    label.setToolTip(plain_tip(meaning))
+    label.setAccessibleDescription(meaning)
+    sizes.letter(label, 1.0, label.font().Weight.DemiBold)
+    return label
+
+
+def _figure(name: str, parent: QWidget) -> Steady:
+    label = QLabel("–", parent)
+    sizes.letter(label, 1.4, label.font().Weight.DemiBold)
+    label.setAccessibleName(name)
+    return Steady(label, parent)
+
+
+def _tile(grid: QGridLayout, row: int, column: int, name: str, figure: Steady, chart: Chart) -> None:
+    label = QLabel(name)
+    label.setObjectName("muted")
+    sizes.letter(label, 0.88)
+    label.setWordWrap(True)
+    grid.addWidget(label, row, column)
+    grid.addWidget(figure, row + 1, column)
+    grid.addWidget(chart, row + 2, column, Qt.AlignmentFlag.AlignTop)

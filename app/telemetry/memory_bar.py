@@ -1,0 +1,104 @@
+"""Where the bytes under the memory ceiling go: one bar, for the live panel and for the settings."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+
+from app.i18n.translate import tr, tr_noop
+from app.telemetry.charts import Kind, Parts, swatches
+from app.telemetry.stable_label import Steady
+from app.theme import sizes
+from app.theme.theme import Theme
+from app.widgets.format import size
+from engine import api
+
+LEGEND = 0.84  # of the base size, the words under a chart
+KINDS = (
+    Kind("program", tr_noop("Underhill itself"), lambda p: p.muted),
+    Kind("dense", tr_noop("other weights"), lambda p: p.tiers["32"]),
+    Kind("context", tr_noop("context"), lambda p: p.tiers["16"]),
+    Kind("buffers", tr_noop("for computing"), lambda p: p.tiers["skipped"]),
+    Kind("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
+    Kind("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+    Kind("aside", tr_noop("kept for context and computing"), lambda p: p.heat[1]),
+    Kind("spare", tr_noop("not needed"), lambda p: p.tiers["0"]),
+)
+DEVICE = (
+    Kind("cached", tr_noop("experts"), lambda p: p.tiers["8"]),
+    Kind("room", tr_noop("room for experts"), lambda p: p.tiers["4"]),
+)
+
+
+class MemoryBar(QWidget):
+    """The bar, its legend, and a second bar where experts lie in graphics memory too."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._use: api.MemoryUse | None = None
+        self._bar = Parts(theme, tr("Where the memory under the ceiling goes"), KINDS, self)
+        self._legend = Steady(legend_label(self), self)
+        self._device = Parts(theme, tr("Experts in graphics memory"), DEVICE, self)
+        self._device_text = Steady(legend_label(self), self)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(5)
+        for widget in (self._bar, self._legend, self._device, self._device_text):
+            column.addWidget(widget)
+        theme.changed.connect(self._retell)
+        self._retell()
+
+    @property
+    def legend(self) -> str:
+        """The words under the bar."""
+        return self._legend.text()
+
+    def show_use(self, use: api.MemoryUse | None) -> None:
+        """None: nothing is known."""
+        if use != self._use:
+            self._use = use
+            self._retell()
+
+    def _retell(self) -> None:
+        use, palette = self._use, self._theme.palette
+        self._device.setVisible(use is not None and use.device > 0)
+        self._device_text.setVisible(use is not None and use.device > 0)
+        if use is None:
+            self._bar.show_parts({}, 0, size)
+            self._legend.tell(tr("Known once a model is open."))
+            return
+        parts = parts_of(use)
+        self._bar.show_parts(parts, max(use.ceiling, use.taken), size)
+        self._legend.tell(
+            swatches([(k.colour(palette), f"{tr(k.words)} {size(parts[k.key])}") for k in KINDS if parts[k.key]])
+        )
+        self._device.show_parts({"cached": use.device_cached, "room": use.device - use.device_cached}, use.device, size)
+        self._device_text.tell(
+            tr("Graphics memory: {part} of {whole} of experts", part=size(use.device_cached), whole=size(use.device))
+        )
+
+
+def parts_of(use: api.MemoryUse) -> dict[str, int]:
+    """Bytes by KINDS. Those before 'room' add up to what is taken, and all to the ceiling, or to what is taken beyond
+    it."""
+    return {
+        "program": use.program,
+        "dense": use.dense,
+        "context": use.context,
+        "buffers": use.buffers,
+        "cached": use.cached,
+        "room": use.room,
+        "aside": use.aside,
+        "spare": use.spare,
+    }
+
+
+def legend_label(parent: QWidget) -> QLabel:
+    """A label for the words under a chart."""
+    label = QLabel(parent)
+    label.setObjectName("muted")
+    sizes.letter(label, LEGEND)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.RichText)
+    return label

@@ -1,0 +1,61 @@
+"""What the engine says comes in order, an answer's text in few pieces, however fast it is made."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from pytestqt.qtbot import QtBot
+
+from app.backend.engine_link import EngineLink
+from app.platform.main_thread_queue import Inbox
+from engine import api
+
+
+class Silent:
+    """An engine that says what a test has it say."""
+
+    def __init__(self, say: Callable[[api.Event], None]) -> None:
+        self.say = say
+
+    def send(self, command: api.Command) -> None:
+        """Nothing is done."""
+
+    def close(self) -> None:
+        """Nothing is there."""
+
+
+def test_text_of_two_answers_in_few_pieces_and_before_their_ends(qtbot: QtBot, inbox: Inbox) -> None:
+    link = EngineLink(inbox, Silent)
+    heard: dict[str, list[api.Event]] = {"a": [], "b": []}
+    for name, events in heard.items():
+        link.send(api.Generate(name, (api.Message("user", "?"),)), events.append)
+    say = link._engine.say  # type: ignore[attr-defined]
+
+    def speak() -> None:
+        for name in heard:
+            for number in range(5000):
+                say(api.TextDelta(name, f"{number} ", (number,)))
+            say(api.Done(name))
+
+    speaker = threading.Thread(target=speak)
+    speaker.start()
+    qtbot.waitUntil(lambda: all(events and isinstance(events[-1], api.Done) for events in heard.values()))
+    speaker.join()
+    for events in heard.values():
+        *deltas, _ = events
+        assert "".join(d.text for d in deltas) == "".join(f"{n} " for n in range(5000))  # type: ignore[attr-defined]
+        assert [n for d in deltas for n in d.token_ids] == list(range(5000))  # type: ignore[attr-defined]
+        assert len(deltas) < 1000
+    link.close()
+
+
+def test_text_for_nobody_is_dropped(qtbot: QtBot, inbox: Inbox) -> None:
+    link = EngineLink(inbox, Silent)
+    ends: list[api.Event] = []
+    link.send(api.Generate("a", (api.Message("user", "?"),)), ends.append)
+    say = link._engine.say  # type: ignore[attr-defined]
+    say(api.TextDelta("nobody", "x", (1,)))
+    say(api.Done("a"))
+    qtbot.waitUntil(lambda: len(ends) == 1)
+    link.close()

@@ -1,0 +1,250 @@
+"""The first five minutes with Underhill."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.application import Underhill
+from app.onboarding.tour import Tour
+from app.settings import preferences
+from app.settings.preferences import Preferences
+from app.widgets.privacy import Privacy
+from engine import api
+from tests.app.acts import Launch, ask, contents
+from tests.app.conftest import close, engine_of
+from tests.app.fake_engine import BUILTIN, SENTENCE
+from tests.app.fake_hub import GPT_OSS, QWEN
+from tests.app.places import settle
+
+
+@pytest.fixture(autouse=True)
+def free_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+
+
+def tour_of(underhill: Underhill) -> Tour:
+    assert underhill.first_run.tour is not None
+    return underhill.first_run.tour
+
+
+def shown(underhill: Underhill) -> bool:
+    return underhill.window.pages.currentWidget() is underhill.first_run.tour
+
+
+def chosen(qtbot: QtBot, underhill: Underhill) -> Tour:
+    """The tour at its last step, with everything known."""
+    tour = tour_of(underhill)
+    tour.show_step(2)
+    qtbot.waitUntil(lambda: underhill.first_run.probe.computer is not None and len(tour.choice.entries) >= 2)
+    qtbot.waitUntil(lambda: "" in tour.choice.entries)
+    return tour
+
+
+def sent(underhill: Underhill, kind: type[api.Command]) -> list[api.Command]:
+    return [c for c in engine_of(underhill).received if isinstance(c, kind)]
+
+
+def test_from_the_welcome_to_a_chat(qtbot: QtBot, launch: Launch, tmp_path: Path) -> None:
+    underhill = launch(new=True)
+    assert shown(underhill)
+    assert not underhill.window.composer.isVisible()
+    tour = tour_of(underhill)
+    assert not sent(underhill, api.ProbeComputer)  # before one goes on
+    qtbot.keyClick(tour.next, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: underhill.first_run.probe.computer is not None)
+    qtbot.waitUntil(lambda: tour.computer.verdict.isVisible())
+    assert "AMD Ryzen 7 7840U with 8 cores." in tour.computer.facts.text()
+    assert "models much bigger than the memory can run from it" in tour.computer.facts.text()
+    assert not tour.computer.figures.isVisible()
+    tour.computer.more.click()
+    assert "The disk reads experts at 3.1 GB/s" in tour.computer.figures.text()
+    assert tour.computer.figures.isVisible()
+    assert tour.computer.verdict.text().startswith("2 of the 4 models")
+    tour.next.click()
+    assert list(tour.choice.entries) == [QWEN.repo, ""]
+    assert "to fetch, about 2.7 h" in tour.choice.entries[QWEN.repo].facts.text()
+    tour.next.click()
+    assert not shown(underhill)
+    assert underhill.window.composer.edit.hasFocus() or not underhill.window.isActiveWindow()
+    ask(qtbot, underhill, "hello")
+    assert contents(underhill) == ["hello", SENTENCE * 3]
+    close(underhill)
+    assert preferences.load(tmp_path / "window.json")[0].toured
+
+
+@pytest.mark.parametrize("way", ["skip", "new chat", "library"])
+def test_once_skipped_it_does_not_come_again(qtbot: QtBot, launch: Launch, way: str) -> None:
+    underhill = launch(new=True)
+    if way == "skip":
+        tour_of(underhill).skip.click()
+    elif way == "new chat":
+        underhill.window.sidebar.new.emit()
+    else:
+        underhill.window.library.show()
+    assert not shown(underhill)
+    close(underhill)
+    again = launch(new=True)
+    assert again.first_run.tour is None
+    again.window.header.tour_wanted.emit()
+    assert shown(again)
+    assert tour_of(again).step == 0
+    again.window.header.computer_wanted.emit()
+    assert tour_of(again).step == 1
+
+
+def test_killed_in_the_middle_it_comes_again(launch: Launch, tmp_path: Path) -> None:
+    preferences.save(Preferences(), tmp_path / "window.json")
+    assert shown(launch(new=True))
+
+
+def test_who_comes_from_a_version_without_a_tour_is_not_new(launch: Launch, tmp_path: Path) -> None:
+    (tmp_path / "window.json").write_text('{"theme": "dark"}')
+    assert launch(new=True).first_run.tour is None
+
+
+def test_an_answer_goes_before_the_measurement(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    engine_of(underhill).goes_on.clear()
+    tour_of(underhill).next.click()
+    probe = underhill.first_run.probe
+    qtbot.waitUntil(lambda: probe.progress is not None and probe.progress.total > 0)
+    tour_of(underhill).skip.click()
+    ask(qtbot, underhill, "are you there")
+    assert contents(underhill)[-1] == SENTENCE * 3
+    engine_of(underhill).goes_on.set()
+    qtbot.waitUntil(lambda: probe.computer is not None)
+    assert len(sent(underhill, api.ProbeComputer)) == 2
+
+
+def test_the_buttons_stay_where_they_are_when_the_measurement_ends(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    underhill.window.resize(1280, 900)
+    engine_of(underhill).goes_on.clear()
+    tour = tour_of(underhill)
+    tour.next.click()
+    probe = underhill.first_run.probe
+    qtbot.waitUntil(lambda: probe.progress is not None and probe.progress.total > 0)
+    settle(qtbot, underhill.window)
+    assert tour.computer.patience.isVisible()
+    before = tour.next.mapTo(tour, QPoint()).y()
+    engine_of(underhill).goes_on.set()
+    qtbot.waitUntil(lambda: tour.computer.facts.isVisible())
+    settle(qtbot, underhill.window)
+    assert tour.next.mapTo(tour, QPoint()).y() == before
+    assert not tour.computer.patience.isVisible()
+
+
+def test_a_measurement_that_fails_says_why_and_is_tried_again(qtbot: QtBot, launch: Launch) -> None:
+    full = api.Failed("", api.Kind.DISK_FULL, "The disk is full.", "Free some space and try again.")
+    underhill = launch(new=True, fail={api.ProbeComputer: full})
+    tour = tour_of(underhill)
+    tour.next.click()
+    qtbot.waitUntil(lambda: tour.computer.again.isVisible())
+    assert tour.computer.doing.text() == "The disk is full. Free some space and try again."
+    tour.computer.again.click()
+    qtbot.waitUntil(lambda: tour.computer.facts.isVisible())
+    assert not tour.computer.doing.isVisible()
+
+
+def test_the_recommended_model_is_fetched_while_one_chats(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    tour = chosen(qtbot, underhill)
+    hub = engine_of(underhill).hub
+    tour.choice.entries[QWEN.repo].buttons["Get it"].click()
+    qtbot.waitUntil(lambda: "Pause" in tour.choice.entries[QWEN.repo].buttons)
+    (pull,) = sent(underhill, api.PullModel)
+    assert isinstance(pull, api.PullModel)
+    assert (pull.repo, pull.top) == (QWEN.repo, 4)
+    hub.tell("t1", state=api.RUNNING, done=3_000_000_000, total=12_000_000_000, rate=4e7, left=225.0)
+    qtbot.waitUntil(lambda: "3.0 GB of 12.0 GB" in tour.choice.entries[QWEN.repo].facts.text())
+    hub.tell(
+        "t1", state=api.FAILED, problem="The hub cannot be reached.", action="Check the network.", kind="no_network"
+    )
+    qtbot.waitUntil(lambda: "Try again" in tour.choice.entries[QWEN.repo].buttons)
+    assert "The hub cannot be reached." in tour.choice.entries[QWEN.repo].sentence.text()
+    tour.choice.entries[QWEN.repo].buttons["Try again"].click()
+    qtbot.waitUntil(lambda: "Pause" in tour.choice.entries[QWEN.repo].buttons)
+    tour.next.click()
+    hub.tell(
+        "t1", state=api.FAILED, problem="The hub cannot be reached.", action="Check the network.", kind="no_network"
+    )
+    banners = underhill.window.banners
+    qtbot.waitUntil(lambda: any("could not be fetched" in b.sentence for b in banners.banners))
+    banners.banners[-1]._act()
+    qtbot.waitUntil(lambda: hub.transfers["t1"].state == api.RUNNING)
+    hub.tell("t1", state=api.FINISHED)
+    qtbot.waitUntil(lambda: any("has arrived" in b.sentence for b in banners.banners))
+
+
+def test_offline_it_says_so_and_offers_what_works(qtbot: QtBot, launch: Launch) -> None:
+    offline = {s.name: s.default for s in api.settings.SHARED} | {"offline": True}
+    underhill = launch(new=True, shared=offline)
+    tour = chosen(qtbot, underhill)
+    assert "stays offline" in tour.choice.notice.text()
+    assert tour.choice.setting.isVisible()
+    assert not tour.choice.entries[QWEN.repo].buttons["Get it"].isEnabled()
+    built_in = tour.choice.entries[""].buttons["Chat with it"]
+    assert built_in.objectName() == "primary"
+    built_in.click()
+    assert not shown(underhill)
+    assert underhill.models.card is not None
+    assert underhill.models.card.name == BUILTIN.name
+    assert len(sent(underhill, api.LoadModel)) == 1  # it was open already
+
+
+def test_where_nothing_fits_the_built_in_model_is_offered(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    engine_of(underhill).hub.catalogue = ()
+    underhill.shelf.refresh_catalogue()
+    tour = tour_of(underhill)
+    tour.show_step(2)
+    qtbot.waitUntil(lambda: list(tour.choice.entries) == [""] and tour.choice.notice.text().startswith("None of"))
+    assert tour.choice.entries[""].buttons["Chat with it"].objectName() == "primary"
+
+
+def test_a_model_of_one_s_own(qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", staticmethod(lambda *_: asked.append("folder") or ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", staticmethod(lambda *_: asked.append("file") or ("", "")))
+    underhill = launch(new=True)
+    choice = tour_of(underhill).choice
+    choice.import_folder.emit()
+    choice.import_file.emit()
+    assert asked == ["folder", "file"]
+
+
+def test_what_is_sent_can_be_read_on_the_first_page(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch(new=True)
+    tour_of(underhill).welcome.privacy.click()
+    page = underhill.window.findChildren(Privacy)[-1]
+    assert page.isVisible()
+    page.reject()
+    assert shown(underhill)
+
+
+def test_gpt_oss_is_no_alternative_where_it_is_no_quicker(qtbot: QtBot, launch: Launch) -> None:
+    tour = chosen(qtbot, launch(new=True))
+    assert GPT_OSS.repo not in tour.choice.entries
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 780), (900, 600), (640, 480), (1600, 1400)])
+def test_the_buttons_of_every_step_are_in_sight(qtbot: QtBot, launch: Launch, width: int, height: int) -> None:
+    underhill = launch(new=True)
+    tour = chosen(qtbot, underhill)
+    underhill.window.resize(width, height)
+    for step in range(3):
+        tour.show_step(step)
+        settle(qtbot, underhill.window)
+        for button in (tour.next, tour.back):
+            place = button.rect().translated(button.mapTo(tour, QPoint()))
+            assert button.isHidden() or tour.rect().contains(place)
+        page = tour.sheet.widget()
+        assert tour.sheet.verticalScrollBar().maximum() == max(0, page.height() - tour.sheet.height())
+        if height == 1400:
+            assert tour.sheet.height() == page.height()  # nothing scrolls where there is room
+            assert tour.next.mapTo(tour, QPoint()).y() < page.height() + tour.sheet.y() + 60

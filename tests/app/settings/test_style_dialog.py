@@ -1,0 +1,167 @@
+"""System prompt, sampling and stop texts of a chat, and presets of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QEvent, QObject
+from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from app.application import Underhill
+from app.chats import presets
+from app.chats.records import Style
+from app.chats.store import ChatStore
+from app.settings.style_dialog import StyleDialog
+from app.widgets.plain import plain_tip
+from engine import api
+from tests.app.acts import Launch, ask
+from tests.app.conftest import close, engine_of
+
+
+def opened(qtbot: QtBot, underhill: Underhill) -> StyleDialog:
+    underhill.window.composer.style_button.click()
+    qtbot.waitUntil(lambda: any(d.isVisible() for d in underhill.window.findChildren(StyleDialog)))
+    return next(d for d in underhill.window.findChildren(StyleDialog) if d.isVisible())
+
+
+def last(underhill: Underhill) -> api.Generate:
+    return [c for c in engine_of(underhill).received if isinstance(c, api.Generate)][-1]
+
+
+def test_a_chat_is_answered_in_its_own_style(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    dialog = opened(qtbot, underhill)
+    dialog.system.setPlainText("Be brief.")
+    dialog.stop.setPlainText("END\n\\n\\n")
+    editor = dialog.editors["temperature"]
+    editor.control.setText("0.2")  # type: ignore[attr-defined]
+    editor.control.editingFinished.emit()  # type: ignore[attr-defined]
+    dialog._use()
+    assert underhill.window.composer.style_button.isChecked()
+    ask(qtbot, underhill, "hello")
+    command = last(underhill)
+    assert [(m.role, m.content) for m in command.messages] == [("system", "Be brief."), ("user", "hello")]
+    assert command.stop == ("END", "\n\n")
+    assert command.sampling["temperature"] == 0.2
+    assert set(command.sampling) == {s.name for s in api.settings.SAMPLING}
+    underhill.window.new_chat()
+    assert not underhill.window.composer.style_button.isChecked()
+    ask(qtbot, underhill, "another chat")
+    assert [m.role for m in last(underhill).messages] == ["user"]
+    assert last(underhill).stop == ()
+
+
+class Painted(QObject):
+    """Counts how often a widget is painted."""
+
+    times = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        self.times += event.type() == QEvent.Type.Paint
+        return False
+
+
+def test_the_button_looks_unmarked_as_soon_as_the_chat_has_no_style(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    button, painted = underhill.window.composer.style_button, Painted()
+    underhill.conversation.set_style(Style("Be brief."))
+    button.installEventFilter(painted)
+    underhill.window.chats.mark_style()
+    qtbot.waitUntil(lambda: button.isChecked() and painted.times > 0)
+    QApplication.processEvents()
+    before = painted.times
+    underhill.conversation.set_style(None)
+    underhill.window.chats.mark_style()
+    qtbot.waitUntil(lambda: painted.times > before)
+    assert not button.isChecked()
+
+
+def test_the_style_of_a_chat_is_kept_and_can_be_dropped(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    ask(qtbot, underhill, "hello")
+    dialog = opened(qtbot, underhill)
+    dialog.system.setPlainText("Rhyme.")
+    dialog._use()
+    close(underhill)
+    again = launch()
+    qtbot.waitUntil(lambda: again.conversation.chat is not None)
+    dialog = opened(qtbot, again)
+    assert dialog.system.toPlainText() == "Rhyme."
+    dialog._as_usual()
+    ask(qtbot, again, "and now")
+    assert last(again).messages[0].role == "user"
+
+
+def answer(dialog: StyleDialog, words: str) -> None:
+    """Press a button of the question that is asked."""
+    box = next(b for b in dialog.findChildren(QMessageBox) if b.isVisible())
+    next(b for b in box.buttons() if b.text().replace("&", "") == words).click()
+
+
+def test_a_preset_is_not_replaced_unasked_and_may_have_any_name(
+    qtbot: QtBot, launch: Launch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dialog = opened(qtbot, launch())
+    width = dialog.minimumSizeHint().width()
+    for name in ("None", "poet", "x" * 300, "🎉 <b>&amp;</b> شاعر"):
+        dialog.system.setPlainText(f"Be {name}.")
+        monkeypatch.setattr(QInputDialog, "getText", lambda *_, name=name, **__: (name, True))
+        dialog._keep()
+        assert (dialog.names.currentText(), dialog.remove.isEnabled()) == (name, True)
+        assert dialog.names.toolTip() == plain_tip(name)
+    assert dialog.minimumSizeHint().width() == width
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: ("None", True))
+    dialog._keep()
+    answer(dialog, "Keep it")
+    dialog.names.setCurrentIndex(dialog.names.findData("None"))
+    dialog._take_preset()
+    assert dialog.system.toPlainText() == "Be None."
+    dialog.names.setCurrentIndex(dialog.names.findData("poet"))
+    dialog._take_preset()
+    dialog._keep()
+    answer(dialog, "Replace it")
+    assert dialog.names.currentData() == "None"
+    assert dialog._presets["None"].system == "Be poet."
+    dialog.reject()
+
+
+def test_presets_are_kept_taken_and_deleted(
+    qtbot: QtBot, launch: Launch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    underhill = launch()
+    dialog = opened(qtbot, underhill)
+    dialog.system.setPlainText("Rhyme.")
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: (" poet ", True))
+    dialog._keep()
+    dialog.reject()
+    dialog = opened(qtbot, underhill)
+    assert dialog.system.toPlainText() == ""
+    dialog.names.setCurrentIndex(dialog.names.findText("poet"))
+    dialog._take_preset()
+    assert dialog.style_now().system == "Rhyme."
+    answers = iter([("none yet", False), ("taken", True), (" bard ", True)])
+    dialog._presets["taken"] = Style()
+    monkeypatch.setattr(QInputDialog, "getText", lambda *_, **__: next(answers))
+    dialog._rename()  # thought better of
+    assert dialog.names.currentText() == "poet"
+    dialog._rename()  # into what is taken: asked once more
+    assert dialog.names.currentText() == "bard"
+    del dialog._presets["taken"]
+    dialog.remove.click()
+    answer(dialog, "Keep it")
+    assert dialog.names.currentText() == "bard"
+    dialog.remove.click()
+    answer(dialog, "Delete")
+    assert dialog.names.count() == 1
+    assert not dialog.rename.isEnabled()
+    dialog.reject()
+    close(underhill)
+    store = ChatStore(tmp_path / "chats.db")
+    assert presets.listed(store) == {}
+    presets.keep(store, "a", Style("one"))
+    presets.keep(store, "a", Style("two", {"seed": None}, ("x",)))
+    presets.rename(store, "a", "b")
+    assert presets.listed(store) == {"b": Style("two", {"seed": None}, ("x",))}
+    store.close()

@@ -1,0 +1,60 @@
+"""The window paints as often as little of the cores allows, and goes faster again only where that is sure to last."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.telemetry import frame_throttle
+from app.telemetry.frame_throttle import PACES, SHARE, Pacemaker, chosen
+from tests.app.acts import Launch
+from tests.app.telemetry.samples import BASE
+
+FASTEST, SLOWEST = PACES[0], PACES[-1]
+
+
+def test_what_costs_little_is_painted_often() -> None:
+    assert chosen(FASTEST, 0.9 * SHARE) == FASTEST
+    assert chosen(SLOWEST, 0.1 * SHARE) == FASTEST
+
+
+def test_what_costs_more_is_painted_less_often_but_never_seldom() -> None:
+    assert chosen(FASTEST, 1.4 * SHARE) == PACES[1]
+    assert chosen(FASTEST, 1.9 * SHARE) == PACES[2]
+    assert chosen(FASTEST, 50 * SHARE) == SLOWEST
+
+
+def test_it_does_not_go_to_and_fro() -> None:
+    slower = chosen(FASTEST, 1.2 * SHARE)
+    assert slower != FASTEST
+    assert chosen(slower, 1.1 * SHARE * FASTEST.pause / slower.pause) == slower
+    assert chosen(slower, 0.9 * SHARE * FASTEST.pause / slower.pause) == slower
+    assert chosen(slower, 0.7 * SHARE * FASTEST.pause / slower.pause) == FASTEST
+
+
+def test_only_while_an_answer_is_made_is_it_judged(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frame_throttle, "PERIOD", 0.0)
+    judged: list[float] = []
+    maker = Pacemaker()
+    monkeypatch.setattr(maker, "judge", judged.append)
+    maker.take(replace(BASE, generating=True))
+    assert not judged  # there is a begin, but no end yet
+    maker.take(replace(BASE, generating=False))
+    maker.take(replace(BASE, generating=True))
+    assert not judged  # what it did in between was something else
+    maker.take(replace(BASE, generating=True))
+    assert len(judged) == 1
+    assert judged[0] >= 0
+
+
+def test_another_pace_reaches_the_panels_once(qtbot: QtBot, launch: Launch) -> None:
+    underhill = launch()
+    looks: list[object] = []
+    qtbot.waitUntil(lambda: underhill.window.live._look.maps)
+    underhill.window.live.looking.connect(looks.append)
+    for _ in range(3):
+        underhill.pacemaker.judge(50 * SHARE)
+    (look,) = looks
+    assert (look.pause, look.pulse) == (SLOWEST.pause, SLOWEST.pulse)  # type: ignore[attr-defined]

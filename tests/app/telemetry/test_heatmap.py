@@ -1,0 +1,109 @@
+"""The picture of all experts: a pixel each, what it means, and getting at one with mouse and keyboard."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor
+from pytestqt.qtbot import QtBot
+
+from app.telemetry.expert_maps import GATES, LOADED, MEANINGS, PLACE, RESIDENCY, USES, draw, legend
+from app.telemetry.experts_panel import Experts
+from app.telemetry.heatmap import Heatmap
+from app.telemetry.inspector import describe
+from app.theme.theme import Theme
+from app.theme.tokens import LIGHT
+from tests.app.telemetry.samples import BASE, FACTS
+
+
+@pytest.mark.parametrize(("meaning", "most"), [(USES, (1, 0)), (LOADED, (1, 0)), (GATES, (1, 0))])
+def test_the_map_has_a_pixel_per_expert(meaning: str, most: tuple[int, int]) -> None:
+    image = draw(BASE, meaning, LIGHT)
+    assert (image.width(), image.height()) == (2, 2)
+    assert image.pixelColor(*most) == QColor(LIGHT.heat[-1])
+    assert image.pixelColor(1, 1) == QColor(LIGHT.heat[0])
+    assert image.pixelColor(0, 1) not in (QColor(LIGHT.heat[0]), QColor(LIGHT.heat[-1]))
+
+
+def test_rare_is_not_never() -> None:
+    image = draw(replace(BASE, uses=((1, 1_000_000), (0, 0))), LOADED, LIGHT)
+    assert image.pixelColor(0, 0) != image.pixelColor(0, 1)
+
+
+def test_residency_by_tier_and_by_place() -> None:
+    held = draw(BASE, RESIDENCY, LIGHT)
+    assert [held.pixelColor(x, y).name() for y in (0, 1) for x in (0, 1)] == [
+        LIGHT.tiers[t] for t in ("8", "0", "2", "4")
+    ]
+    upper = replace(BASE, places=((2, 0), (1, 1)))
+    colours = [draw(upper, PLACE, LIGHT).pixelColor(x, y).name() for y in (0, 1) for x in (0, 1)]
+    assert len(set(colours)) == 3
+    assert [words for _, words in legend(PLACE, LIGHT, upper)] == ["on disk", "in memory", "in graphics memory"]
+    assert [words for _, words in legend(RESIDENCY, LIGHT, BASE)] == ["on disk", "2-bit", "4-bit", "8-bit"]
+
+
+def test_tooltips_name_layer_expert_use_and_place(qtbot: QtBot, theme: Theme) -> None:
+    heatmap = Heatmap(theme)
+    qtbot.addWidget(heatmap)
+    heatmap.resize(300, 120)
+    heatmap.show_data(BASE)
+    assert heatmap.describe(QPointF(280, 10)).splitlines() == [
+        "Layer 1, expert 1", "used 4 times in this answer", "used 9 times since the model was opened",
+        "mean gate weight 0.50", "on disk",
+    ]  # fmt: skip
+    assert heatmap.describe(QPointF(60, 110)).splitlines()[-1] == "in memory at 2 bits"
+    assert heatmap.describe(QPointF(3, 10)) == ""
+
+
+def test_an_expert_is_reached_and_inspected_without_a_mouse(qtbot: QtBot, theme: Theme) -> None:
+    experts = Experts(theme)
+    qtbot.addWidget(experts)
+    experts.show()
+    experts.show_data(BASE)
+    asked: list[object] = []
+    experts.inspecting.connect(lambda: asked.append(experts.inspected))
+    qtbot.keyClick(experts.heatmap, Qt.Key.Key_Down)
+    qtbot.keyClick(experts.heatmap, Qt.Key.Key_End)
+    assert "Layer 3, expert 1" in experts.heatmap.accessibleDescription()
+    assert asked == []
+    qtbot.keyClick(experts.heatmap, Qt.Key.Key_Return)
+    assert asked == [(3, 1)]
+    experts.show_data(replace(BASE, expert=FACTS))
+    assert experts.inspector.isVisible()
+    assert "40 since opened" in experts.inspector.text()
+    experts.inspector.end()
+    assert asked == [(3, 1), None]
+    assert not experts.inspector.isVisible()
+
+
+def test_a_click_takes_the_expert_under_it(qtbot: QtBot, theme: Theme) -> None:
+    experts = Experts(theme)
+    qtbot.addWidget(experts)
+    experts.resize(320, 420)
+    experts.show()
+    experts.show_data(BASE)
+    cell = experts.heatmap._cell(0, 1).center().toPoint()
+    qtbot.mouseClick(experts.heatmap, Qt.MouseButton.LeftButton, pos=cell)
+    assert experts.inspected == (1, 1)
+
+
+def test_what_is_said_of_an_expert() -> None:
+    said = dict(describe(FACTS))
+    assert said["Ran coarse"] == "10 times, 25 % of its uses"
+    assert said["Held"] == "4 bits, in memory; being read at 8 bits"
+    assert said["Gate weight"] == "0.250 last, 0.310 on average"
+    nothing = dict(describe(replace(FACTS, uses=0, answer=0, coarse=0, skipped=0, tier=0, place=0, coming=0)))
+    assert (nothing["Ran coarse"], nothing["Gate weight"]) == ("never", "none yet")
+    assert "disk" in nothing["Held"]
+
+
+def test_every_meaning_can_be_chosen(qtbot: QtBot, theme: Theme) -> None:
+    experts = Experts(theme)
+    qtbot.addWidget(experts)
+    experts.show_data(BASE)
+    for meaning in MEANINGS:
+        experts.show_meaning(meaning)
+        assert experts.heatmap.meaning == meaning
+        assert experts.legend.text()
