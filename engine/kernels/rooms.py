@@ -1,7 +1,7 @@
 """Memory for what many tokens give: had once, and then used again, layer after layer.
 
 As tensors of their own, blocks of a megabyte and more would come anew from the system every time, cleared page by page:
-for 500 tokens through 24 layers a gigabyte, 0.7 of 8 seconds of processor time (measured; see docs/offloading.md).
+for 500 tokens through 24 layers a gigabyte, 0.7 of 8 seconds of processor time (measured).
 """
 
 from __future__ import annotations

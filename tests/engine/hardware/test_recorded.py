@@ -20,7 +20,7 @@ from tests.benchmarks.large import Model
 from tests.benchmarks.shapes import SHAPES, large
 
 OFF = 0.25
-PROGRAM = 285_000_000  # bytes of the process before the model (docs/offloading.md)
+PROGRAM = 285_000_000  # bytes of the process before the model, in those runs
 SHARES = {8: 0.97, 4: 0.96, 2: 0.87}  # of the memory's rate, that the kernels reached there
 # Of two cores of Zen 4: medians of what eight probes found.
 ZEN_SHARES = {8: 0.82, 4: 0.84, 2: 0.76}
