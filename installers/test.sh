@@ -2,10 +2,10 @@
 # Sets up what the tests need, in this folder, and runs all checks and tests. Needs neither a GPU nor a display.
 #
 #   bash installers/test.sh             everything: style, types, import contracts, tests, coverage of the engine
-#   bash installers/test.sh --quick     the same without slow tests and without coverage
+#   bash installers/test.sh --fast      style and unit tests: those that take long or need the machine are left out
 #   bash installers/test.sh ARGS...     only pytest ARGS..., for example: tests/engine -k cache
 #
-# A test that fails is tried a second time, but not with ARGS; see docs/installing.md.
+# Which tests are left out, and which are run one by one: the markers in pyproject.toml and docs/installing.md.
 set -uo pipefail
 # shellcheck source=installers/lib.sh
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
@@ -29,26 +29,19 @@ engine_coverage() { # one line, so that pytest's summary stays in sight; the tab
 }
 
 # shellcheck disable=SC2317 # called by check
-halves() { # pytest ARGS... twice at once, since most tests use one core: the engine's but for those of hubs, and all others
-    local engine status=0 others=()
-    engine=$(mktemp) || return
-    mapfile -t others < <(find tests -mindepth 1 -maxdepth 1 ! -name engine ! -name '__pycache__' \
-        \( -type d -o -name 'test_*.py' \) | sort)
-    COVERAGE_FILE=.coverage.engine "$bin/python" -m pytest "$@" tests/engine --ignore tests/engine/hub >"$engine" 2>&1 &
-    COVERAGE_FILE=.coverage.others "$bin/python" -m pytest "$@" "${others[@]}" tests/engine/hub || status=1
-    wait $! || status=1
-    cat "$engine"
-    rm -f "$engine"
-    return $status
+tests() { # NAME MARKERS ARGS...: the tests of one step, and what they cover in a file of its own
+    local COVERAGE_FILE=".coverage.$1"
+    export COVERAGE_FILE
+    "$bin/python" -m pytest -m "$2" "${@:3}"
 }
 
-quick=no
+fast=no
 case "${1:-}" in
     -h | --help)
         sed -n '2,8s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit
         ;;
-    --quick) quick=yes && shift ;;
+    --fast) fast=yes && shift ;;
 esac
 
 set_up dev
@@ -58,26 +51,29 @@ has Xvfb || { can_apt && step "Installing Xvfb, a display for tests" apt_install
 { has gnome-keyring-daemon && has dbus-run-session; } ||
     { can_apt && step "Installing GNOME Keyring, for tests of a real keyring" apt_install gnome-keyring dbus; } ||
     say "Tests with a real keyring are left out. To have them: $(install_hint gnome-keyring dbus)"
-[ "$quick" = yes ] || [ $# != 0 ] || need_windows
+[ "$fast" = yes ] || [ $# != 0 ] || need_windows
 
 cd "$ROOT" || exit
 unset DISPLAY WAYLAND_DISPLAY # tests open no windows on anybody's desk; those that need a display start their own
 export LANG=C.UTF-8
 bin="$ENVIRONMENT/bin"
-again=(--reruns 1 --max-suite-reruns 4) # one more than may need it: tests/unsteady.py
-slowest=(--durations 40 --durations-min 5)
+both=(-n 2 --dist loadfile) # two workers; a file's tests stay together, since they share what its fixtures made
+log=(--retry-log .test-log/retries.jsonl --durations 40 --durations-min 5)
 [ $# = 0 ] || exec "$bin/python" -m pytest "$@"
 
 check "ruff: style" "$bin/ruff" check .
 check "ruff: format" "$bin/ruff" format --check .
-check "mypy: types" "$bin/mypy"
-check "import-linter: the order of the rooms" "$bin/lint-imports" --no-logo
-if [ "$quick" = yes ]; then
-    check "pytest" halves "${again[@]}" -m "not slow"
+if [ "$fast" = yes ]; then
+    check "unit tests" tests fast "not long and not alone and not slow" "${both[@]}"
 else
+    check "mypy: types" "$bin/mypy"
+    check "import-linter: the order of the rooms" "$bin/lint-imports" --no-logo
     rm -f .coverage .coverage.*
-    check "pytest" halves "${again[@]}" "${slowest[@]}" --cov --cov-report=
-    check "coverage: both halves" "$bin/coverage" combine --quiet
+    covered=(--cov --cov-report=)
+    check "tests, two at once" tests both "not alone and not slow" "${both[@]}" "${log[@]}" "${covered[@]}"
+    check "the slow part" tests slow "slow and not alone" "${both[@]}" "${log[@]}" "${covered[@]}"
+    check "tests that need the machine, one by one" tests alone alone "${log[@]}" "${covered[@]}"
+    check "coverage of all steps" "$bin/coverage" combine --quiet
     check "coverage of the engine" engine_coverage
 fi
 

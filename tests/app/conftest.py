@@ -43,7 +43,7 @@ from app.transcript.view import TranscriptView
 from app.widgets import sidebar
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
-from tests.unsteady import tries
+from tests.quarantine import tries
 from tests.waiting import LONGEST
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.app import conftest
 from tests.app.acts import Launch, ask, contents
-from tests.unsteady import tries
+from tests.quarantine import tries
 
 _go = threading.Event()
 _left: list[QWidget] = []

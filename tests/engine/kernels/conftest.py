@@ -1,4 +1,4 @@
-"""The native library, built afresh from the sources under test."""
+"""The native library of the sources under test: the one in place where it is newer, else built anew."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernels.build import build, find_compiler, library_name
+from engine.kernels.build import OPTIONS, SOURCES, build, find_compiler, library_name
 from engine.kernels.native import ISAS, NativeKernel, NativeMissing
 
 
 @pytest.fixture(scope="session")
 def native_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    sources = [OPTIONS, *SOURCES.glob("*.[ch]")]
+    in_place = SOURCES / library_name(windows=False)
+    if in_place.exists() and in_place.stat().st_mtime > max(source.stat().st_mtime for source in sources):
+        return in_place
     compiler = find_compiler()
     if compiler is None:
         pytest.skip("no C compiler")
