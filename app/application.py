@@ -8,20 +8,17 @@ from pathlib import Path
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton
 
-from app.attachments.desk import AttachmentDesk
-from app.attachments.reading_desk import ReadingDesk
+from app.attachments.controller import AttachmentDesk, ReadingDesk
 from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.chat.token_counter import Counting
-from app.chats.keeper import Keeper
-from app.chats.opening import Problem
 from app.controllers.downloads_controller import DownloadsDesk
 from app.controllers.onboarding_controller import FirstRunDesk
 from app.controllers.tray import Attention
 from app.i18n import languages
 from app.i18n.translate import tr
-from app.library.shelf import Shelf
+from app.library.view_model import Shelf
 from app.main_window import MainWindow
 from app.platform import thread_priority
 from app.platform.first_paint import FirstPaint
@@ -30,6 +27,8 @@ from app.platform.paths import Paths
 from app.platform.single_instance import SingleInstance
 from app.settings import preferences
 from app.settings.preferences import Preferences
+from app.storage.database_thread import Keeper
+from app.storage.opening import Problem
 from app.telemetry.frame_throttle import Pacemaker
 from app.theme import fonts
 from app.theme.icons import icon

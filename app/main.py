@@ -40,11 +40,11 @@ def _run(model: str | None) -> int:
     from PySide6.QtWidgets import QApplication
 
     from app.application import Underhill, claim_single_instance
+    from app.dialogs.about import version
     from app.i18n import languages
     from app.i18n.translate import tr
     from app.platform.log_file import LogFile
     from app.settings import preferences
-    from app.widgets.about import version
 
     application = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(application, QApplication)

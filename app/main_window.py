@@ -30,11 +30,11 @@ from PySide6.QtWidgets import (
 from app.backend.models import Models
 from app.backend.network import Network
 from app.chat.conversation import Conversation
+from app.chat.header import Header
 from app.chat.prompt_messages import reads_from
-from app.chats import drafts, trash
-from app.chats.keeper import Keeper
-from app.chats.records import Attachment, Chat, StoredMessage
-from app.chats.store import ChatStore
+from app.chat.welcome import Welcome
+from app.composer.composer import Composer, DropHint, local_files
+from app.composer.key_forwarding import Typed
 from app.controllers.chat_navigator import There
 from app.controllers.chats_controller import ChatDesk
 from app.controllers.closing_controller import ClosingDesk
@@ -48,31 +48,29 @@ from app.controllers.network_controller import NetworkDesk
 from app.controllers.side_panes import Sides
 from app.controllers.storage_controller import DiskDesk
 from app.controllers.window_state import Remembering
+from app.dialogs.about import About
+from app.dialogs.help import ShortcutSheet
 from app.i18n.translate import sentences, tr
-from app.library.shelf import Shelf
+from app.library.view_model import Shelf
 from app.platform import open_externally
 from app.platform.paths import Paths
 from app.settings.preferences import Preferences
+from app.sidebar.sidebar import Sidebar
+from app.storage import drafts, trash
+from app.storage.database_thread import Keeper
+from app.storage.records import Attachment, Chat, StoredMessage
+from app.storage.store import ChatStore
 from app.telemetry.docks import Docks
 from app.theme import sizes
 from app.theme.icons import icon
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
-from app.widgets import reading_order
-from app.widgets.about import About
+from app.widgets import keyboard
 from app.widgets.banner import Banners
-from app.widgets.composer import Composer
-from app.widgets.draft import local_files
-from app.widgets.drop_hint import DropHint
+from app.widgets.dialogs import to_front
 from app.widgets.find_bar import FindBar
-from app.widgets.front import to_front
-from app.widgets.header import Header
-from app.widgets.shortcut_sheet import ShortcutSheet
 from app.widgets.shortcuts import SHORTCUTS
-from app.widgets.sidebar import Sidebar
 from app.widgets.toast import Toast
-from app.widgets.typed import Typed
-from app.widgets.welcome import Welcome
 from engine import api
 
 _PLACE_AFTER = 400  # milliseconds of rest before it is kept where one has scrolled to
@@ -449,7 +447,7 @@ class MainWindow(QMainWindow):
         self.conversation.thinking = self._preferences.thinking = wanted
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        return reading_order.move_focus(self, forward)
+        return keyboard.move_focus(self, forward)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         if local_files(event.mimeData()):

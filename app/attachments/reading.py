@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 from app.attachments import pdf_text
-from app.chats.records import Attachment
 from app.i18n.translate import tr
 from app.platform.file_errors import no_file
+from app.storage.records import Attachment
 from engine import api, regular_file
 from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
 

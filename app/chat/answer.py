@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.chats.records import Queued, StoredMessage, Style
 from app.i18n.translate import plural, tr
+from app.storage.records import Queued, StoredMessage, Style
 from app.transcript.notes import duration, rate
 from engine import api
 

@@ -15,12 +15,12 @@ from app.chat.answer import Answer
 from app.chat.draft_store import Unsent
 from app.chat.prompt_messages import turns
 from app.chat.running_answers import UnderWay
-from app.chats import branches, drafts, erasing, trash
-from app.chats.keeper import Keeper
-from app.chats.opening import Problem
-from app.chats.records import Attachment, Chat, Place, Queued, StoredMessage, Style, new_id
-from app.chats.store import ChatStore
-from app.chats.titles import title_from
+from app.storage import branches, drafts, trash
+from app.storage.database_thread import Keeper
+from app.storage.opening import Problem
+from app.storage.records import Attachment, Chat, Place, Queued, StoredMessage, Style, new_id
+from app.storage.store import ChatStore
+from app.storage.titles import title_from
 from engine import api
 
 STOPS_IN = 800  # milliseconds after which a stopped answer is left to itself, as by a second Esc
@@ -276,27 +276,27 @@ class Conversation(QObject):
         write = partial(branches.write, chat=None, messages=(edited,))
         self._keeper.do(write, lambda _: self._read_again(chat), refused)
 
-    def erase(self, message_id: int, done: Callable[[erasing.Erased], object]) -> None:
+    def erase(self, message_id: int, done: Callable[[branches.Erased], object]) -> None:
         """Remove a message from the open chat. done: gets what `bring_back` needs."""
         chat = self.chat
         if chat is None or self.busy:
             return
 
-        def erased(what: erasing.Erased | None) -> None:
+        def erased(what: branches.Erased | None) -> None:
             if what is not None:
                 self._read_again(chat)
                 done(what)
 
-        self._keeper.do(partial(erasing.erase, chat_id=chat.id, message_id=message_id), erased)
+        self._keeper.do(partial(branches.erase, chat_id=chat.id, message_id=message_id), erased)
 
-    def bring_back(self, what: erasing.Erased) -> None:
+    def bring_back(self, what: branches.Erased) -> None:
         """Undo `erase`; where its chat is open, it shows what came back."""
 
         def done(_: None) -> None:
             if self.chat is not None and self.chat.id == what.chat_id and not self.busy:
                 self.open(self.chat, what.messages[0].id)
 
-        self._keeper.do(partial(erasing.bring_back, erased=what), done)
+        self._keeper.do(partial(branches.bring_back, erased=what), done)
 
     def _read_again(self, chat: Chat) -> None:
         """What was written to it is shown, if it is still the open one."""

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from app.chats import branches, drafts
-from app.chats.keeper import Keeper
-from app.chats.opening import Problem
-from app.chats.records import Attachment, Chat, Queued, StoredMessage
-from app.chats.store import ChatStore
 from app.i18n.translate import sentences, tr
+from app.storage import branches, drafts
+from app.storage.database_thread import Keeper
+from app.storage.opening import Problem
+from app.storage.records import Attachment, Chat, Queued, StoredMessage
+from app.storage.store import ChatStore
 
 _ANSWER = "answer"
 _Key = tuple[int, str]  # id of a chat, and a field of it: 'draft', 'attached' or 'queue'; or of a message, and _ANSWER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.chats.records import Attachment, StoredMessage
+from app.storage.records import Attachment, StoredMessage
 from engine import api
 
 

@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
 from app.chat.answer import Answer
 from app.chat.prompt_messages import said
-from app.chats.keeper import Keeper
-from app.chats.opening import Problem
-from app.chats.records import StoredMessage
-from app.chats.store import ChatStore
+from app.storage.database_thread import Keeper
+from app.storage.opening import Problem
+from app.storage.records import StoredMessage
+from app.storage.store import ChatStore
 
 if TYPE_CHECKING:
     from app.chat.conversation import Conversation

@@ -12,8 +12,8 @@ from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import said
-from app.chats.records import StoredMessage
-from app.widgets.composer import Composer
+from app.composer.composer import Composer
+from app.storage.records import StoredMessage
 from engine import api
 
 _AFTER = 300  # milliseconds

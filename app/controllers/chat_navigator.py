@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation import Conversation
-from app.chats.keeper import Keeper
-from app.chats.records import Chat
-from app.chats.store import ChatStore
 from app.i18n.translate import tr
+from app.storage.database_thread import Keeper
+from app.storage.records import Chat
+from app.storage.store import ChatStore
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow

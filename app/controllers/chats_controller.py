@@ -9,18 +9,18 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QInputDialog, QMenu
 
 from app.chat.conversation import Conversation
-from app.chats import folders, presets, search, trash
-from app.chats.keeper import Keeper
-from app.chats.records import Chat, Folder, Style
-from app.chats.search import Hit
-from app.chats.store import ChatStore
 from app.i18n.translate import plural, tr
+from app.import_export.controller import TransferDesk
 from app.settings.preferences import Preferences
 from app.settings.style_dialog import StyleDialog
+from app.sidebar.trash_dialog import TrashDialog
+from app.storage import folders, presets, search, trash
+from app.storage.database_thread import Keeper
+from app.storage.records import Chat, Folder, Style
+from app.storage.search import Hit
+from app.storage.store import ChatStore
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from app.transfer.desk import TransferDesk
-from app.widgets.trash_dialog import TrashDialog
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow

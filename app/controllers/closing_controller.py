@@ -11,13 +11,13 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QSessionManager
 
 from app.chat.conversation import Conversation
-from app.chats import drafts
-from app.chats.keeper import Keeper
-from app.chats.records import Attachment, Queued
-from app.chats.store import ChatStore
+from app.dialogs.unsaved import UnsavedDialog
 from app.i18n.translate import plural, tr
-from app.widgets.front import to_front
-from app.widgets.unsaved import UnsavedDialog
+from app.storage import drafts
+from app.storage.database_thread import Keeper
+from app.storage.records import Attachment, Queued
+from app.storage.store import ChatStore
+from app.widgets.dialogs import to_front
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow

@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Slot
 
 from app.i18n.translate import plural, tr
-from app.library.shelf import Shelf
+from app.library.view_model import Shelf
 from app.main_window import MainWindow
-from app.widgets.format import size
+from app.widgets.text import size
 from engine import api
 
 _SECTION = 3  # of the library page

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.backend.engine_link import EngineLink
-from app.chats.keeper import Keeper
 from app.controllers.failure_banner import show_failure
-from app.library.shelf import Shelf
+from app.library.view_model import Shelf
 from app.platform import crash_log
 from app.platform.paths import Paths
+from app.storage.database_thread import Keeper
 from engine import api
 
 if TYPE_CHECKING:

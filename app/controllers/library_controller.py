@@ -12,12 +12,12 @@ from PySide6.QtWidgets import QFileDialog
 from app.backend.models import Models
 from app.controllers.failure_banner import show_failure
 from app.i18n.translate import tr
+from app.library.import_dialog import ImportDialog
+from app.library.model_text import UNFINISHED
 from app.library.page import LibraryPage
-from app.library.shelf import Shelf
-from app.library.smaller import SmallerDialog
-from app.library.words import UNFINISHED
-from app.widgets.format import size
-from app.widgets.import_dialog import ImportDialog
+from app.library.smaller_dialog import SmallerDialog
+from app.library.view_model import Shelf
+from app.widgets.text import size
 from engine import api
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from app.backend import models
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.chat.prompt_messages import groups, said
-from app.chats.erasing import Erased
-from app.chats.records import Attachment, Place, StoredMessage
 from app.i18n.translate import plural, tr
+from app.storage.branches import Erased
+from app.storage.records import Attachment, Place, StoredMessage
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow

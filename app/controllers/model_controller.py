@@ -12,7 +12,7 @@ from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.controllers.failure_banner import show_failure
 from app.i18n.translate import tr
-from app.settings.desk import SettingsDesk
+from app.settings.controller import SettingsDesk
 from app.settings.dialog import SettingsDialog
 from app.settings.preferences import Preferences
 from app.theme.theme import Theme

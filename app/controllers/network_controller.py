@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.backend.network import Network
+from app.dialogs.help import Privacy
 from app.theme.theme import Theme
-from app.widgets.privacy import Privacy
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow

@@ -8,7 +8,7 @@ from app.backend.engine_link import EngineLink
 from app.backend.models import Models
 from app.chat.conversation import Conversation
 from app.i18n.translate import tr
-from app.library.shelf import Shelf
+from app.library.view_model import Shelf
 from app.main_window import MainWindow
 from app.onboarding.computer_probe import Probe
 from app.onboarding.model_step import ModelStep

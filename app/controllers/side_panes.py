@@ -7,10 +7,10 @@ from functools import partial
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QSplitter
 
+from app.chat.header import Header
 from app.settings.preferences import Preferences
+from app.sidebar.sidebar import Sidebar
 from app.telemetry.docks import Docks
-from app.widgets.header import Header
-from app.widgets.sidebar import Sidebar
 
 _CHAT = 52  # characters across that the chat keeps
 _NONE, _CHATS, _LIVE = "", "chats", "live"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 
 from app.chat.conversation import Conversation
-from app.chats.keeper import Keeper
-from app.chats.opening import Problem
 from app.i18n.translate import tr
+from app.storage.database_thread import Keeper
+from app.storage.opening import Problem
 from app.widgets.banner import Button
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from PySide6.QtWidgets import QApplication, QMenu, QSystemTrayIcon
 from app.backend import models
 from app.backend.models import Models
 from app.chat.conversation import Conversation
-from app.chats.records import StoredMessage
 from app.i18n.translate import tr
-from app.library.shelf import Shelf
+from app.library.view_model import Shelf
 from app.main_window import MainWindow
 from app.platform.notifications import Notices, spoken
+from app.storage.records import StoredMessage
 from app.theme.icons import icon, pixmap
 from app.theme.theme import Theme
-from app.widgets.format import percent
+from app.widgets.text import percent
 from engine import api
 
 LONG = 10.0  # seconds; who waited less has hardly gone elsewhere

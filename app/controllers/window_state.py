@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QObject, Slot
 
-from app.chats.keeper import Keeper
-from app.chats.opening import Problem
 from app.i18n.translate import tr
 from app.settings import preferences
 from app.settings.preferences import Preferences
+from app.storage.database_thread import Keeper
+from app.storage.opening import Problem
 
 if TYPE_CHECKING:
     from app.main_window import MainWindow

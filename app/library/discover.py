@@ -8,10 +8,9 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QWidget
 
 from app.i18n.translate import plural, sentences, tr
-from app.library import words
-from app.library.entry import Deed, Entry
-from app.library.section import Section
-from app.library.shelf import Shelf
+from app.library import model_text
+from app.library.entries import Action, LibraryEntry, LibrarySection
+from app.library.view_model import Shelf
 from app.onboarding.recommendations import COMFORT, speed
 from app.widgets.search_field import SearchField
 from engine import api
@@ -20,7 +19,7 @@ _TYPING = 450  # milliseconds of rest after which the words are looked for
 _ORDER = {"fits": 0, "slow": 1, None: 2, "too_big": 3}
 
 
-class Discover(Section):
+class Discover(LibrarySection):
     """opened: a model that is here already, by name. setting_wanted: a setting that is in a search's way, by name.
 
     Nothing is sent before a person has typed something.
@@ -93,7 +92,7 @@ class Discover(Section):
     def _open_setting(self) -> None:
         problem = self._shelf.search_problem
         if problem is not None:
-            self.setting_wanted.emit(words.SETTINGS[str(problem.kind)])
+            self.setting_wanted.emit(model_text.SETTINGS[str(problem.kind)])
 
     @Slot(object)
     def _transfer_changed(self, _: object) -> None:
@@ -135,7 +134,7 @@ class Discover(Section):
         self._more.setEnabled(not s.searching)
         failed = s.search_problem if s.words else None
         self.again.setVisible(failed is not None)
-        self.to_setting.setVisible(failed is not None and str(failed.kind) in words.SETTINGS)
+        self.to_setting.setVisible(failed is not None and str(failed.kind) in model_text.SETTINGS)
         self.show_entries([self._entry(model) for model in shown], nothing)
 
     def _nothing_found(self) -> str:
@@ -149,18 +148,18 @@ class Discover(Section):
             words=self._shelf.words,
         )
 
-    def _entry(self, model: api.HubModel) -> Entry:
-        deeds = [Deed(tr("Details"), partial(self._shelf.describe, model.repo, model.gguf_name))]
+    def _entry(self, model: api.HubModel) -> LibraryEntry:
+        deeds = [Action(tr("Details"), partial(self._shelf.describe, model.repo, model.gguf_name))]
         if model.here:
-            deeds.append(Deed(tr("Open"), partial(self.opened.emit, model.here), primary=True))
+            deeds.append(Action(tr("Open"), partial(self.opened.emit, model.here), primary=True))
         elif model.repo in self._under_way:
-            deeds.append(Deed(tr(words.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
+            deeds.append(Action(tr(model_text.STATES[self._under_way[model.repo]]), _nothing, enabled=False))
         else:
             fits = model.fit is None or model.fit.pill != "too_big"
-            deeds.append(Deed(tr("Get"), partial(self._shelf.get, model), primary=fits, enabled=fits))
+            deeds.append(Action(tr("Get"), partial(self._shelf.get, model), primary=fits, enabled=fits))
         whose = model.repo if self._shelf.words else ""  # of many that are called alike
-        return Entry(
-            model.title, words.joined(whose, words.hub_facts(model)),
+        return LibraryEntry(
+            model.title, model_text.joined(whose, model_text.hub_facts(model)),
             pill=model.fit.pill if model.fit is not None else "",
             sentence=model.fit.sentence if model.fit is not None else "", note=sentences(model.about, model.lost),
             deeds=deeds,

@@ -17,16 +17,16 @@ from PySide6.QtWidgets import (
 
 from app.backend.models import Models
 from app.i18n.translate import tr
-from app.library.details import Details
+from app.library.details_dialog import Details
 from app.library.discover import Discover
 from app.library.downloads import Downloads
-from app.library.elsewhere import Elsewhere
-from app.library.section import WIDEST, Section
-from app.library.shelf import Shelf
-from app.library.yours import Yours
+from app.library.entries import WIDEST, LibrarySection
+from app.library.external import ExternalModels
+from app.library.installed import Yours
+from app.library.view_model import Shelf
 from app.theme import sizes
-from app.widgets import enter
-from app.widgets.flow import FlowLayout
+from app.widgets import keyboard
+from app.widgets.layouts import FlowLayout
 from engine import api
 
 
@@ -41,7 +41,7 @@ class LibraryPage(QWidget):
         self._shelf = shelf
         self.yours = Yours(shelf, known, self)
         self.discover = Discover(shelf, self)
-        self.elsewhere = Elsewhere(shelf, self)
+        self.elsewhere = ExternalModels(shelf, self)
         self.downloads = Downloads(shelf, self)
         title = QLabel(tr("Models"), self)
         sizes.letter(title, 1.5, title.font().Weight.DemiBold)
@@ -57,7 +57,7 @@ class LibraryPage(QWidget):
         self.pages = QStackedWidget(self)
         self._tabs = QButtonGroup(self)
         self._tabs.setExclusive(True)
-        sections: tuple[tuple[str, Section], ...] = (
+        sections: tuple[tuple[str, LibrarySection], ...] = (
             (tr("Your models"), self.yours),
             (tr("Get models"), self.discover),
             (tr("In other apps"), self.elsewhere),
@@ -102,7 +102,7 @@ class LibraryPage(QWidget):
         self.show_section(0)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not enter.pressed(self, event):
+        if not keyboard.press_focused(self, event):
             super().keyPressEvent(event)
 
     @Slot(int)
@@ -126,7 +126,7 @@ class LibraryPage(QWidget):
     def _align(self) -> None:
         """The head stands as the section below does, which a scroll bar makes narrower."""
         section = self.pages.currentWidget()
-        assert isinstance(section, Section)
+        assert isinstance(section, LibrarySection)
         bar = section.verticalScrollBar()
         self._beside_bar.setFixedWidth(bar.sizeHint().width() if bar.maximum() else 0)
 

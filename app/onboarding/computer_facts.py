@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.i18n.translate import plural, sentences, tr
-from app.widgets.format import size
+from app.widgets.text import size
 from engine import api
 
 _FAST, _FAIR = 2.0e9, 0.5e9  # bytes a second of a disk

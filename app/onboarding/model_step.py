@@ -10,15 +10,14 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from app.backend.models import Models
 from app.backend.network import Network
 from app.i18n.translate import sentences, tr
-from app.library import words
+from app.library import model_text
 from app.library.downloads import tell_progress
-from app.library.entry import Deed, Entry
-from app.library.section import import_buttons
-from app.library.shelf import Shelf
+from app.library.entries import Action, LibraryEntry, import_buttons
+from app.library.view_model import Shelf
 from app.onboarding.recommendations import Advice, advised, time_to_fetch
 from app.onboarding.steps import Step
-from app.widgets.format import size
 from app.widgets.layouts import empty
+from app.widgets.text import size
 from engine import api
 
 _BUILTIN = "builtin"
@@ -50,7 +49,7 @@ class ModelStep(Step):
             tr("Do you have a model already? Underhill can make its own copy of it, without a network."), muted=True
         )
         self.column.addLayout(import_buttons(self, self.import_folder, self.import_file))
-        self.entries: dict[str, Entry] = {}  # by repository; the built-in model's is ''
+        self.entries: dict[str, LibraryEntry] = {}  # by repository; the built-in model's is ''
         self._shown: object = None
         shelf.catalogue_changed.connect(self.refresh)
         shelf.transfers_changed.connect(self._moved)
@@ -93,34 +92,36 @@ class ModelStep(Step):
     def _under_way(self) -> dict[str, api.Transfer]:
         return {t.repo: t for t in self._shelf.transfers.values()}
 
-    def _offer(self, offer: Advice, first: bool) -> Entry:
+    def _offer(self, offer: Advice, first: bool) -> LibraryEntry:
         m = offer.model
         assert m.fit is not None
         t, online = self._under_way().get(m.repo), not self._network.offline
         deeds = []
         if m.here or (t is not None and t.state == api.FINISHED):
             deeds.append(
-                Deed(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
+                Action(tr("Chat with it"), partial(self.opened.emit, m.here or (t.name if t else "")), primary=first)
             )
         elif t is None:
-            deeds.append(Deed(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
+            deeds.append(Action(tr("Get it"), partial(self.wanted.emit, m), primary=first and online, enabled=online))
         elif t.state in (api.PAUSED, api.FAILED):
             go = tr("Go on") if t.state == api.PAUSED else tr("Try again")
-            deeds.append(Deed(go, partial(self._shelf.go_on, t.id), primary=True))
+            deeds.append(Action(go, partial(self._shelf.go_on, t.id), primary=True))
         else:
-            deeds.append(Deed(tr("Pause"), partial(self._shelf.pause, t.id)))
+            deeds.append(Action(tr("Pause"), partial(self._shelf.pause, t.id)))
         fetched = tr("{amount} to fetch, {time}", amount=size(m.download_bytes), time=time_to_fetch(m.download_bytes))
-        facts = words.joined(
-            words.parameters(m.parameters, 0), fetched, tr("{amount} on the disk", amount=size(m.fit.disk))
+        facts = model_text.joined(
+            model_text.parameters(m.parameters, 0), fetched, tr("{amount} on the disk", amount=size(m.fit.disk))
         )
         moving = t is not None and t.state != api.FINISHED
-        return Entry(m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about),
-                     deeds=deeds, progress=moving)  # fmt: skip
+        return LibraryEntry(
+            m.title, facts, pill=m.fit.pill, sentence=m.fit.sentence, note=sentences(offer.why, m.about), deeds=deeds,
+            progress=moving,
+        )  # fmt: skip
 
-    def _builtin(self, card: api.ModelCard, primary: bool) -> Entry:
-        deed = Deed(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
-        facts = words.joined(words.parameters(card.parameters, 0), tr("it is here already"))
-        return Entry(card.title, facts, note=card.note, deeds=[deed])
+    def _builtin(self, card: api.ModelCard, primary: bool) -> LibraryEntry:
+        deed = Action(tr("Chat with it"), partial(self.opened.emit, card.name), primary=primary)
+        facts = model_text.joined(model_text.parameters(card.parameters, 0), tr("it is here already"))
+        return LibraryEntry(card.title, facts, note=card.note, deeds=[deed])
 
     @Slot(object)
     def _moved(self, transfer: api.Transfer | None) -> None:

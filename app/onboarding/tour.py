@@ -11,7 +11,7 @@ from app.onboarding.model_step import ModelStep
 from app.onboarding.scroll_area import Sheet
 from app.onboarding.steps import ComputerStep, WelcomeStep
 from app.theme.theme import Theme
-from app.widgets import enter
+from app.widgets import keyboard
 
 _NEXT = (tr_noop("Look at this computer"), tr_noop("Choose a model"), tr_noop("Start chatting"))
 
@@ -80,7 +80,7 @@ class Tour(QWidget):
         self.came.emit(step)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if not enter.pressed(self, event):
+        if not keyboard.press_focused(self, event):
             super().keyPressEvent(event)
 
     @Slot(int, int)

@@ -26,18 +26,16 @@ from PySide6.QtWidgets import (
 
 from app.engine_words import told
 from app.i18n.translate import tr, tr_noop
-from app.settings.appearance import Appearance
-from app.settings.editor import SettingEditor
-from app.settings.elsewhere import in_words
-from app.settings.pages import Page
+from app.settings.editor import SettingEditor, in_words
+from app.settings.pages import Appearance, SettingsPage
 from app.settings.preferences import Preferences
 from app.settings.scores import Scores, moved
 from app.settings.shared import SharedPage
 from app.telemetry.memory_bar import MemoryBar
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.plain import plain_tip
 from app.widgets.search_field import SearchField
+from app.widgets.text import plain_tip
 from engine import api
 
 _PAGES = {
@@ -83,7 +81,7 @@ class SettingsDialog(QDialog):
         self.advanced.toggled.connect(self._filter)
         self.advanced.clicked.connect(self.advanced_wanted)  # by hand: an advanced setting that is shown once is not
         self._stack = QStackedWidget(self)
-        self.pages: list[Page] = []
+        self.pages: list[SettingsPage] = []
         self.look = Appearance(preferences)
         self._add_page(self.look)
         for group in _PAGES:
@@ -232,7 +230,7 @@ class SettingsDialog(QDialog):
         self._fill()
         self.editors[name].say(sentence)
 
-    def _add_page(self, page: Page) -> None:
+    def _add_page(self, page: SettingsPage) -> None:
         self.pages.append(page)
         self._list.addItem(page.title)
         scroll = QScrollArea(self)
@@ -241,8 +239,8 @@ class SettingsDialog(QDialog):
         scroll.setWidget(page)
         self._stack.addWidget(scroll)
 
-    def _settings_page(self, group: str) -> Page:
-        page = Page(*(tr(text) for text in _PAGES[group]))
+    def _settings_page(self, group: str) -> SettingsPage:
+        page = SettingsPage(*(tr(text) for text in _PAGES[group]))
         for setting in (s for s in api.settings.ALL.values() if s.group == group):
             editor = SettingEditor(setting, self._value(setting.name), page)
             editor.changed.connect(self._edited)

@@ -1,20 +1,188 @@
-"""One setting as a control: made from its declaration, checked by it."""
+"""Editors of single settings: controls made from a setting's declaration, and checked by it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QStandardItemModel
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QPushButton,
+    QSlider,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.engine_words import told
 from app.i18n.translate import tr, tr_noop
-from app.settings.elsewhere import Elsewhere
-from app.settings.shares import Shares
 from app.theme import sizes
+from app.widgets.layouts import FlowLayout, empty
+from app.widgets.text import plain_entry
 from engine import api
+
+STEPS = 100
+
+
+class Shares(QWidget):
+    """Made from a setting of kind 'shares'. changed: by the user; where a slider is dragged, when it is let go."""
+
+    changed = Signal()
+
+    def __init__(self, setting: api.settings.Setting, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._setting = setting
+        self.automatic = QCheckBox(told(setting.automatic), self)
+        self.automatic.setVisible(setting.optional)
+        self.automatic.toggled.connect(self._switched)
+        self.setFocusProxy(self.automatic)
+        self.sliders: list[QSlider] = []
+        self._labels: list[QLabel] = []
+        self._rows = QWidget(self)
+        grid = QGridLayout(self._rows)
+        grid.setContentsMargins(0, 4, 0, 0)
+        grid.setHorizontalSpacing(12)
+        grid.setVerticalSpacing(4)
+        for row, name in enumerate(setting.names):
+            slider = QSlider(Qt.Orientation.Horizontal, self._rows)
+            slider.setRange(0, STEPS)
+            slider.setPageStep(10)
+            slider.setTracking(False)
+            slider.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+            slider.setAccessibleName(f"{told(setting.label)}: {told(name)}")
+            slider.sliderMoved.connect(self._show_shares)
+            slider.valueChanged.connect(self._moved)
+            label, share = QLabel(told(name), self._rows), QLabel(self._rows)
+            label.setBuddy(slider)
+            share.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            sizes.follow(share, lambda label: label.setMinimumWidth(label.fontMetrics().horizontalAdvance("100 %")))
+            for column, widget in enumerate((label, slider, share)):
+                grid.addWidget(widget, row, column)
+            self.sliders.append(slider)
+            self._labels.append(share)
+        grid.setColumnStretch(1, 1)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 4, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self.automatic)
+        whole.addWidget(self._rows)
+        self.set_value(setting.default)
+
+    @property
+    def value(self) -> tuple[int, ...] | None:
+        """What stands there, in whatever proportion; None is Underhill's choice."""
+        if self.automatic.isChecked():
+            return None
+        return tuple(slider.sliderPosition() for slider in self.sliders)
+
+    def set_value(self, value: Any) -> None:
+        """Show a value without telling anyone. Sliders that say the same already stay where they are."""
+        self._block(True)
+        self.automatic.setChecked(value is None)
+        shown: Any = self._setting.start if value is None else value
+        positions = [slider.sliderPosition() for slider in self.sliders]
+        if shown is not None and not (any(positions) and _same(self._setting.check(positions), shown)):
+            for slider, share in zip(self.sliders, shown, strict=True):
+                slider.setValue(round(STEPS * share))
+        self._block(False)
+        self._rows.setVisible(value is not None)
+        self._show_shares()
+
+    def _block(self, blocked: bool) -> None:
+        for widget in (self.automatic, *self.sliders):
+            widget.blockSignals(blocked)
+
+    @Slot()
+    def _show_shares(self) -> None:
+        positions = [slider.sliderPosition() for slider in self.sliders]
+        whole = sum(positions)
+        for label, position in zip(self._labels, positions, strict=True):
+            label.setText(f"{100 * position / whole:.0f} %" if whole else "–")
+
+    @Slot()
+    def _switched(self) -> None:
+        self._rows.setVisible(not self.automatic.isChecked())
+        self._moved()
+
+    @Slot()
+    def _moved(self) -> None:
+        self._show_shares()
+        self.changed.emit()
+
+
+def _same(one: Any, other: Any) -> bool:
+    return all(abs(a - b) < 1e-9 for a, b in zip(one, other, strict=True))
+
+
+class OtherValues(QWidget):
+    """chosen: the name of a model, '' for all, whose settings are wanted."""
+
+    chosen = Signal(str)
+
+    def __init__(self, setting: str, after: QWidget, parent: QWidget) -> None:
+        """setting: what it is called. after: what Tab comes from."""
+        super().__init__(parent)
+        self._setting, self._after = setting, after
+        self._shown: tuple[str, tuple[tuple[str, str], ...]] = ("", ())
+        self._lead = QLabel(self)
+        self._lead.setObjectName("muted")
+        self._lead.setWordWrap(True)
+        self._places = FlowLayout()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 2, 0, 0)
+        column.setSpacing(3)
+        column.addWidget(self._lead)
+        column.addLayout(self._places)
+        self.hide()
+
+    @property
+    def buttons(self) -> list[QPushButton]:
+        """One for each that has another value."""
+        items = map(self._places.itemAt, range(self._places.count()))
+        return [b for b in (i.widget() for i in items if i is not None) if isinstance(b, QPushButton)]
+
+    def show_values(self, lead: str, values: Sequence[tuple[str, str]]) -> None:
+        """values: (model, words). None of them: there is nothing to say."""
+        if (lead, tuple(values)) == self._shown:
+            return
+        self._shown = lead, tuple(values)
+        self._lead.setText(lead)
+        self._lead.setVisible(bool(lead))
+        empty(self._places)
+        before = self._after
+        for model, words in values:
+            button = QPushButton(plain_entry(words), self)
+            button.setObjectName("place")
+            button.setToolTip(tr("Show those settings"))
+            button.setAccessibleName(f"{self._setting}: {words}")
+            button.setAutoDefault(False)
+            button.clicked.connect(partial(self.chosen.emit, model))
+            self._places.addWidget(button)
+            QWidget.setTabOrder(before, button)
+            before = button
+        self.setVisible(bool(values))
+        self.updateGeometry()
+
+
+def in_words(setting: api.settings.Setting, value: Any) -> str:
+    """A value as the setting's control shows it."""
+    if setting.kind == "bool":
+        return tr("on", about="a setting") if value else tr("off", about="a setting")
+    if value is None:
+        return told(setting.automatic)
+    if setting.kind == "choice":
+        return told(setting.name_of(value))
+    if setting.kind == "shares":
+        return ", ".join(f"{told(name)} {100 * share:.0f} %" for name, share in zip(setting.names, value, strict=True))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
 
 Setting = api.settings.Setting
 _LATER = tr_noop("Takes effect when the model is loaded again.")
@@ -52,7 +220,7 @@ class SettingEditor(QWidget):
         self.control.setAccessibleDescription(told(setting.help))
         self._label.setBuddy(self.control)
         last = self.control.sliders[-1] if isinstance(self.control, Shares) else self.control
-        self.elsewhere = Elsewhere(told(setting.label), last, self)
+        self.elsewhere = OtherValues(told(setting.label), last, self)
         below = setting.kind in ("shares", "text")  # which need the whole width
         top = QHBoxLayout()
         top.addWidget(self._label, 1)

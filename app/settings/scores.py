@@ -10,7 +10,7 @@ from app.i18n.translate import tr, tr_noop
 from app.telemetry.charts import swatches
 from app.theme import fonts, sizes
 from app.theme.theme import Theme
-from app.widgets.format import percent
+from app.widgets.text import percent
 from engine import api
 
 _BARS = 50

@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 
 from app.i18n.translate import sentences, tr
 from app.settings.editor import SettingEditor
-from app.settings.pages import Page
+from app.settings.pages import SettingsPage
 from app.theme import sizes
-from app.widgets.flow import FlowLayout
-from app.widgets.format import size
+from app.widgets.layouts import FlowLayout
+from app.widgets.text import size
 from engine import api
 
 _OWN = Qt.ItemDataRole.UserRole + 1  # whether a folder is the one that cannot be taken out
@@ -180,7 +180,7 @@ class Folders(QWidget):
             self.added.emit(folder)
 
 
-class SharedPage(Page):
+class SharedPage(SettingsPage):
     """changed: one of api.settings.SHARED. Shows defaults, and takes nothing, until it is told what is kept.
 
     seen: it is shown for the first time.

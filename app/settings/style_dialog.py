@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chats.records import Style
 from app.i18n.translate import tr
 from app.settings.editor import SettingEditor
-from app.widgets.plain import plain_tip
-from app.widgets.sure import ask_first
+from app.storage.records import Style
+from app.widgets.dialogs import ask_first
+from app.widgets.text import plain_tip
 from engine import api
 
 

@@ -19,7 +19,7 @@ from app.telemetry.history import LENGTH
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import Palette
-from app.widgets.format import percent
+from app.widgets.text import percent
 
 T = TypeVar("T")
 _CJK = re.compile("([\u2e80-\uffef])")

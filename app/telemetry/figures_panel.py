@@ -16,8 +16,7 @@ from app.theme import sizes
 from app.theme.theme import Theme
 from app.theme.tokens import TIER_NAMES, Palette
 from app.transcript.notes import REQUESTS, USES, rate
-from app.widgets.format import percent, size
-from app.widgets.plain import plain_tip
+from app.widgets.text import percent, plain_tip, size
 
 
 def _of_tier(tier: str) -> Callable[[Palette], str]:

@@ -9,8 +9,8 @@ from app.i18n.translate import tr
 from app.telemetry.expert_maps import PLACES
 from app.theme import sizes
 from app.theme.theme import Theme
-from app.widgets.format import size
 from app.widgets.icon_button import IconButton
+from app.widgets.text import size
 from engine import api
 
 

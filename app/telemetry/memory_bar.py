@@ -10,7 +10,7 @@ from app.telemetry.charts import Kind, Parts, swatches
 from app.telemetry.stable_label import Steady
 from app.theme import sizes
 from app.theme.theme import Theme
-from app.widgets.format import size
+from app.widgets.text import size
 from engine import api
 
 LEGEND = 0.84  # of the base size, the words under a chart

@@ -6,11 +6,11 @@ import math
 
 from PySide6.QtCore import QObject, QRectF, Qt, Signal
 
-from app.render import document as documents
-from app.render import tables
-from app.render.formula import Formulas
-from app.render.highlight import Highlighter
-from app.render.split import Block
+from app.markdown import document as documents
+from app.markdown import tables
+from app.markdown.formula import Formulas
+from app.markdown.highlight import Highlighter
+from app.markdown.split import Block
 from app.theme import fonts
 from app.theme.theme import Theme
 

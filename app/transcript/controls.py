@@ -8,8 +8,8 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QHBoxLayout, QLabel, QWidget
 
-from app.chats.records import StoredMessage
 from app.i18n.translate import tr
+from app.storage.records import StoredMessage
 from app.theme import sizes
 from app.theme.theme import Theme
 from app.transcript.layout import BUTTON, button_column

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.chats.records import StoredMessage
 from app.i18n.translate import tr
+from app.storage.records import StoredMessage
 from app.theme import fonts
 from app.transcript import notes
 from app.transcript.item import FOOT, MessageItem
 from app.transcript.page import TranscriptPage
-from app.widgets.plain import plain_tip
+from app.widgets.text import plain_tip
 
 _GAP = 8.0  # pixels below the details of an answer
 _NARROW = 460  # pixels wide until it is told how much room there is

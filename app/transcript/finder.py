@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from app.chats.records import Place
-from app.render.split import without_thought
+from app.markdown.split import without_thought
+from app.storage.records import Place
 from app.transcript.page import TranscriptPage
 from app.transcript.scroll_anchor import line_top
 from app.transcript.selection import TextPosition

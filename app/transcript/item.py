@@ -7,9 +7,9 @@ import time
 from bisect import bisect_right
 from dataclasses import replace
 
-from app.chats.records import StoredMessage
 from app.i18n.translate import tr
-from app.render.split import Block, Splitter
+from app.markdown.split import Block, Splitter
+from app.storage.records import StoredMessage
 from app.theme import fonts
 from app.transcript import notes, notice
 from app.transcript.blocks import BlockView, DocumentBuilder, estimate

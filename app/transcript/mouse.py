@@ -11,7 +11,7 @@ from app.transcript.blocks import BlockView
 from app.transcript.page import TranscriptPage
 from app.transcript.paint import copy_rect, files_rect, fold_rect, foot_rect
 from app.transcript.selection import END, TextPosition
-from app.widgets.plain import plain_tip
+from app.widgets.text import plain_tip
 
 
 @dataclass(frozen=True)

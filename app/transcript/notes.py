@@ -6,9 +6,9 @@ import csv
 import io
 from typing import Any, NamedTuple
 
-from app.chats.records import StoredMessage
 from app.engine_words import told
 from app.i18n.translate import plural, tr, tr_noop
+from app.storage.records import StoredMessage
 
 _ENDS = {
     "length": tr_noop("The answer reached the longest length that is set."),

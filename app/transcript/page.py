@@ -8,8 +8,8 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QTextDocument
 from PySide6.QtWidgets import QAbstractScrollArea, QWidget
 
-from app.chats.records import Place, StoredMessage
 from app.i18n.translate import tr
+from app.storage.records import Place, StoredMessage
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView, DocumentBuilder

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QPointF, Qt
 
-from app.chats.records import Place
+from app.storage.records import Place
 from app.transcript.blocks import BlockView
 from app.transcript.page import TranscriptPage
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from PySide6.QtGui import QTextCursor, QTextDocument
 
-from app.render.split import without_thought
+from app.markdown.split import without_thought
 from app.transcript.blocks import BlockView
 from app.transcript.item import MessageItem
 

@@ -16,7 +16,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.i18n.translate import tr
-from app.render.split import without_thought
+from app.markdown.split import without_thought
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView
 from app.transcript.details import DetailsPanels

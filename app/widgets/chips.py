@@ -11,9 +11,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QWi
 
 from app.theme.icons import icon
 from app.theme.theme import Theme
-from app.widgets.flow import FlowLayout
 from app.widgets.icon_button import IconButton
-from app.widgets.layouts import empty
+from app.widgets.layouts import FlowLayout, empty
 
 _LONGEST = 44  # characters on the chip
 _TOLD = 240  # and in its tooltip, where it is longer

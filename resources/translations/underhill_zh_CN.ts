@@ -44,83 +44,83 @@
             <translation>关闭</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/desk.py"></location>
+            <location filename="../../app/attachments/controller.py"></location>
             <source>Attach text, code or PDF files</source>
             <translation>添加文本、代码或 PDF 附件</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/desk.py"></location>
+            <location filename="../../app/attachments/controller.py"></location>
             <source>Pasted text {number}</source>
             <translation>粘贴的文本 {number}</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/attachments/desk.py"></location>
+            <location filename="../../app/attachments/controller.py"></location>
             <source>%n files were not attached.</source>
             <translation>
                 <numerusform>有 %n 个文件未能附加。</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/attachments/desk.py"></location>
+            <location filename="../../app/attachments/controller.py"></location>
             <source>{file} was not attached: another chat was opened while it was read.</source>
             <translation>{file} 未附加：读取期间打开了另一个对话。</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/desk.py"></location>
+            <location filename="../../app/attachments/controller.py"></location>
             <source>Attach it again where it belongs.</source>
             <translation>请在它所属的对话中重新附加。</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>Attachments</source>
             <translation>附件</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>Find</source>
             <translation>查找</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>Find in this text</source>
             <translation>在此文本中查找</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>Copy</source>
             <translation>复制</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>Copy the text</source>
             <translation>复制文本</translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>Text of {name}</source>
             <translation>{name} 的文本</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>{count:,} tokens</source>
             <translation>
                 <numerusform>{count:,} 词元</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>the first {count:,} characters are shown; Copy takes all</source>
             <translation>显示前 {count:,} 个字符；复制会包含全部</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>{count:,} places</source>
             <translation>
                 <numerusform>{count:,} 处</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/attachments/reader.py"></location>
+            <location filename="../../app/attachments/dialog.py"></location>
             <source>Not in this text.</source>
             <translation>此文本中没有。</translation>
         </message>
@@ -280,89 +280,381 @@
             <translation>未能保存的内容在 Underhill 打开期间会保留。</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Your chats were saved by a newer version of Underhill.</source>
-            <translation>你的对话由更新版本的 Underhill 保存。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Do not think</source>
+            <translation>不思考</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Install that version again to see them. They are untouched.</source>
-            <translation>重新安装该版本即可查看。这些对话没有改动。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think very little</source>
+            <translation>思考极少</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>The file that holds your chats is damaged.</source>
-            <translation>保存对话的文件已损坏。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think little</source>
+            <translation>少思考</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Another program is holding the file that keeps your chats.</source>
-            <translation>其他程序正占用保存对话的文件。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Let the model decide</source>
+            <translation>由模型决定</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Close other Underhill windows or backup programs, then try again.</source>
-            <translation>请关闭其他 Underhill 窗口或备份程序，然后重试。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think a good while</source>
+            <translation>适度思考</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>The disk is full, so your chats cannot be saved.</source>
-            <translation>磁盘已满，无法保存你的对话。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think</source>
+            <translation>思考</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Free some space, then try again.</source>
-            <translation>请释放一些空间，然后重试。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think long</source>
+            <translation>多思考</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Underhill may not write to {folder}.</source>
-            <translation>Underhill 没有权限写入 {folder}。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think very long</source>
+            <translation>思考很久</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Check the permissions of that folder, then start Underhill again.</source>
-            <translation>请检查该文件夹的权限，然后重新启动 Underhill。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think as long as it takes</source>
+            <translation>充分思考</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Something went wrong inside Underhill, and a change to your chats was not made.</source>
-            <translation>Underhill 内部出了问题，对对话的一项更改未能完成。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Think before answering</source>
+            <translation>回答前先思考</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Try again; if it happens again, please report the details.</source>
-            <translation>请重试；如果再次发生，请报告详细信息。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Before answering: {choice}</source>
+            <translation>回答前：{choice}</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Your chats cannot be saved.</source>
-            <translation>无法保存你的对话。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Show or hide the list of chats</source>
+            <translation>显示或隐藏对话列表</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Check the folder {folder}.</source>
-            <translation>请检查文件夹 {folder}。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>No model</source>
+            <translation>没有模型</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>The file that holds your chats is damaged. Underhill has started a new one.</source>
-            <translation>保存对话的文件已损坏。Underhill 已新建一个。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Cancel</source>
+            <translation>取消</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>The damaged file is kept as {file}; a backup of yours can be put in its place.</source>
-            <translation>损坏的文件已保存为 {file}；可以用你的备份替换它。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Offline</source>
+            <translation>离线</translation>
         </message>
         <message>
-            <location filename="../../app/chats/opening.py"></location>
-            <source>Until then, chats are not saved.</source>
-            <translation>在此之前，对话不会被保存。</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Show or hide the live panel</source>
+            <translation>显示或隐藏实时面板</translation>
         </message>
         <message>
-            <location filename="../../app/chats/titles.py"></location>
-            <source>New chat</source>
-            <translation>新对话</translation>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Settings</source>
+            <translation>设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>More</source>
+            <translation>更多</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Keyboard shortcuts</source>
+            <translation>键盘快捷键</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Welcome tour</source>
+            <translation>新手引导</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>About this computer</source>
+            <translation>关于这台电脑</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Privacy</source>
+            <translation>隐私</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Open log folder</source>
+            <translation>打开日志文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>About Underhill</source>
+            <translation>关于 Underhill</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Progress</source>
+            <translation>进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Choose a model</source>
+            <translation>选择模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Model: {name}</source>
+            <translation>模型：{name}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Importing: {step}</source>
+            <translation>正在导入：{step}</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Answering</source>
+            <translation>正在回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Ready</source>
+            <translation>就绪</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Could not be opened</source>
+            <translation>无法打开</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>The engine has stopped</source>
+            <translation>引擎已停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting.</source>
+            <translation>已设置环境变量 HF_HUB_OFFLINE：Underhill 完全不使用网络。点击查看此设置。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting.</source>
+            <translation>“保持离线”已开启：Underhill 完全不使用网络。点击查看此设置。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Offline: open the setting</source>
+            <translation>离线：打开此设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Downloading {share}</source>
+            <translation>正在下载 {share}</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/chat/header.py"></location>
+            <source>%n models are on their way</source>
+            <translation>
+                <numerusform>%n 个模型正在下载</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Get and manage models…</source>
+            <translation>获取和管理模型…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Import a model folder…</source>
+            <translation>导入模型文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/header.py"></location>
+            <source>Built-in model</source>
+            <translation>内置模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Hello! Who are you?</source>
+            <translation>你好！你是谁？</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>What can you help me with?</source>
+            <translation>你能帮我做什么？</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Tell me a short story about a fox.</source>
+            <translation>给我讲一个关于狐狸的小故事。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>What is the sun?</source>
+            <translation>太阳是什么？</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Explain how a Mixture-of-Experts model works, with an everyday comparison.</source>
+            <translation>用生活中的例子解释混合专家模型是怎样工作的。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Write a Python function that finds duplicate files in a folder.</source>
+            <translation>写一个 Python 函数，找出文件夹里的重复文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Help me plan a week of simple dinners for two.</source>
+            <translation>帮我安排一周两人份的简单晚餐。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Summarise the pros and cons of heat pumps in a table.</source>
+            <translation>用表格总结热泵的优缺点。</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>What would you like to talk about?</source>
+            <translation>想聊点什么？</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Welcome to Underhill</source>
+            <translation>欢迎使用 Underhill</translation>
+        </message>
+        <message>
+            <location filename="../../app/chat/welcome.py"></location>
+            <source>Ask: {question}</source>
+            <translation>提问：{question}</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Leave the message as it was</source>
+            <translation>保留原消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>You are editing an earlier message. Sending it starts a new version from there.</source>
+            <translation>正在编辑之前的消息。发送后会从那里开始一个新版本。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.</source>
+            <translation>你正在编辑一条回答。按 Enter 会存为新版本，不会向模型提问。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Drop the files here to attach them</source>
+            <translation>将文件拖放到此处即可添加附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Messages that wait</source>
+            <translation>等待发送的消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Take out</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Remove</source>
+            <translation>移除</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Message</source>
+            <translation>消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Write a message</source>
+            <translation>输入消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Send</source>
+            <translation>发送</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Attach files</source>
+            <translation>添加附件</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>System prompt and sampling of this chat</source>
+            <translation>此对话的系统提示词与采样</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Press to see what the model reads of it.</source>
+            <translation>点按可查看模型从中读到的内容。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>{name}  ·  {count:,} tokens</source>
+            <translation>{name}  ·  {count:,} 词元</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Sent when this answer has ended. Press to change it.</source>
+            <translation>此回答结束后发送。点按可修改。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/composer.py"></location>
+            <source>Write the next message: it is sent when this answer has ended</source>
+            <translation>输入下一条消息：此回答结束后发送</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/context_meter.py"></location>
+            <source>Context that is taken</source>
+            <translation>已占用的上下文</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/context_meter.py"></location>
+            <source>{share} of context</source>
+            <translation>上下文的 {share}</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/context_meter.py"></location>
+            <source>{times} times the context</source>
+            <translation>上下文的 {times} 倍</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/context_meter.py"></location>
+            <source>{draft} tokens  ·  {taken}</source>
+            <translation>{draft} 词元  ·  {taken}</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/context_meter.py"></location>
+            <source>This message is longer than the {context} tokens that the model sees at a time. Shorten it.</source>
+            <translation>此消息超过了模型一次能读取的 {context} 词元。请缩短。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/context_meter.py"></location>
+            <source>Chat and message take {used} tokens; the model sees {context} at a time. The oldest turns will be left out; the system prompt stays.</source>
+            <translation>对话和消息共占 {used} 词元，而模型一次能读取 {context} 词元。最早的几轮对话将被略去，系统提示词会保留。</translation>
+        </message>
+        <message>
+            <location filename="../../app/composer/context_meter.py"></location>
+            <source>Chat and message take {used} of the {context} tokens that the model sees at a time.</source>
+            <translation>模型一次能读取 {context} 词元，对话和消息占用了其中的 {used}。</translation>
         </message>
         <message>
             <location filename="../../app/controllers/chat_navigator.py"></location>
@@ -446,6 +738,11 @@
             <translation>
                 <numerusform>%n 个对话只在 Underhill 打开期间保留。请留下并导出你需要的对话。</numerusform>
             </translation>
+        </message>
+        <message>
+            <location filename="../../app/controllers/closing_controller.py"></location>
+            <source>New chat</source>
+            <translation>新对话</translation>
         </message>
         <message>
             <location filename="../../app/controllers/closing_controller.py"></location>
@@ -563,18 +860,8 @@
         </message>
         <message>
             <location filename="../../app/controllers/model_controller.py"></location>
-            <source>Write a message</source>
-            <translation>输入消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
             <source>Write a message – it is answered once the model is open</source>
             <translation>输入消息——模型打开后就会回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/controllers/model_controller.py"></location>
-            <source>The engine has stopped</source>
-            <translation>引擎已停止</translation>
         </message>
         <message>
             <location filename="../../app/controllers/model_controller.py"></location>
@@ -672,6 +959,127 @@
             <translation>这些设置在关闭 Underhill 之前有效。</translation>
         </message>
         <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Inter (typeface)</source>
+            <translation>Inter（字体）</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>JetBrains Mono (typeface)</source>
+            <translation>JetBrains Mono（字体）</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Droid Sans Fallback (typeface)</source>
+            <translation>Droid Sans Fallback（字体）</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Icons and the built-in model</source>
+            <translation>图标和内置模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>part of Underhill</source>
+            <translation>Underhill 的一部分</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Chat offline with Mixture-of-Experts models bigger than your computer's memory.</source>
+            <translation>离线与大于电脑内存的混合专家（MoE）模型对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>from source</source>
+            <translation>源码版本</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Chats and settings: {folder}</source>
+            <translation>对话与设置：{folder}</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Versions and folders</source>
+            <translation>版本与文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Parts and their licences</source>
+            <translation>组件及其许可证</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Made with</source>
+            <translation>组件</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Version</source>
+            <translation>版本</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Licence</source>
+            <translation>许可证</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>Copy details</source>
+            <translation>复制详情</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/about.py"></location>
+            <source>see the package</source>
+            <translation>见软件包</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/help.py"></location>
+            <source>privacy.md</source>
+            <comment>name of the file with the page about privacy</comment>
+            <translation>privacy.zh_CN.md</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/help.py"></location>
+            <source>What Underhill sends, and to whom</source>
+            <translation>Underhill 发送什么、发给谁</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/unsaved.py"></location>
+            <source>Not everything is saved.</source>
+            <translation>有内容尚未保存。</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/unsaved.py"></location>
+            <source>What is not saved</source>
+            <translation>未保存的内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/unsaved.py"></location>
+            <source>Copy what is not saved</source>
+            <translation>复制未保存的内容</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/unsaved.py"></location>
+            <source>This would be lost. Copy it, or stay and make room:</source>
+            <translation>以下内容将会丢失。请复制它，或留下并腾出空间：</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/unsaved.py"></location>
+            <source>Quit all the same</source>
+            <translation>仍然退出</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/unsaved.py"></location>
+            <source>Stay</source>
+            <translation>留下</translation>
+        </message>
+        <message>
+            <location filename="../../app/dialogs/unsaved.py"></location>
+            <source>Copied</source>
+            <translation>已复制</translation>
+        </message>
+        <message>
             <location filename="../../app/i18n/dates.py"></location>
             <source>dd MMMM yyyy, HH:mm</source>
             <comment>a date and time, in the letters of Qt's QLocale</comment>
@@ -696,74 +1104,295 @@
             <translation>M月</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/import_export/backup.py"></location>
+            <source>{file} is damaged.</source>
+            <translation>{file} 已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/backup.py"></location>
+            <source>Choose another file. Your chats are as they were.</source>
+            <translation>请选择其他文件。你的对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/backup.py"></location>
+            <source>{file} comes from another version of Underhill.</source>
+            <translation>{file} 来自其他版本的 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/backup.py"></location>
+            <source>Install a newer version, then restore it there. Your chats are as they were.</source>
+            <translation>请安装更新的版本后再恢复。你的对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/backup.py"></location>
+            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
+            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Chats (*.json *.zip);;All files (*)</source>
+            <translation>对话 (*.json *.zip);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Backup of chats (*.db);;All files (*)</source>
+            <translation>对话备份 (*.db);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Import chats…</source>
+            <translation>导入对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Export all chats…</source>
+            <translation>导出所有对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Back up all chats…</source>
+            <translation>备份所有对话…</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Export chat</source>
+            <translation>导出对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>The chat was written to {file}.</source>
+            <translation>对话已导出到 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Export all chats</source>
+            <translation>导出所有对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>%n chats were written to {file}.</source>
+            <translation>
+                <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Import chats</source>
+            <translation>导入对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>%n chats were imported from {file}.</source>
+            <translation>
+                <numerusform>已从 {file} 导入 %n 个对话。</numerusform>
+            </translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>%n more in it cannot be read.</source>
+            <translation>
+                <numerusform>其中另有 %n 个无法读取。</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Back up all chats</source>
+            <translation>备份所有对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>All chats are backed up in {file}.</source>
+            <translation>所有对话已备份到 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>An answer is being written.</source>
+            <translation>正在生成回答。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Stop it, then restore the backup.</source>
+            <translation>请先停止，再恢复备份。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Restore a backup</source>
+            <translation>从备份恢复</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>The chats of {file} are back.</source>
+            <translation>已从 {file} 恢复对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Those before it are kept as {file}.</source>
+            <translation>恢复前的对话保存为 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>{file} is where Underhill keeps your chats.</source>
+            <translation>{file} 是 Underhill 保存对话的地方。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Choose another name.</source>
+            <translation>请换一个名称。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>The disk is full.</source>
+            <translation>磁盘已满。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Free some space or choose another disk.</source>
+            <translation>请释放一些空间，或选择其他磁盘。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Underhill may not use {file}.</source>
+            <translation>Underhill 没有权限使用 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Choose another folder.</source>
+            <translation>请选择其他文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>{file} could not be read or written.</source>
+            <translation>无法读写 {file}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/controller.py"></location>
+            <source>Choose another file or folder.</source>
+            <translation>请选择其他文件或文件夹。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/export_chats.py"></location>
+            <source>Chat</source>
+            <translation>对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/export_chats.py"></location>
+            <source>System prompt</source>
+            <translation>系统提示词</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/export_chats.py"></location>
+            <source>You</source>
+            <translation>你</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/export_chats.py"></location>
+            <source>Answer</source>
+            <translation>回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/export_chats.py"></location>
+            <source>Thought</source>
+            <translation>思考过程</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/import_chats.py"></location>
+            <source>[picture]</source>
+            <translation>[图片]</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/import_chats.py"></location>
+            <source>Install a newer version, then import it there.</source>
+            <translation>请安装更新的版本，然后在其中导入。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/import_chats.py"></location>
+            <source>A chat in {file} is too long to be read.</source>
+            <translation>{file} 中有一个对话太长，无法读取。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/import_chats.py"></location>
+            <source>Export fewer chats at a time, or leave that chat out.</source>
+            <translation>每次导出少一些对话，或不导出那个对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/import_chats.py"></location>
+            <source>{file} holds no chats that Underhill can read.</source>
+            <translation>{file} 中没有 Underhill 能读取的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/import_export/import_chats.py"></location>
+            <source>Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).</source>
+            <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>16 bits – as it is</source>
             <translation>16 位：原始精度</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>8 bits – practically the original</source>
             <translation>8 位：与原模型几乎无异</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>4 bits – nearly as good, half the size</source>
             <translation>4 位：效果接近，体积减半</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>2 bits – small, and noticeably less exact</source>
             <translation>2 位：体积小，精度明显下降</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>4 bits – just as they come</source>
             <translation>4 位，与下载的完全相同</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>Get</source>
             <translation>获取</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>takes {size}</source>
             <translation>占用 {size}</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>Look at it</source>
             <translation>查看</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>{size} to fetch</source>
             <translation>需下载 {size}</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>The original, unquantized</source>
             <translation>未量化的原始模型</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>%n files</source>
             <translation>
                 <numerusform>%n 个文件</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>Open its page</source>
             <translation>打开网页</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>reads up to {tokens:,} tokens</source>
             <translation>最多可读取 {tokens:,} 词元</translation>
         </message>
         <message>
-            <location filename="../../app/library/details.py"></location>
+            <location filename="../../app/library/details_dialog.py"></location>
             <source>{experts} experts in each of {layers} layers, {active} at a time</source>
             <translation>共 {layers} 层，每层 {experts} 个专家，每次激活 {active} 个</translation>
         </message>
@@ -857,11 +1486,6 @@
         </message>
         <message>
             <location filename="../../app/library/downloads.py"></location>
-            <source>Cancel</source>
-            <translation>取消</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/downloads.py"></location>
             <source>Cancel the download of {model}?</source>
             <translation>取消下载 {model}？</translation>
         </message>
@@ -876,61 +1500,381 @@
             <translation>取消下载</translation>
         </message>
         <message>
-            <location filename="../../app/library/elsewhere.py"></location>
+            <location filename="../../app/library/entries.py"></location>
+            <source>{pill}: {reason}</source>
+            <translation>{pill}：{reason}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entries.py"></location>
+            <source>Progress of {title}</source>
+            <translation>{title} 的进度</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entries.py"></location>
+            <source>{deed}: {title}</source>
+            <translation>{deed}：{title}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entries.py"></location>
+            <source>Import a folder…</source>
+            <translation>导入文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/entries.py"></location>
+            <source>Import a GGUF file…</source>
+            <translation>导入 GGUF 文件…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/external.py"></location>
             <source>Models of other apps</source>
             <translation>其他应用的模型</translation>
         </message>
         <message>
-            <location filename="../../app/library/elsewhere.py"></location>
+            <location filename="../../app/library/external.py"></location>
             <source>Look</source>
             <translation>查找</translation>
         </message>
         <message>
-            <location filename="../../app/library/elsewhere.py"></location>
+            <location filename="../../app/library/external.py"></location>
             <source>Look again</source>
             <translation>重新查找</translation>
         </message>
         <message numerus="yes">
-            <location filename="../../app/library/elsewhere.py"></location>
+            <location filename="../../app/library/external.py"></location>
             <source>%n so far</source>
             <translation>
                 <numerusform>已找到 %n 个</numerusform>
             </translation>
         </message>
         <message>
-            <location filename="../../app/library/elsewhere.py"></location>
+            <location filename="../../app/library/external.py"></location>
             <source>What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it again.</source>
             <translation>Hugging Face 缓存、LM Studio 和 Ollama 已保存在本机的模型可以直接导入，无需重新下载。</translation>
         </message>
         <message>
-            <location filename="../../app/library/elsewhere.py"></location>
+            <location filename="../../app/library/external.py"></location>
             <source>No Mixture-of-Experts model of another app was found on this computer.</source>
             <translation>没有在这台电脑上找到其他应用的混合专家模型。</translation>
         </message>
         <message>
-            <location filename="../../app/library/elsewhere.py"></location>
+            <location filename="../../app/library/external.py"></location>
             <source>Import…</source>
             <translation>导入…</translation>
         </message>
         <message>
-            <location filename="../../app/library/entry.py"></location>
-            <source>{pill}: {reason}</source>
-            <translation>{pill}：{reason}</translation>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
+            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
         </message>
         <message>
-            <location filename="../../app/library/entry.py"></location>
-            <source>Progress of {title}</source>
-            <translation>{title} 的进度</translation>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>4 bits – nearly as good, half the size of 8 bits</source>
+            <translation>4 位——效果接近，大小为 8 位的一半</translation>
         </message>
         <message>
-            <location filename="../../app/library/entry.py"></location>
-            <source>More</source>
-            <translation>更多</translation>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>16 bits – as it is; for small models</source>
+            <translation>16 位——保持原样；适合小模型</translation>
         </message>
         <message>
-            <location filename="../../app/library/entry.py"></location>
-            <source>{deed}: {title}</source>
-            <translation>{deed}：{title}</translation>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Import a model</source>
+            <translation>导入模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Makes a converted copy; the original stays. It can take a while. You can keep chatting.</source>
+            <translation>生成转换后的副本，原文件不变。可能需要一些时间，期间可以继续对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Name</source>
+            <translation>名称</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Precision</source>
+            <translation>精度</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Make smaller</source>
+            <translation>缩小模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>No</source>
+            <translation>不缩小</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Most quality loss: {loss}</source>
+            <translation>质量损失上限：{loss}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Experts that matter least keep 2 or 4 bits. Measured once the model is there.</source>
+            <translation>影响最小的专家只保留 2 位或 4 位。导入完成后开始测量。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>From</source>
+            <translation>来源</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>Import</source>
+            <translation>导入</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/import_dialog.py"></location>
+            <source>There is a model of this name already.</source>
+            <translation>已有同名的模型。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Your models</source>
+            <translation>我的模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>The list of models is on its way.</source>
+            <translation>正在加载模型列表。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>In use</source>
+            <translation>使用中</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Check every byte</source>
+            <translation>完整校验</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Move to another folder…</source>
+            <translation>移动到其他文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Show in files</source>
+            <translation>在文件管理器中显示</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Delete</source>
+            <translation>删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Restore original</source>
+            <translation>恢复原模型</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Make smaller…</source>
+            <translation>缩小模型…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Move</source>
+            <translation>移动</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Move {model} to</source>
+            <translation>将 {model} 移动到</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Where they live</source>
+            <translation>存放位置</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Add a folder…</source>
+            <translation>添加文件夹…</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Deleted</source>
+            <translation>已删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Empty the trash</source>
+            <translation>清空回收站</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>New models go here</source>
+            <translation>新模型放在这里</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Take out of the library</source>
+            <translation>从模型库移除</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>new models go here</source>
+            <translation>新模型保存在此</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>{size} of models</source>
+            <translation>模型 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>{size} of downloads</source>
+            <translation>下载 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>{free} of {total} free</source>
+            <translation>可用 {free}，共 {total}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>How full the disk of {folder} is</source>
+            <translation>{folder} 所在磁盘的使用情况</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>kept until {date}</source>
+            <translation>保留至 {date}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Bring back</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>Empty the trash?</source>
+            <translation>清空回收站？</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>The deleted models are removed for good, which frees {amount}.</source>
+            <translation>已删除的模型将被永久移除，可释放 {amount}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/installed.py"></location>
+            <source>A folder for models</source>
+            <translation>模型文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Fits</source>
+            <translation>适合</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Slow</source>
+            <translation>较慢</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Too big</source>
+            <translation>过大</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Waiting for its turn</source>
+            <translation>正在排队</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>On its way</source>
+            <translation>下载中</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Paused</source>
+            <translation>已暂停</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Stopped</source>
+            <translation>已停止</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>Here</source>
+            <translation>已完成</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{total} parameters</source>
+            <translation>{total} 参数</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{total} parameters, {active} of them active</source>
+            <translation>{total} 参数，其中激活 {active}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>experts at {bits} bits</source>
+            <translation>专家精度 {bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>other weights: {bits}-bit</source>
+            <translation>其他权重：{bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>experts: {shares}</source>
+            <translation>专家：{shares}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{size} on the disk</source>
+            <translation>占用磁盘 {size}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{share} {bits}-bit</source>
+            <translation>{share} 为 {bits} 位</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>, </source>
+            <translation>，</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>KL {kl} from full precision</source>
+            <translation>与最高精度相比 KL {kl}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>licence {licence}</source>
+            <translation>许可证 {licence}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>asks for an account</source>
+            <translation>需要登录账号</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{size} to fetch as {form} instead of {whole}</source>
+            <translation>需下载 {size}（{form}），而不是 {whole}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>kept by {app}</source>
+            <translation>来自 {app}</translation>
+        </message>
+        <message>
+            <location filename="../../app/library/model_text.py"></location>
+            <source>{size}/s</source>
+            <translation>{size}/s</translation>
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
@@ -941,11 +1885,6 @@
             <location filename="../../app/library/page.py"></location>
             <source>Back to the chat</source>
             <translation>返回对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/page.py"></location>
-            <source>Your models</source>
-            <translation>我的模型</translation>
         </message>
         <message>
             <location filename="../../app/library/page.py"></location>
@@ -963,399 +1902,139 @@
             <translation>下载（{count}）</translation>
         </message>
         <message>
-            <location filename="../../app/library/section.py"></location>
-            <source>Import a folder…</source>
-            <translation>导入文件夹…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/section.py"></location>
-            <source>Import a GGUF file…</source>
-            <translation>导入 GGUF 文件…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>Looking</source>
-            <translation>正在查找</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>Checking {model}</source>
-            <translation>正在校验 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>Moving {model}</source>
-            <translation>正在移动 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>Making {model} smaller</source>
-            <translation>正在缩小 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>Restoring {model}</source>
-            <translation>正在恢复 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>{model} is as it was.</source>
-            <translation>{model} 已恢复原样。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>Importing {model}</source>
-            <translation>正在导入 {model}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>Waiting</source>
-            <translation>正在等待</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>{model} is damaged.</source>
-            <translation>{model} 已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>{model} is whole: every byte is as it was when it was made.</source>
-            <translation>{model} 完好无损：每个字节都与制作时一致。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>{model} is in {folder} now.</source>
-            <translation>{model} 现位于 {folder}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>{name} is back.</source>
-            <translation>{name} 已恢复。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/shelf.py"></location>
-            <source>{model} is here.</source>
-            <translation>{model} 已下载完成。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>0.5 %</source>
             <translation>0.5%</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>1 %</source>
             <translation>1%</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>2 % – usual</source>
             <translation>2%（常用）</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>5 % – smallest</source>
             <translation>5%（最小）</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Most quality loss</source>
             <translation>质量损失上限</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
-            <source>Make smaller</source>
-            <translation>缩小模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Make {model} smaller</source>
             <translation>缩小 {model}</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Experts that matter least keep 2 or 4 bits. The model takes less memory and answers faster; its answers change slightly. How much is measured first. That can take a while, and chat waits meanwhile.</source>
             <translation>影响最小的专家只保留 2 位或 4 位。模型占用的内存更少，回答更快，但回答会略有变化。先测量变化有多大，这可能需要一些时间，期间对话会等待。</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Measure</source>
             <translation>测量</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
-            <source>Stopped</source>
-            <translation>已停止</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>No expert can have fewer bits within this loss. Allow more.</source>
             <translation>在此损失上限内，没有专家可以降低位数。可放宽上限。</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Experts take {after} instead of {before}.</source>
             <translation>专家占用 {after}，原来为 {before}。</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Bits: {shares}</source>
             <translation>位数：{shares}</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Change: {change}, measured on {tokens} tokens</source>
             <translation>变化：{change}，在 {tokens} 个词元上测得</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Needs {needed} on the disk, {free} free. The original goes to the trash.</source>
             <translation>需要 {needed} 磁盘空间，剩余 {free}。原模型会移到回收站。</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
+            <location filename="../../app/library/smaller_dialog.py"></location>
             <source>Other weights: {bits}-bit, {after} instead of {before} in memory</source>
             <translation>其他权重：{bits} 位，内存占用 {after}，原来为 {before}</translation>
         </message>
         <message>
-            <location filename="../../app/library/smaller.py"></location>
-            <source>Stop</source>
-            <translation>停止</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>Looking</source>
+            <translation>正在查找</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>Fits</source>
-            <translation>适合</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>Checking {model}</source>
+            <translation>正在校验 {model}</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>Slow</source>
-            <translation>较慢</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>Moving {model}</source>
+            <translation>正在移动 {model}</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>Too big</source>
-            <translation>过大</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>Making {model} smaller</source>
+            <translation>正在缩小 {model}</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>Waiting for its turn</source>
-            <translation>正在排队</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>Restoring {model}</source>
+            <translation>正在恢复 {model}</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>On its way</source>
-            <translation>下载中</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>{model} is as it was.</source>
+            <translation>{model} 已恢复原样。</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>Paused</source>
-            <translation>已暂停</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>Importing {model}</source>
+            <translation>正在导入 {model}</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>Here</source>
-            <translation>已完成</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>Waiting</source>
+            <translation>正在等待</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>{total} parameters</source>
-            <translation>{total} 参数</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>{model} is damaged.</source>
+            <translation>{model} 已损坏。</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>{total} parameters, {active} of them active</source>
-            <translation>{total} 参数，其中激活 {active}</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>{model} is whole: every byte is as it was when it was made.</source>
+            <translation>{model} 完好无损：每个字节都与制作时一致。</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>experts at {bits} bits</source>
-            <translation>专家精度 {bits} 位</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>{model} is in {folder} now.</source>
+            <translation>{model} 现位于 {folder}。</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>other weights: {bits}-bit</source>
-            <translation>其他权重：{bits} 位</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>{name} is back.</source>
+            <translation>{name} 已恢复。</translation>
         </message>
         <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>experts: {shares}</source>
-            <translation>专家：{shares}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>{size} on the disk</source>
-            <translation>占用磁盘 {size}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>{share} {bits}-bit</source>
-            <translation>{share} 为 {bits} 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>, </source>
-            <translation>，</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>KL {kl} from full precision</source>
-            <translation>与最高精度相比 KL {kl}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>licence {licence}</source>
-            <translation>许可证 {licence}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>asks for an account</source>
-            <translation>需要登录账号</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>{size} to fetch as {form} instead of {whole}</source>
-            <translation>需下载 {size}（{form}），而不是 {whole}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>kept by {app}</source>
-            <translation>来自 {app}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/words.py"></location>
-            <source>{size}/s</source>
-            <translation>{size}/s</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>The list of models is on its way.</source>
-            <translation>正在加载模型列表。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>In use</source>
-            <translation>使用中</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Check every byte</source>
-            <translation>完整校验</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Move to another folder…</source>
-            <translation>移动到其他文件夹…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Show in files</source>
-            <translation>在文件管理器中显示</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Delete</source>
-            <translation>删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Restore original</source>
-            <translation>恢复原模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Make smaller…</source>
-            <translation>缩小模型…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Move</source>
-            <translation>移动</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Move {model} to</source>
-            <translation>将 {model} 移动到</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Where they live</source>
-            <translation>存放位置</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Add a folder…</source>
-            <translation>添加文件夹…</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Deleted</source>
-            <translation>已删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Empty the trash</source>
-            <translation>清空回收站</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>New models go here</source>
-            <translation>新模型放在这里</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Take out of the library</source>
-            <translation>从模型库移除</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>new models go here</source>
-            <translation>新模型保存在此</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>{size} of models</source>
-            <translation>模型 {size}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>{size} of downloads</source>
-            <translation>下载 {size}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>{free} of {total} free</source>
-            <translation>可用 {free}，共 {total}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>How full the disk of {folder} is</source>
-            <translation>{folder} 所在磁盘的使用情况</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>kept until {date}</source>
-            <translation>保留至 {date}</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Bring back</source>
-            <translation>恢复</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>Empty the trash?</source>
-            <translation>清空回收站？</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>The deleted models are removed for good, which frees {amount}.</source>
-            <translation>已删除的模型将被永久移除，可释放 {amount}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/library/yours.py"></location>
-            <source>A folder for models</source>
-            <translation>模型文件夹</translation>
+            <location filename="../../app/library/view_model.py"></location>
+            <source>{model} is here.</source>
+            <translation>{model} 已下载完成。</translation>
         </message>
         <message>
             <location filename="../../app/main.py"></location>
@@ -1551,11 +2230,6 @@
         </message>
         <message>
             <location filename="../../app/onboarding/steps.py"></location>
-            <source>Welcome to Underhill</source>
-            <translation>欢迎使用 Underhill</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/steps.py"></location>
             <source>What is sent, and when</source>
             <translation>何时会发送什么</translation>
         </message>
@@ -1606,18 +2280,8 @@
         </message>
         <message>
             <location filename="../../app/onboarding/tour.py"></location>
-            <source>Choose a model</source>
-            <translation>选择模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/tour.py"></location>
             <source>Start chatting</source>
             <translation>开始对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/onboarding/tour.py"></location>
-            <source>Welcome tour</source>
-            <translation>新手引导</translation>
         </message>
         <message>
             <location filename="../../app/onboarding/tour.py"></location>
@@ -1680,73 +2344,6 @@
             <translation>这台电脑上没有能打开 {link} 的程序</translation>
         </message>
         <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Appearance</source>
-            <translation>外观</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>How Underhill looks.</source>
-            <translation>Underhill 的外观。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Like the system</source>
-            <translation>跟随系统</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Light</source>
-            <translation>浅色</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Dark</source>
-            <translation>深色</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>{number:.0f} %</source>
-            <translation>{number:.0f}%</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>theme appearance dark light system colours</source>
-            <comment>words of the search</comment>
-            <translation>主题 外观 深色 浅色 跟随系统 颜色 theme dark light</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Theme</source>
-            <translation>主题</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>size of text font appearance larger smaller</source>
-            <comment>words of the search</comment>
-            <translation>文字大小 字号 字体 放大 缩小 font size</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Size of text</source>
-            <translation>文字大小</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Language</source>
-            <translation>语言</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Takes effect when Underhill is started again.</source>
-            <translation>重新启动 Underhill 后生效。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/appearance.py"></location>
-            <source>Start it again now</source>
-            <translation>立即重新启动</translation>
-        </message>
-        <message>
             <location filename="../../app/settings/dialog.py"></location>
             <source>Answers</source>
             <translation>回答</translation>
@@ -1775,11 +2372,6 @@
             <location filename="../../app/settings/dialog.py"></location>
             <source>How much of this computer Underhill may use.</source>
             <translation>Underhill 可以使用这台电脑的多少资源。</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/dialog.py"></location>
-            <source>Settings</source>
-            <translation>设置</translation>
         </message>
         <message>
             <location filename="../../app/settings/dialog.py"></location>
@@ -1885,6 +2477,23 @@
         </message>
         <message>
             <location filename="../../app/settings/editor.py"></location>
+            <source>Show those settings</source>
+            <translation>显示那些设置</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
+            <source>on</source>
+            <comment>a setting</comment>
+            <translation>开</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
+            <source>off</source>
+            <comment>a setting</comment>
+            <translation>关</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/editor.py"></location>
             <source>Takes effect when the model is loaded again.</source>
             <translation>重新加载模型后生效。</translation>
         </message>
@@ -1909,21 +2518,71 @@
             <translation>自动</translation>
         </message>
         <message>
-            <location filename="../../app/settings/elsewhere.py"></location>
-            <source>Show those settings</source>
-            <translation>显示那些设置</translation>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Appearance</source>
+            <translation>外观</translation>
         </message>
         <message>
-            <location filename="../../app/settings/elsewhere.py"></location>
-            <source>on</source>
-            <comment>a setting</comment>
-            <translation>开</translation>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>How Underhill looks.</source>
+            <translation>Underhill 的外观。</translation>
         </message>
         <message>
-            <location filename="../../app/settings/elsewhere.py"></location>
-            <source>off</source>
-            <comment>a setting</comment>
-            <translation>关</translation>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Like the system</source>
+            <translation>跟随系统</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Light</source>
+            <translation>浅色</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Dark</source>
+            <translation>深色</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>{number:.0f} %</source>
+            <translation>{number:.0f}%</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>theme appearance dark light system colours</source>
+            <comment>words of the search</comment>
+            <translation>主题 外观 深色 浅色 跟随系统 颜色 theme dark light</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Theme</source>
+            <translation>主题</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>size of text font appearance larger smaller</source>
+            <comment>words of the search</comment>
+            <translation>文字大小 字号 字体 放大 缩小 font size</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Size of text</source>
+            <translation>文字大小</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Language</source>
+            <translation>语言</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Takes effect when Underhill is started again.</source>
+            <translation>重新启动 Underhill 后生效。</translation>
+        </message>
+        <message>
+            <location filename="../../app/settings/pages.py"></location>
+            <source>Start it again now</source>
+            <translation>立即重新启动</translation>
         </message>
         <message>
             <location filename="../../app/settings/preferences.py"></location>
@@ -2057,11 +2716,6 @@
         </message>
         <message>
             <location filename="../../app/settings/shared.py"></location>
-            <source>Take out</source>
-            <translation>移除</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/shared.py"></location>
             <source>{amount} free</source>
             <translation>{amount} 可用</translation>
         </message>
@@ -2094,11 +2748,6 @@
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
-            <source>System prompt and sampling of this chat</source>
-            <translation>此对话的系统提示词与采样</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
             <source>Presets</source>
             <translation>预设</translation>
         </message>
@@ -2126,11 +2775,6 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Preset</source>
             <translation>预设</translation>
-        </message>
-        <message>
-            <location filename="../../app/settings/style_dialog.py"></location>
-            <source>System prompt</source>
-            <translation>系统提示词</translation>
         </message>
         <message>
             <location filename="../../app/settings/style_dialog.py"></location>
@@ -2206,6 +2850,270 @@
             <location filename="../../app/settings/style_dialog.py"></location>
             <source>Chats that use it stay as they are.</source>
             <translation>使用它的对话保持不变。</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Pinned</source>
+            <translation>置顶</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Titles</source>
+            <translation>标题</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Messages</source>
+            <translation>消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>The latest {most} messages</source>
+            <translation>最近 {most} 条消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Today</source>
+            <translation>今天</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Yesterday</source>
+            <translation>昨天</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Last seven days</source>
+            <translation>过去七天</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>an answer is being written</source>
+            <translation>正在生成回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>a new answer is there</source>
+            <translation>有新回答</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Found in {title}: {words}</source>
+            <translation>在“{title}”中找到：{words}</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Pinned chat: {title}</source>
+            <translation>置顶对话：{title}</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Chat: {title}</source>
+            <translation>对话：{title}</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Folder {title}, {count} chats, open</source>
+            <translation>文件夹“{title}”，{count} 个对话，已展开</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_model.py"></location>
+            <source>Folder {title}, {count} chats, closed</source>
+            <translation>文件夹“{title}”，{count} 个对话，已折叠</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/chat_view.py"></location>
+            <source>Chats</source>
+            <translation>对话</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/sidebar/chat_view.py"></location>
+            <source>%n chats</source>
+            <translation>
+                <numerusform>%n 个对话</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Folders, import, export and backup</source>
+            <translation>文件夹、导入、导出与备份</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Search all messages</source>
+            <translation>搜索所有消息</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Your chats will be listed here.</source>
+            <translation>你的对话会列在这里。</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>No chat has that.</source>
+            <translation>没有找到匹配的对话。</translation>
+        </message>
+        <message numerus="yes">
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Delete %n chats</source>
+            <translation>
+                <numerusform>删除 %n 个对话</numerusform>
+            </translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Move to folder</source>
+            <translation>移到文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Rename</source>
+            <translation>重命名</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Remove folder, keep its chats</source>
+            <translation>移除文件夹，保留其中的对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Unpin</source>
+            <translation>取消置顶</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Pin to the top</source>
+            <translation>置顶</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Export as Markdown…</source>
+            <translation>导出为 Markdown…</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Export as JSON…</source>
+            <translation>导出为 JSON…</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/sidebar.py"></location>
+            <source>Out of its folder</source>
+            <translation>移出文件夹</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/trash_dialog.py"></location>
+            <source>Recently deleted</source>
+            <translation>最近删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/trash_dialog.py"></location>
+            <source>Deleted chats</source>
+            <translation>已删除的对话</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/trash_dialog.py"></location>
+            <source>Restore</source>
+            <translation>恢复</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/trash_dialog.py"></location>
+            <source>Delete for good</source>
+            <translation>永久删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/trash_dialog.py"></location>
+            <source>Delete all for good</source>
+            <translation>全部永久删除</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/trash_dialog.py"></location>
+            <source>Deleted chats are kept for {days} days, then removed for good.</source>
+            <translation>已删除的对话会保留 {days} 天，之后永久删除。</translation>
+        </message>
+        <message>
+            <location filename="../../app/sidebar/trash_dialog.py"></location>
+            <source>No chat has been deleted.</source>
+            <translation>没有已删除的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Your chats were saved by a newer version of Underhill.</source>
+            <translation>你的对话由更新版本的 Underhill 保存。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Install that version again to see them. They are untouched.</source>
+            <translation>重新安装该版本即可查看。这些对话没有改动。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>The file that holds your chats is damaged.</source>
+            <translation>保存对话的文件已损坏。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Another program is holding the file that keeps your chats.</source>
+            <translation>其他程序正占用保存对话的文件。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Close other Underhill windows or backup programs, then try again.</source>
+            <translation>请关闭其他 Underhill 窗口或备份程序，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>The disk is full, so your chats cannot be saved.</source>
+            <translation>磁盘已满，无法保存你的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Free some space, then try again.</source>
+            <translation>请释放一些空间，然后重试。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Underhill may not write to {folder}.</source>
+            <translation>Underhill 没有权限写入 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Check the permissions of that folder, then start Underhill again.</source>
+            <translation>请检查该文件夹的权限，然后重新启动 Underhill。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Something went wrong inside Underhill, and a change to your chats was not made.</source>
+            <translation>Underhill 内部出了问题，对对话的一项更改未能完成。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Try again; if it happens again, please report the details.</source>
+            <translation>请重试；如果再次发生，请报告详细信息。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Your chats cannot be saved.</source>
+            <translation>无法保存你的对话。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Check the folder {folder}.</source>
+            <translation>请检查文件夹 {folder}。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>The file that holds your chats is damaged. Underhill has started a new one.</source>
+            <translation>保存对话的文件已损坏。Underhill 已新建一个。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>The damaged file is kept as {file}; a backup of yours can be put in its place.</source>
+            <translation>损坏的文件已保存为 {file}；可以用你的备份替换它。</translation>
+        </message>
+        <message>
+            <location filename="../../app/storage/opening.py"></location>
+            <source>Until then, chats are not saved.</source>
+            <translation>在此之前，对话不会被保存。</translation>
         </message>
         <message>
             <location filename="../../app/telemetry/docks.py"></location>
@@ -2760,11 +3668,6 @@
             <translation>思考了 {time}</translation>
         </message>
         <message>
-            <location filename="../../app/transcript/item.py"></location>
-            <source>Thought</source>
-            <translation>思考过程</translation>
-        </message>
-        <message>
             <location filename="../../app/transcript/notes.py"></location>
             <source>The answer reached the longest length that is set.</source>
             <translation>回答已达到设定的最大长度。</translation>
@@ -2949,11 +3852,6 @@
         </message>
         <message>
             <location filename="../../app/transcript/paint.py"></location>
-            <source>Copied</source>
-            <translation>已复制</translation>
-        </message>
-        <message>
-            <location filename="../../app/transcript/paint.py"></location>
             <source>text</source>
             <comment>code in no known language</comment>
             <translation>文本</translation>
@@ -2984,447 +3882,14 @@
             <translation>将所选内容复制为 Markdown</translation>
         </message>
         <message>
-            <location filename="../../app/transfer/backup.py"></location>
-            <source>{file} is damaged.</source>
-            <translation>{file} 已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/backup.py"></location>
-            <source>Choose another file. Your chats are as they were.</source>
-            <translation>请选择其他文件。你的对话没有改动。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/backup.py"></location>
-            <source>{file} comes from another version of Underhill.</source>
-            <translation>{file} 来自其他版本的 Underhill。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/backup.py"></location>
-            <source>Install a newer version, then restore it there. Your chats are as they were.</source>
-            <translation>请安装更新的版本后再恢复。你的对话没有改动。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/backup.py"></location>
-            <source>{file} is no backup of Underhill's chats, or it is damaged.</source>
-            <translation>{file} 不是 Underhill 的对话备份，或已损坏。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Chats (*.json *.zip);;All files (*)</source>
-            <translation>对话 (*.json *.zip);;所有文件 (*)</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Backup of chats (*.db);;All files (*)</source>
-            <translation>对话备份 (*.db);;所有文件 (*)</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Import chats…</source>
-            <translation>导入对话…</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Export all chats…</source>
-            <translation>导出所有对话…</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Back up all chats…</source>
-            <translation>备份所有对话…</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Export chat</source>
-            <translation>导出对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>The chat was written to {file}.</source>
-            <translation>对话已导出到 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Export all chats</source>
-            <translation>导出所有对话</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>%n chats were written to {file}.</source>
-            <translation>
-                <numerusform>已将 %n 个对话导出到 {file}。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Import chats</source>
-            <translation>导入对话</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>%n chats were imported from {file}.</source>
-            <translation>
-                <numerusform>已从 {file} 导入 %n 个对话。</numerusform>
-            </translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>%n more in it cannot be read.</source>
-            <translation>
-                <numerusform>其中另有 %n 个无法读取。</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Back up all chats</source>
-            <translation>备份所有对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>All chats are backed up in {file}.</source>
-            <translation>所有对话已备份到 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>An answer is being written.</source>
-            <translation>正在生成回答。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Stop it, then restore the backup.</source>
-            <translation>请先停止，再恢复备份。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Restore a backup</source>
-            <translation>从备份恢复</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>The chats of {file} are back.</source>
-            <translation>已从 {file} 恢复对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Those before it are kept as {file}.</source>
-            <translation>恢复前的对话保存为 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>{file} is where Underhill keeps your chats.</source>
-            <translation>{file} 是 Underhill 保存对话的地方。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Choose another name.</source>
-            <translation>请换一个名称。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>The disk is full.</source>
-            <translation>磁盘已满。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Free some space or choose another disk.</source>
-            <translation>请释放一些空间，或选择其他磁盘。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Underhill may not use {file}.</source>
-            <translation>Underhill 没有权限使用 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Choose another folder.</source>
-            <translation>请选择其他文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>{file} could not be read or written.</source>
-            <translation>无法读写 {file}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/desk.py"></location>
-            <source>Choose another file or folder.</source>
-            <translation>请选择其他文件或文件夹。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/exporting.py"></location>
-            <source>Chat</source>
-            <translation>对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/importing.py"></location>
-            <source>[picture]</source>
-            <translation>[图片]</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/importing.py"></location>
-            <source>Install a newer version, then import it there.</source>
-            <translation>请安装更新的版本，然后在其中导入。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/importing.py"></location>
-            <source>A chat in {file} is too long to be read.</source>
-            <translation>{file} 中有一个对话太长，无法读取。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/importing.py"></location>
-            <source>Export fewer chats at a time, or leave that chat out.</source>
-            <translation>每次导出少一些对话，或不导出那个对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/importing.py"></location>
-            <source>{file} holds no chats that Underhill can read.</source>
-            <translation>{file} 中没有 Underhill 能读取的对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/importing.py"></location>
-            <source>Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its ZIP).</source>
-            <translation>请选择由 Underhill 导出的 JSON 文件，或 ChatGPT 的导出文件（conversations.json 或其 ZIP 压缩包）。</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/reading.py"></location>
-            <source>You</source>
-            <translation>你</translation>
-        </message>
-        <message>
-            <location filename="../../app/transfer/reading.py"></location>
-            <source>Answer</source>
-            <translation>回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Inter (typeface)</source>
-            <translation>Inter（字体）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>JetBrains Mono (typeface)</source>
-            <translation>JetBrains Mono（字体）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Droid Sans Fallback (typeface)</source>
-            <translation>Droid Sans Fallback（字体）</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Icons and the built-in model</source>
-            <translation>图标和内置模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>part of Underhill</source>
-            <translation>Underhill 的一部分</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>About Underhill</source>
-            <translation>关于 Underhill</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Chat offline with Mixture-of-Experts models bigger than your computer's memory.</source>
-            <translation>离线与大于电脑内存的混合专家（MoE）模型对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>from source</source>
-            <translation>源码版本</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Chats and settings: {folder}</source>
-            <translation>对话与设置：{folder}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Versions and folders</source>
-            <translation>版本与文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Parts and their licences</source>
-            <translation>组件及其许可证</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Made with</source>
-            <translation>组件</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Version</source>
-            <translation>版本</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Licence</source>
-            <translation>许可证</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>Copy details</source>
-            <translation>复制详情</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/about.py"></location>
-            <source>see the package</source>
-            <translation>见软件包</translation>
-        </message>
-        <message>
             <location filename="../../app/widgets/banner.py"></location>
             <source>Dismiss</source>
             <translation>关闭提示</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/chat_list.py"></location>
-            <source>an answer is being written</source>
-            <translation>正在生成回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_list.py"></location>
-            <source>a new answer is there</source>
-            <translation>有新回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_list.py"></location>
-            <source>Found in {title}: {words}</source>
-            <translation>在“{title}”中找到：{words}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_list.py"></location>
-            <source>Pinned chat: {title}</source>
-            <translation>置顶对话：{title}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_list.py"></location>
-            <source>Chat: {title}</source>
-            <translation>对话：{title}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_list.py"></location>
-            <source>Folder {title}, {count} chats, open</source>
-            <translation>文件夹“{title}”，{count} 个对话，已展开</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_list.py"></location>
-            <source>Folder {title}, {count} chats, closed</source>
-            <translation>文件夹“{title}”，{count} 个对话，已折叠</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_rows.py"></location>
-            <source>Pinned</source>
-            <translation>置顶</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_rows.py"></location>
-            <source>Titles</source>
-            <translation>标题</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_rows.py"></location>
-            <source>Messages</source>
-            <translation>消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_rows.py"></location>
-            <source>The latest {most} messages</source>
-            <translation>最近 {most} 条消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_rows.py"></location>
-            <source>Today</source>
-            <translation>今天</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_rows.py"></location>
-            <source>Yesterday</source>
-            <translation>昨天</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_rows.py"></location>
-            <source>Last seven days</source>
-            <translation>过去七天</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/chat_view.py"></location>
-            <source>Chats</source>
-            <translation>对话</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/widgets/chat_view.py"></location>
-            <source>%n chats</source>
-            <translation>
-                <numerusform>%n 个对话</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Messages that wait</source>
-            <translation>等待发送的消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Remove</source>
-            <translation>移除</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Message</source>
-            <translation>消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Send</source>
-            <translation>发送</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Attach files</source>
-            <translation>添加附件</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Press to see what the model reads of it.</source>
-            <translation>点按可查看模型从中读到的内容。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>{name}  ·  {count:,} tokens</source>
-            <translation>{name}  ·  {count:,} 词元</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Sent when this answer has ended. Press to change it.</source>
-            <translation>此回答结束后发送。点按可修改。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/composer.py"></location>
-            <source>Write the next message: it is sent when this answer has ended</source>
-            <translation>输入下一条消息：此回答结束后发送</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/drop_hint.py"></location>
-            <source>Drop the files here to attach them</source>
-            <translation>将文件拖放到此处即可添加附件</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/edit_strip.py"></location>
-            <source>Leave the message as it was</source>
-            <translation>保留原消息</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/edit_strip.py"></location>
-            <source>You are editing an earlier message. Sending it starts a new version from there.</source>
-            <translation>正在编辑之前的消息。发送后会从那里开始一个新版本。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/edit_strip.py"></location>
-            <source>You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.</source>
-            <translation>你正在编辑一条回答。按 Enter 会存为新版本，不会向模型提问。</translation>
+            <location filename="../../app/widgets/dialogs.py"></location>
+            <source>Keep it</source>
+            <translation>保留</translation>
         </message>
         <message>
             <location filename="../../app/widgets/find_bar.py"></location>
@@ -3459,249 +3924,6 @@
             </translation>
         </message>
         <message>
-            <location filename="../../app/widgets/format.py"></location>
-            <source>about a minute left</source>
-            <translation>剩余约 1 分钟</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/format.py"></location>
-            <source>{seconds:.0f} s left</source>
-            <translation>剩余 {seconds:.0f} 秒</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/format.py"></location>
-            <source>{minutes:.0f} min left</source>
-            <translation>剩余 {minutes:.0f} 分钟</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/format.py"></location>
-            <source>{hours:.1f} h left</source>
-            <translation>剩余 {hours:.1f} 小时</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Show or hide the list of chats</source>
-            <translation>显示或隐藏对话列表</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>No model</source>
-            <translation>没有模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Offline</source>
-            <translation>离线</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Show or hide the live panel</source>
-            <translation>显示或隐藏实时面板</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Keyboard shortcuts</source>
-            <translation>键盘快捷键</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>About this computer</source>
-            <translation>关于这台电脑</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Privacy</source>
-            <translation>隐私</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Open log folder</source>
-            <translation>打开日志文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Progress</source>
-            <translation>进度</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Model: {name}</source>
-            <translation>模型：{name}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Importing: {step}</source>
-            <translation>正在导入：{step}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Answering</source>
-            <translation>正在回答</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Ready</source>
-            <translation>就绪</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Could not be opened</source>
-            <translation>无法打开</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting.</source>
-            <translation>已设置环境变量 HF_HUB_OFFLINE：Underhill 完全不使用网络。点击查看此设置。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting.</source>
-            <translation>“保持离线”已开启：Underhill 完全不使用网络。点击查看此设置。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Offline: open the setting</source>
-            <translation>离线：打开此设置</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Downloading {share}</source>
-            <translation>正在下载 {share}</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/widgets/header.py"></location>
-            <source>%n models are on their way</source>
-            <translation>
-                <numerusform>%n 个模型正在下载</numerusform>
-            </translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Get and manage models…</source>
-            <translation>获取和管理模型…</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Import a model folder…</source>
-            <translation>导入模型文件夹…</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/header.py"></location>
-            <source>Built-in model</source>
-            <translation>内置模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Automatic – 8 bits, or 4 where the model was stored with about 4</source>
-            <translation>自动：8 位；若模型本来就以约 4 位保存，则为 4 位</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>4 bits – nearly as good, half the size of 8 bits</source>
-            <translation>4 位——效果接近，大小为 8 位的一半</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>16 bits – as it is; for small models</source>
-            <translation>16 位——保持原样；适合小模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Import a model</source>
-            <translation>导入模型</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Makes a converted copy; the original stays. It can take a while. You can keep chatting.</source>
-            <translation>生成转换后的副本，原文件不变。可能需要一些时间，期间可以继续对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Name</source>
-            <translation>名称</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Precision</source>
-            <translation>精度</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>No</source>
-            <translation>不缩小</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Most quality loss: {loss}</source>
-            <translation>质量损失上限：{loss}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Experts that matter least keep 2 or 4 bits. Measured once the model is there.</source>
-            <translation>影响最小的专家只保留 2 位或 4 位。导入完成后开始测量。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>From</source>
-            <translation>来源</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>Import</source>
-            <translation>导入</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/import_dialog.py"></location>
-            <source>There is a model of this name already.</source>
-            <translation>已有同名的模型。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/meter.py"></location>
-            <source>Context that is taken</source>
-            <translation>已占用的上下文</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/meter.py"></location>
-            <source>{share} of context</source>
-            <translation>上下文的 {share}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/meter.py"></location>
-            <source>{times} times the context</source>
-            <translation>上下文的 {times} 倍</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/meter.py"></location>
-            <source>{draft} tokens  ·  {taken}</source>
-            <translation>{draft} 词元  ·  {taken}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/meter.py"></location>
-            <source>This message is longer than the {context} tokens that the model sees at a time. Shorten it.</source>
-            <translation>此消息超过了模型一次能读取的 {context} 词元。请缩短。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/meter.py"></location>
-            <source>Chat and message take {used} tokens; the model sees {context} at a time. The oldest turns will be left out; the system prompt stays.</source>
-            <translation>对话和消息共占 {used} 词元，而模型一次能读取 {context} 词元。最早的几轮对话将被略去，系统提示词会保留。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/meter.py"></location>
-            <source>Chat and message take {used} of the {context} tokens that the model sees at a time.</source>
-            <translation>模型一次能读取 {context} 词元，对话和消息占用了其中的 {used}。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/privacy.py"></location>
-            <source>privacy.md</source>
-            <comment>name of the file with the page about privacy</comment>
-            <translation>privacy.zh_CN.md</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/privacy.py"></location>
-            <source>What Underhill sends, and to whom</source>
-            <translation>Underhill 发送什么、发给谁</translation>
-        </message>
-        <message>
             <location filename="../../app/widgets/search_field.py"></location>
             <source>Clear the search</source>
             <translation>清除搜索内容</translation>
@@ -3720,11 +3942,6 @@
             <location filename="../../app/widgets/shortcuts.py"></location>
             <source>Chat before it in the list</source>
             <translation>列表中的上一个对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/shortcuts.py"></location>
-            <source>Search all messages</source>
-            <translation>搜索所有消息</translation>
         </message>
         <message>
             <location filename="../../app/widgets/shortcuts.py"></location>
@@ -3822,241 +4039,24 @@
             <translation>关闭 Underhill</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Folders, import, export and backup</source>
-            <translation>文件夹、导入、导出与备份</translation>
+            <location filename="../../app/widgets/text.py"></location>
+            <source>about a minute left</source>
+            <translation>剩余约 1 分钟</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Your chats will be listed here.</source>
-            <translation>你的对话会列在这里。</translation>
+            <location filename="../../app/widgets/text.py"></location>
+            <source>{seconds:.0f} s left</source>
+            <translation>剩余 {seconds:.0f} 秒</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>No chat has that.</source>
-            <translation>没有找到匹配的对话。</translation>
-        </message>
-        <message numerus="yes">
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Delete %n chats</source>
-            <translation>
-                <numerusform>删除 %n 个对话</numerusform>
-            </translation>
+            <location filename="../../app/widgets/text.py"></location>
+            <source>{minutes:.0f} min left</source>
+            <translation>剩余 {minutes:.0f} 分钟</translation>
         </message>
         <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Move to folder</source>
-            <translation>移到文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Rename</source>
-            <translation>重命名</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Remove folder, keep its chats</source>
-            <translation>移除文件夹，保留其中的对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Unpin</source>
-            <translation>取消置顶</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Pin to the top</source>
-            <translation>置顶</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Export as Markdown…</source>
-            <translation>导出为 Markdown…</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Export as JSON…</source>
-            <translation>导出为 JSON…</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sidebar.py"></location>
-            <source>Out of its folder</source>
-            <translation>移出文件夹</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/sure.py"></location>
-            <source>Keep it</source>
-            <translation>保留</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Do not think</source>
-            <translation>不思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think very little</source>
-            <translation>思考极少</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think little</source>
-            <translation>少思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Let the model decide</source>
-            <translation>由模型决定</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think a good while</source>
-            <translation>适度思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think</source>
-            <translation>思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think long</source>
-            <translation>多思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think very long</source>
-            <translation>思考很久</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think as long as it takes</source>
-            <translation>充分思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Think before answering</source>
-            <translation>回答前先思考</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/thinking_button.py"></location>
-            <source>Before answering: {choice}</source>
-            <translation>回答前：{choice}</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/trash_dialog.py"></location>
-            <source>Recently deleted</source>
-            <translation>最近删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/trash_dialog.py"></location>
-            <source>Deleted chats</source>
-            <translation>已删除的对话</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/trash_dialog.py"></location>
-            <source>Restore</source>
-            <translation>恢复</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/trash_dialog.py"></location>
-            <source>Delete for good</source>
-            <translation>永久删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/trash_dialog.py"></location>
-            <source>Delete all for good</source>
-            <translation>全部永久删除</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/trash_dialog.py"></location>
-            <source>Deleted chats are kept for {days} days, then removed for good.</source>
-            <translation>已删除的对话会保留 {days} 天，之后永久删除。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/trash_dialog.py"></location>
-            <source>No chat has been deleted.</source>
-            <translation>没有已删除的对话。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/unsaved.py"></location>
-            <source>Not everything is saved.</source>
-            <translation>有内容尚未保存。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/unsaved.py"></location>
-            <source>What is not saved</source>
-            <translation>未保存的内容</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/unsaved.py"></location>
-            <source>Copy what is not saved</source>
-            <translation>复制未保存的内容</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/unsaved.py"></location>
-            <source>This would be lost. Copy it, or stay and make room:</source>
-            <translation>以下内容将会丢失。请复制它，或留下并腾出空间：</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/unsaved.py"></location>
-            <source>Quit all the same</source>
-            <translation>仍然退出</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/unsaved.py"></location>
-            <source>Stay</source>
-            <translation>留下</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>Hello! Who are you?</source>
-            <translation>你好！你是谁？</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>What can you help me with?</source>
-            <translation>你能帮我做什么？</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>Tell me a short story about a fox.</source>
-            <translation>给我讲一个关于狐狸的小故事。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>What is the sun?</source>
-            <translation>太阳是什么？</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>Explain how a Mixture-of-Experts model works, with an everyday comparison.</source>
-            <translation>用生活中的例子解释混合专家模型是怎样工作的。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>Write a Python function that finds duplicate files in a folder.</source>
-            <translation>写一个 Python 函数，找出文件夹里的重复文件。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>Help me plan a week of simple dinners for two.</source>
-            <translation>帮我安排一周两人份的简单晚餐。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>Summarise the pros and cons of heat pumps in a table.</source>
-            <translation>用表格总结热泵的优缺点。</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>What would you like to talk about?</source>
-            <translation>想聊点什么？</translation>
-        </message>
-        <message>
-            <location filename="../../app/widgets/welcome.py"></location>
-            <source>Ask: {question}</source>
-            <translation>提问：{question}</translation>
+            <location filename="../../app/widgets/text.py"></location>
+            <source>{hours:.1f} h left</source>
+            <translation>剩余 {hours:.1f} 小时</translation>
         </message>
     </context>
     <context>

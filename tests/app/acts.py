@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats.store import ChatStore
+from app.storage.store import ChatStore
 from tests.app.conftest import close
 
 Launch = Callable[..., Underhill]

@@ -37,10 +37,10 @@ from app.main_window import MainWindow
 from app.platform import notifications
 from app.platform.main_thread_queue import Inbox
 from app.platform.paths import Paths
+from app.sidebar import sidebar
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.view import TranscriptView
-from app.widgets import sidebar
 from tests.app.fake_engine import FakeEngine, scripted
 from tests.app.homes import lived_in
 from tests.quarantine import tries

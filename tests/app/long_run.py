@@ -19,8 +19,8 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QDialog
 
 from app.application import Underhill
-from app.chats.records import Attachment, Chat, Place, StoredMessage, new_id
-from app.chats.store import ChatStore
+from app.storage.records import Attachment, Chat, Place, StoredMessage, new_id
+from app.storage.store import ChatStore
 from app.telemetry.expert_maps import MEANINGS
 from app.telemetry.history import LENGTH
 from tests.app.census import Census, growing, memory_growth, take

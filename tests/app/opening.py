@@ -13,8 +13,8 @@ from PySide6.QtCore import QEventLoop
 from PySide6.QtWidgets import QApplication
 
 from app.application import Underhill
-from app.chats.records import Chat, StoredMessage, new_id
-from app.chats.store import ChatStore
+from app.storage.records import Chat, StoredMessage, new_id
+from app.storage.store import ChatStore
 from tests.app.fake_engine import scripted
 from tests.app.homes import lived_in
 from tests.app.samples import LONG_ANSWER, QUESTION

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from app.chats import folders
-from app.chats.records import Chat, StoredMessage, new_id
-from app.chats.store import ChatStore
 from app.platform.paths import Paths
+from app.storage import folders
+from app.storage.records import Chat, StoredMessage, new_id
+from app.storage.store import ChatStore
 from engine.hub.dials import Calibration, Cost, DialCost
 
 DAY = 86_400.0

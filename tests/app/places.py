@@ -10,15 +10,15 @@ from PySide6.QtWidgets import QDialog, QMenu, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill, no_answer_box
-from app.chats import folders
-from app.chats.records import Attachment
+from app.dialogs.unsaved import UnsavedDialog
 from app.i18n.translate import tr
-from app.library.details import Details
-from app.library.smaller import SmallerDialog
+from app.library.details_dialog import Details
+from app.library.import_dialog import ImportDialog
+from app.library.smaller_dialog import SmallerDialog
 from app.settings.style_dialog import StyleDialog
-from app.widgets.import_dialog import ImportDialog
-from app.widgets.trash_dialog import TrashDialog
-from app.widgets.unsaved import UnsavedDialog
+from app.sidebar.trash_dialog import TrashDialog
+from app.storage import folders
+from app.storage.records import Attachment
 from engine import api
 from tests.app.acts import ask
 from tests.app.conftest import engine_of

@@ -150,7 +150,7 @@ def main() -> int:
 
 
 def _fill(underhill: object, turns: int) -> None:
-    from app.chats.records import StoredMessage, new_id
+    from app.storage.records import StoredMessage, new_id
     from tests.app.samples import LONG_ANSWER, QUESTION
 
     conversation = underhill.conversation  # type: ignore[attr-defined]

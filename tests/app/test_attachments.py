@@ -15,12 +15,12 @@ from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QPlainTextEdit, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.attachments import desk, reading
+from app.attachments import controller, reading
 from app.attachments.reading import read
 from app.chat.prompt_messages import reads_from, said, turns
-from app.chats.records import Attachment, StoredMessage
+from app.composer.composer import LONG_PASTE
+from app.storage.records import Attachment, StoredMessage
 from app.transcript import notes
-from app.widgets.draft import LONG
 from engine import api, regular_file
 from tests.app.acts import Launch, ask, contents
 from tests.app.attachments_pdf import pdf
@@ -216,7 +216,7 @@ def test_files_go_with_the_message_and_are_kept(qtbot: QtBot, launch: Launch, tm
 
 def test_a_long_paste_becomes_an_attachment(qtbot: QtBot, launch: Launch) -> None:
     composer = launch().window.composer
-    for text in ("x" * (LONG + 1), "short"):
+    for text in ("x" * (LONG_PASTE + 1), "short"):
         mime = QMimeData()
         mime.setText(text)
         composer.edit.insertFromMimeData(mime)
@@ -224,7 +224,7 @@ def test_a_long_paste_becomes_an_attachment(qtbot: QtBot, launch: Launch) -> Non
     assert composer.text() == "short"
     composer.attached.pressed.emit(0)
     shown = next(w for w in composer.window().findChildren(QPlainTextEdit) if w.isReadOnly() and len(w.toPlainText()))
-    assert len(shown.toPlainText()) == LONG + 1
+    assert len(shown.toPlainText()) == LONG_PASTE + 1
     shown.window().close()
     composer.attached.removed.emit(0)
     assert composer.attachments == ()
@@ -354,7 +354,7 @@ def test_a_file_read_too_late_comes_into_no_other_chat(
     underhill = launch()
     ask(qtbot, underhill, "one")
     there = threading.Event()
-    monkeypatch.setattr(desk, "read", lambda path: there.wait(20) and read(path))
+    monkeypatch.setattr(controller, "read", lambda path: there.wait(20) and read(path))
     underhill.attachments.take_files([tmp_path / "long.txt"])
     underhill.window.new_chat()
     there.set()

@@ -10,11 +10,11 @@ from PySide6.QtGui import QFontMetrics, QImage
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import Chat
+from app.sidebar.chat_model import ChatListModel
+from app.sidebar.chat_view import ChatView
+from app.storage.records import Chat
 from app.theme import fonts
 from app.theme.theme import Theme
-from app.widgets.chat_list import ChatListModel
-from app.widgets.chat_view import ChatView
 from app.widgets.elided import ElidedButton, ElidedLabel, elided_title
 
 LONG = "A model of a very long name that nobody could ever read at one glance"

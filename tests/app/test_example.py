@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.chat.welcome import Example
 from app.theme.theme import Theme
-from app.widgets.example import Example
 
 LONG = "Explain how a Mixture-of-Experts model works, with an everyday comparison."
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.widgets.header import _left
+from app.chat.header import _left
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
 

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chats import drafts
-from app.chats.store import ChatStore
+from app.storage import drafts
+from app.storage.store import ChatStore
 from tests.app.conftest import LOCALE_C, OFFSCREEN
 from tests.app.fake_engine import SENTENCE
 from tests.app.window_process import ATTACHED

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats import folders
-from app.chats.records import Chat
-from app.widgets.chat_rows import Section
-from app.widgets.chat_view import MIME
-from app.widgets.sidebar import Sidebar
+from app.sidebar.chat_model import SectionRow
+from app.sidebar.chat_view import MIME
+from app.sidebar.sidebar import Sidebar
+from app.storage import folders
+from app.storage.records import Chat
 from tests.app.acts import Launch, ask, contents
 
 
@@ -32,7 +32,7 @@ def inside(sidebar: Sidebar) -> list[str]:
 def held(sidebar: Sidebar) -> dict[str, int]:
     """How many chats are in each folder."""
     inside = Counter(chat.folder_id for chat in chats(sidebar))
-    shown = [row.folder for row in sidebar.model.rows if isinstance(row, Section) and row.folder is not None]
+    shown = [row.folder for row in sidebar.model.rows if isinstance(row, SectionRow) and row.folder is not None]
     return {folder.name: inside[folder.id] for folder in shown}
 
 
@@ -74,7 +74,7 @@ def talked(qtbot: QtBot, launch: Launch) -> Callable[[], Underhill]:
 def test_dragged_into_a_folder_and_out_of_it(qtbot: QtBot, talked: Callable[[], Underhill]) -> None:
     window = talked().window
     sidebar = window.sidebar
-    assert isinstance(sidebar.model.rows[0], Section)
+    assert isinstance(sidebar.model.rows[0], SectionRow)
     assert drop(sidebar, chats(sidebar)[:2], 0) == 0
     qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
     assert "2 chats are now in “Letters”" in window.toast.accessibleName()
@@ -95,7 +95,7 @@ def test_a_folder_that_became_one_with_another_is_given_back(qtbot: QtBot, talke
     qtbot.waitUntil(lambda: inside(sidebar) == ["three", "two"])
     window.chats._change(lambda store: folders.make(store, "Work"))
     qtbot.waitUntil(lambda: len(held(sidebar)) == 2)
-    letters = next(row.folder for row in sidebar.model.rows if isinstance(row, Section) and row.title == "Letters")
+    letters = next(row.folder for row in sidebar.model.rows if isinstance(row, SectionRow) and row.title == "Letters")
     assert letters is not None
     sidebar.folder_renamed.emit(letters.id, "Work")
     qtbot.waitUntil(lambda: held(sidebar) == {"Work": 2})

@@ -7,8 +7,8 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
-from app.chats import folders
-from app.widgets.plain import plain_tip
+from app.storage import folders
+from app.widgets.text import plain_tip
 from tests.app.acts import Launch, ask
 
 ODD = "<b>R&D</b> &amp;  two"

@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.attachments import reader as reading
-from app.attachments.reader import Reader
+from app.attachments import dialog as reading
+from app.attachments.dialog import Reader
 from app.chat.prompt_messages import said
-from app.chats.records import Attachment
+from app.storage.records import Attachment
 from app.transcript.paint import files_rect
 from tests.app.acts import Launch, ask, button
 

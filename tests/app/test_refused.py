@@ -12,11 +12,11 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats import branches, drafts
-from app.chats.records import StoredMessage
-from app.chats.store import ChatStore
 from app.platform.paths import Paths
 from app.settings import preferences
+from app.storage import branches, drafts
+from app.storage.records import StoredMessage
+from app.storage.store import ChatStore
 from tests.app.acts import Launch, ask, contents
 from tests.app.chat.test_draft_store import NOTES, go_to
 from tests.app.conftest import close, engine_of

@@ -9,11 +9,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats.store import ChatStore
 from app.platform import crash_log
 from app.platform.paths import Paths
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
+from app.storage.store import ChatStore
 from app.widgets.banner import Banner
 from engine import api
 from tests.app.acts import Launch, ask, contents, on_disk

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats.store import ChatStore
+from app.storage.store import ChatStore
 from engine import api
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close, engine_of

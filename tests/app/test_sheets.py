@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.widgets import about
+from app.dialogs import about
 from app.widgets.shortcuts import SHORTCUTS
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QComboBox, QLabel, 
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats.records import Attachment, Place, StoredMessage
 from app.settings.dialog import SettingsDialog
+from app.storage.records import Attachment, Place, StoredMessage
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.selection import TextPosition

@@ -12,7 +12,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
-from app.chats.store import ChatStore
+from app.storage.store import ChatStore
 from app.transcript import notes
 from engine import api
 from tests.app.acts import Launch, ask, button, contents, on_disk

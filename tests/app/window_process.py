@@ -16,8 +16,8 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.application import Underhill
-from app.chats.keeper import Keeper
-from app.chats.records import Attachment
+from app.storage.database_thread import Keeper
+from app.storage.records import Attachment
 from tests.app.fake_engine import SENTENCE, scripted
 from tests.app.homes import lived_in
 

@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from app.transfer import importing
-from app.transfer.found import FORMAT, VERSION
+from app.import_export import import_chats
+from app.import_export.chat_file import FORMAT, VERSION
 from tests.attack.case import Case
 from tests.attack.given import JSON, changed, put, spoiled
 
@@ -70,9 +70,9 @@ def _zip(text: bytes, count: int = 1) -> bytes:
 
 
 def _read(data: bytes, folder: Path) -> None:
-    importing.CHAT_SECONDS = 5.0
+    import_chats.CHAT_SECONDS = 5.0
     put(folder / "conversations.json", data).chmod(0o600)
-    with importing.read(folder / "conversations.json") as contents:
+    with import_chats.read(folder / "conversations.json") as contents:
         list(contents)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from app.attachments import reading
-from app.transfer import importing
+from app.import_export import import_chats
 from engine import regular_file
 from engine.hub import finders, judging
 from engine.hub.app_places import FILES, HUGGING_FACE, OLLAMA, Place
@@ -43,7 +43,7 @@ def _bytes(path: Path) -> None:
 READERS: dict[str, tuple[str, Callable[[Path], object]]] = {
     "attachment": ("notes.txt", lambda path: reading.read(path)),
     "attached PDF": ("notes.pdf", lambda path: reading.read(path)),
-    "chats": ("conversations.json", lambda path: importing.read(path)),
+    "chats": ("conversations.json", lambda path: import_chats.read(path)),
     "config": ("m/config.json", lambda path: Checkpoint.open(path.parent)),
     "weights": ("m/model.safetensors", lambda path: (_config(path.parent), Checkpoint.open(path.parent))),
     "index": ("m/model.safetensors.index.json", lambda path: (_config(path.parent), Checkpoint.open(path.parent))),

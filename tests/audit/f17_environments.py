@@ -10,7 +10,7 @@ from tests import environments
 from tests.app.test_fonts import faces, without_korean
 from tests.audit.finding import Finding
 
-CHOSEN = ["tests/app/test_theme.py", "tests/app/chats/test_folders.py", "tests/app/onboarding/test_tour.py"]
+CHOSEN = ["tests/app/test_theme.py", "tests/app/storage/test_folders.py", "tests/app/onboarding/test_tour.py"]
 MEETING_ALL = ("turkish", "chinese", "arabic", "locale-C")  # between them every condition
 
 

@@ -16,10 +16,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from app.chats import branches
-from app.chats.records import Chat, StoredMessage, new_id
-from app.chats.search import find
-from app.chats.store import ChatStore
+from app.storage import branches
+from app.storage.records import Chat, StoredMessage, new_id
+from app.storage.search import find
+from app.storage.store import ChatStore
 
 WORDS, SIGNS = 8000, 3000
 LONG = 5000  # messages of the one long chat

@@ -36,8 +36,8 @@ from PySide6.QtWidgets import QApplication
 from app.application import Underhill
 from app.backend.engine_link import EngineLink
 from app.chat.conversation import Conversation
-from app.chats.store import ChatStore
 from app.platform.main_thread_queue import Inbox
+from app.storage.store import ChatStore
 from app.telemetry.charts import Line, Parts, Stack
 from app.telemetry.docks import Docks
 from app.telemetry.experts_panel import Experts

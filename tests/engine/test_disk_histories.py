@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chats.records import Chat, StoredMessage
-from app.chats.store import ChatStore
+from app.storage.records import Chat, StoredMessage
+from app.storage.store import ChatStore
 from engine.errors import UnderhillError
 from engine.hub import kept, library, transfer, trash
 from engine.hub.home import HOME

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.chats import trash as chats_trash
-from app.chats.records import Chat
-from app.chats.store import ChatStore
+from app.storage import trash as chats_trash
+from app.storage.records import Chat
+from app.storage.store import ChatStore
 from engine.hub import library, trash
 from engine.lived_time import DAY, NAME, look
 from tests.engine.hub.tiny_checkpoint import write_checkpoint

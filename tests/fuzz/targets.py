@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.transfer import chat_file
+from app.import_export import chat_file
 from engine import limits, regular_file
 from engine.apart import words
 from engine.errors import Kind, UnderhillError

@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox
 from pytestqt.qtbot import QtBot
 
+from app.dialogs import help
 from app.settings.dialog import SettingsDialog
-from app.widgets import privacy
 from engine import api
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
@@ -61,10 +61,10 @@ def test_what_the_environment_says_counts(qtbot: QtBot, launch: Launch, monkeypa
 def test_the_privacy_page_is_that_of_the_docs(qtbot: QtBot, launch: Launch) -> None:
     underhill = launch()
     underhill.window.header.privacy_wanted.emit()
-    page = underhill.window.findChildren(privacy.Privacy)[-1]
+    page = underhill.window.findChildren(help.Privacy)[-1]
     shown = page.page.document().toPlainText()
     assert "no check for updates" in shown
     assert "Stay offline" in shown
     assert "**" not in shown
     page.reject()
-    assert (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8").startswith(privacy.text())
+    assert (ROOT / "docs" / "help.md").read_text(encoding="utf-8").startswith(help.privacy_text())

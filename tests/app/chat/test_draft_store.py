@@ -9,10 +9,10 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats import drafts
-from app.chats.records import Attachment
-from app.chats.store import ChatStore
 from app.settings import preferences
+from app.storage import drafts
+from app.storage.records import Attachment
+from app.storage.store import ChatStore
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE

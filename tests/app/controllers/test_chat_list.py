@@ -9,10 +9,9 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QInputDialog
 from pytestqt.qtbot import QtBot
 
-from app.chats.search import Hit
-from app.widgets.chat_list import ROW_ROLE
-from app.widgets.chat_rows import Section
-from app.widgets.trash_dialog import TrashDialog
+from app.sidebar.chat_model import ROW_ROLE, SectionRow
+from app.sidebar.trash_dialog import TrashDialog
+from app.storage.search import Hit
 from tests.app.acts import Launch, ask, button, contents, on_disk
 from tests.app.conftest import close
 from tests.app.fake_engine import SENTENCE
@@ -118,7 +117,7 @@ def test_pins_and_folders(qtbot: QtBot, launch: Launch, monkeypatch: pytest.Monk
     chat = underhill.conversation.chat
     assert chat is not None
     sidebar.pinned.emit(chat, True)
-    qtbot.waitUntil(lambda: sidebar.model.rows[:1] == [Section("Pinned")])
+    qtbot.waitUntil(lambda: sidebar.model.rows[:1] == [SectionRow("Pinned")])
     sidebar.pinned.emit(chat, False)
     monkeypatch.setattr(QInputDialog, "getText", lambda *_: (" my  work ", True))
     sidebar.moved.emit((chat,), "")

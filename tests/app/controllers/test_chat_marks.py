@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.widgets.plain import plain_tip
+from app.widgets.text import plain_tip
 from tests.app.acts import Launch, ask
 from tests.app.fake_engine import SENTENCE
 

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QLabel, QPushButton, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats import branches, drafts
-from app.chats.records import Attachment
-from app.chats.store import ChatStore
 from app.controllers import closing_controller
+from app.dialogs.unsaved import UnsavedDialog
 from app.main_window import MainWindow
 from app.settings import preferences
-from app.widgets.unsaved import UnsavedDialog
+from app.storage import branches, drafts
+from app.storage.records import Attachment
+from app.storage.store import ChatStore
 from tests.app.acts import Launch, ask, on_disk
 from tests.app.conftest import close, engine_of
 from tests.app.fake_engine import SENTENCE

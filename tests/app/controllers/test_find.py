@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats.search import Hit
+from app.storage.search import Hit
 from tests.app.acts import Launch, ask
 from tests.app.fake_engine import SENTENCE
 

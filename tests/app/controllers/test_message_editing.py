@@ -9,8 +9,8 @@ from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import Attachment
-from app.chats.store import ChatStore
+from app.storage.records import Attachment
+from app.storage.store import ChatStore
 from engine import api
 from tests.app.acts import Launch, ask, contents, on_disk
 from tests.app.conftest import close, engine_of

@@ -25,10 +25,10 @@ from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
 from app.i18n import languages
-from app.library.entry import Entry
+from app.library.entries import LibraryEntry
+from app.library.import_dialog import ImportDialog
 from app.platform.paths import Paths
 from app.settings import preferences
-from app.widgets.import_dialog import ImportDialog
 from engine import api
 from tests.app.conftest import close
 from tests.app.fake_engine import BUILTIN, COMPUTER, LARGE, scripted
@@ -172,7 +172,7 @@ def test_the_window_its_panels_and_its_dialogs(qtbot: QtBot, chinese: Callable[[
     walk(menu)
     menu.deleteLater()
     page = window.library.show()
-    qtbot.waitUntil(lambda: len(page.findChildren(Entry)) > 3)
+    qtbot.waitUntil(lambda: len(page.findChildren(LibraryEntry)) > 3)
     walk(page)
     settings = window.desk.open_settings()
     qtbot.waitUntil(lambda: settings.shared.folders.list.count() > 0)

@@ -12,12 +12,11 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.library.entry import Entry
+from app.library.entries import LibraryEntry, LibrarySection
+from app.library.import_dialog import ImportDialog
 from app.library.page import LibraryPage
-from app.library.section import Section
 from app.platform import open_externally
 from app.settings.dialog import SettingsDialog
-from app.widgets.import_dialog import ImportDialog
 from engine import api
 from tests.app.conftest import engine_of
 from tests.app.fake_engine import BUILTIN, LARGE
@@ -33,15 +32,15 @@ def opened(qtbot: QtBot, underhill: Underhill, section: int = 0) -> LibraryPage:
     return page
 
 
-def entry(section: Section, title: str) -> Entry:
+def entry(section: LibrarySection, title: str) -> LibraryEntry:
     return next(e for e in section.entries if e.title == title)
 
 
-def titles(section: Section) -> list[str]:
+def titles(section: LibrarySection) -> list[str]:
     return [e.title for e in section.entries]
 
 
-def pill(of: Entry) -> str:
+def pill(of: LibraryEntry) -> str:
     return next((str(mark.text()) for mark in of.findChildren(QLabel, "pill")), "")
 
 
@@ -210,7 +209,7 @@ def test_details_offer_every_precision(qtbot: QtBot, launch: Launch, monkeypatch
     underhill = launch()
     page = opened(qtbot, underhill, 1)
     entry(page.discover, QWEN.title).buttons["Details"].click()
-    from app.library.details import Details
+    from app.library.details_dialog import Details
 
     qtbot.waitUntil(lambda: bool(page.findChildren(Details)))
     details = page.findChildren(Details)[0]

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.library.entry import Entry
-from app.library.smaller import SmallerDialog
-from app.widgets.import_dialog import ImportDialog
+from app.library.entries import LibraryEntry
+from app.library.import_dialog import ImportDialog
+from app.library.smaller_dialog import SmallerDialog
 from engine import api
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of
@@ -24,7 +24,7 @@ def underhill(qtbot: QtBot, launch: Launch) -> Underhill:
     return made
 
 
-def entry(underhill: Underhill) -> Entry:
+def entry(underhill: Underhill) -> LibraryEntry:
     page = underhill.window.library.page
     assert page is not None
     return next(e for e in page.yours.entries if e.title == LARGE.title)

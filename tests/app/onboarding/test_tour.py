@@ -10,10 +10,10 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
+from app.dialogs.help import Privacy
 from app.onboarding.tour import Tour
 from app.settings import preferences
 from app.settings.preferences import Preferences
-from app.widgets.privacy import Privacy
 from engine import api
 from tests.app.acts import Launch, ask, contents
 from tests.app.conftest import close, engine_of

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from app.application import Underhill
 from app.settings import preferences
 from app.settings.dialog import SettingsDialog
-from app.settings.shares import Shares
+from app.settings.editor import Shares
 from app.theme.theme import Theme
 from engine import api
 from engine.hub.dials import Calibration, Cost, DialCost

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 
 from app.settings.dialog import SettingsDialog
-from app.settings.elsewhere import in_words
+from app.settings.editor import in_words
 from engine import api
 from tests.app.acts import Launch
 from tests.app.conftest import engine_of

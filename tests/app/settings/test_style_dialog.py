@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication, QInputDialog, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats import presets
-from app.chats.records import Style
-from app.chats.store import ChatStore
 from app.settings.style_dialog import StyleDialog
-from app.widgets.plain import plain_tip
+from app.storage import presets
+from app.storage.records import Style
+from app.storage.store import ChatStore
+from app.widgets.text import plain_tip
 from engine import api
 from tests.app.acts import Launch, ask
 from tests.app.conftest import close, engine_of

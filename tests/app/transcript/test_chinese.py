@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from app.chats.records import Attachment, StoredMessage, new_id
 from app.i18n import languages
+from app.storage.records import Attachment, StoredMessage, new_id
 from app.transcript import notes
 from app.transcript.item import MessageItem
 

@@ -13,7 +13,7 @@ from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QFileDialog, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import StoredMessage, new_id
+from app.storage.records import StoredMessage, new_id
 from app.theme.theme import Theme
 from app.transcript import notes
 from app.transcript.details import AnswerDetails

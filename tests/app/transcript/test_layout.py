@@ -8,8 +8,8 @@ from PySide6.QtGui import QTextDocument
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import StoredMessage, new_id
-from app.render.split import Block
+from app.markdown.split import Block
+from app.storage.records import StoredMessage, new_id
 from app.theme import fonts
 from app.theme.theme import Theme
 from app.transcript.blocks import BlockView

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QFontMetricsF
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import Attachment, StoredMessage, new_id
+from app.storage.records import Attachment, StoredMessage, new_id
 from app.theme import fonts
 from app.transcript import notes
 from app.transcript.notice import notice_box

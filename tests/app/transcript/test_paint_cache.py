@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QImage, QPainter
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import Attachment, StoredMessage
+from app.storage.records import Attachment, StoredMessage
 from app.theme.theme import Theme
 from app.transcript import page
 from app.transcript.item import MessageItem

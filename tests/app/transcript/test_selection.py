@@ -7,7 +7,7 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
-from app.chats.records import StoredMessage, new_id
+from app.storage.records import StoredMessage, new_id
 from app.transcript.item import BUBBLE_PAD_X
 from app.transcript.paint import copy_rect
 from app.transcript.selection import END, TextPosition

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from app.application import Underhill
-from app.chats.records import StoredMessage, new_id
+from app.storage.records import StoredMessage, new_id
 from app.transcript.view import TranscriptView
 from engine import api
 from tests.app.conftest import engine_of

@@ -1,0 +1,169 @@
+"""Attachments of the message that is being written, and dialogs to read what is attached."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QDir, QObject, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from app.attachments.dialog import Reader
+from app.attachments.reading import read
+from app.backend import models
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.chat.prompt_messages import said
+from app.composer.composer import Composer
+from app.i18n.translate import plural, tr
+from app.platform.main_thread_queue import Inbox
+from app.storage.records import Attachment
+from app.theme.theme import Theme
+from app.widgets.banner import Banners
+from engine import api
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+
+class AttachmentDesk(QObject):
+    """Serves one composer, which writes in the open chat of a conversation."""
+
+    def __init__(self, composer: Composer, banners: Banners, inbox: Inbox, conversation: Conversation) -> None:
+        super().__init__(composer)
+        self._conversation = conversation
+        self._composer = composer
+        self._banners = banners
+        self._inbox = inbox
+        self._told = ""  # by the banner about what was not attached, until the message is sent or left
+        self._folder = QDir.homePath()  # that files were last chosen in
+        composer.attach.clicked.connect(self.choose)
+        composer.files.connect(self.take_files)
+        composer.long_text.connect(self.take_text)
+        composer.attached.removed.connect(self.remove)
+        composer.sent.connect(self.forget)
+
+    @Slot()
+    def choose(self) -> None:
+        """Ask for files."""
+        names, _ = QFileDialog.getOpenFileNames(self._composer, tr("Attach text, code or PDF files"), self._folder)
+        if names:
+            self._folder = str(Path(names[0]).parent)
+        self.take_files([Path(n) for n in names])
+
+    @Slot(object)
+    def take_files(self, paths: Sequence[Path]) -> None:
+        """Read files and attach them."""
+        if paths:
+            read = partial(self._read, list(paths), self._conversation.chat_id)
+            threading.Thread(target=read, name="attachments", daemon=True).start()
+
+    @Slot(str)
+    def take_text(self, text: str) -> None:
+        """A long text that was pasted."""
+        names = {a.name for a in self._composer.attachments}
+        name = next(n for i in range(1, len(names) + 2) if (n := tr("Pasted text {number}", number=i)) not in names)
+        self._taken([Attachment(name, text)])
+
+    @Slot(int)
+    def remove(self, number: int) -> None:
+        """Take an attachment off."""
+        now = self._composer.attachments
+        self._composer.set_attachments(now[:number] + now[number + 1 :])
+
+    def _read(self, paths: list[Path], chat_id: int) -> None:
+        """Runs on a thread of its own."""
+        found: list[Attachment] = []
+        refused: list[api.UnderhillError] = []
+        for path in paths:
+            try:
+                found.append(read(path))
+            except api.UnderhillError as error:
+                refused.append(error)
+        self._inbox.post(self._finished, chat_id, found, refused)
+
+    def _finished(self, chat_id: int, found: list[Attachment], refused: list[api.UnderhillError]) -> None:
+        if self._conversation.chat_id == chat_id:
+            self._taken(found)
+        else:
+            refused = [_too_late(attachment.name) for attachment in found] + refused
+        self._say(refused)
+
+    def _taken(self, found: list[Attachment]) -> None:
+        self._composer.set_attachments((*self._composer.attachments, *found))
+        self._composer.edit.setFocus()
+
+    @Slot()
+    def forget(self) -> None:
+        """What was not attached matters no longer."""
+        self._banners.withdraw(self._told)
+        self._told = ""
+
+    def _say(self, refused: list[api.UnderhillError]) -> None:
+        """What was not attached this time, in one banner; that of the time before is over."""
+        self.forget()
+        if not refused:
+            return
+        sentence, action = refused[0].sentence, refused[0].action
+        if len(refused) > 1:
+            sentence = plural("1 file was not attached.", "%n files were not attached.", len(refused))
+            action = "\n".join(error.sentence for error in refused)
+        cause = "\n".join(f"{type(e.__cause__).__name__}: {e.__cause__}" for e in refused if e.__cause__ is not None)
+        self._told = sentence
+        self._banners.show_banner("warning", sentence, action, cause)
+
+
+def _too_late(name: str) -> api.UnderhillError:
+    return api.UnderhillError(
+        api.Kind.BAD_REQUEST, tr("{file} was not attached: another chat was opened while it was read.", file=name),
+        tr("Attach it again where it belongs."),
+    )  # fmt: skip
+
+
+class ReadingDesk(QObject):
+    """Any number of windows at once, beside the chat."""
+
+    def __init__(self, window: MainWindow, theme: Theme, conversation: Conversation, known: Models) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._conversation, self._models = window, theme, conversation, known
+        self._readers: list[Reader] = []
+        window.composer.attached.pressed.connect(self.show_drafted)
+        window.transcript.attached.connect(self.show_sent)
+
+    @Slot(int)
+    def show_drafted(self, number: int) -> None:
+        """What is attached to the message that is being written, this one first."""
+        self.open(self._window.composer.attachments, number)
+
+    @Slot(object)
+    def show_sent(self, message_id: int) -> None:
+        """What is attached to a message."""
+        message = next((m for m in self._conversation.messages if m.id == message_id), None)
+        if message is not None and message.attachments:
+            self.open(message.attachments, 0)
+
+    def open(self, files: Sequence[Attachment], number: int) -> Reader:
+        """A window for these files, at one of them."""
+        reader = Reader(self._theme, files, self._window)
+        self._readers.append(reader)
+        reader.shown.connect(partial(self._count, reader))
+        reader.finished.connect(partial(self._closed, reader))
+        reader.show_file(number)
+        reader.show()
+        return reader
+
+    def _closed(self, reader: Reader, _: int) -> None:
+        self._readers.remove(reader)
+
+    def _count(self, reader: Reader, file: Attachment) -> None:
+        if self._models.state != models.READY:
+            return
+
+        def heard(event: api.Event) -> None:
+            if isinstance(event, api.Done) and reader in self._readers and reader.file is file:
+                reader.tell(event.result.tokens[0])
+
+        self._models.ask(api.CountTokens, heard, (said("", (file,)),))

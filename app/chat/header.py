@@ -1,0 +1,280 @@
+"""How much the model thinks before it answers: a switch where it has two positions, a menu where it has more."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QMenu, QProgressBar, QPushButton, QToolButton, QWidget
+
+from app.backend import models
+from app.backend.models import Models
+from app.i18n.translate import plural, sentences, tr, tr_noop
+from app.theme import sizes
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.widgets.elided import ElidedButton, ElidedLabel
+from app.widgets.icon_button import IconButton
+from app.widgets.text import percent, plain_entry, plain_tip, size, time_left
+from engine import api
+
+NAMES = {
+    "off": tr_noop("Do not think"),
+    "minimal": tr_noop("Think very little"),
+    "low": tr_noop("Think little"),
+    "auto": tr_noop("Let the model decide"),
+    "medium": tr_noop("Think a good while"),
+    "on": tr_noop("Think"),
+    "high": tr_noop("Think long"),
+    "xhigh": tr_noop("Think very long"),
+    "max": tr_noop("Think as long as it takes"),
+}
+
+
+class ThinkingButton(IconButton):
+    """wanted: a level, as in api.Generate.thinking."""
+
+    wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "thought", tr("Think before answering"), parent)
+        self.level = "on"
+        self._levels: tuple[str, ...] = ()
+        self._on = ""
+        self.choices = QMenu(self)
+        self.choices.setLayoutDirection(self.layoutDirection())
+        self._group = QActionGroup(self.choices)
+        self.clicked.connect(self._switched)
+        self.hide()
+
+    @property
+    def _is_switch(self) -> bool:
+        return len(self._levels) == 2 and self._levels[0] == "off"
+
+    def offer(self, levels: tuple[str, ...], on: str) -> None:
+        """What the model can be asked for, and the level that plain thinking means. No levels: nothing to ask."""
+        if (levels, on) != (self._levels, self._on):
+            self._levels, self._on = levels, on
+            self.choices.clear()
+            for level in () if self._is_switch else levels:
+                action = self.choices.addAction(tr(NAMES[level]), self._chosen)
+                action.setData(level)
+                action.setCheckable(True)
+                self._group.addAction(action)
+            self.setMenu(None if self._is_switch else self.choices)  # type: ignore[arg-type]
+            self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+            self.setCheckable(self._is_switch)
+        self.setVisible(bool(levels))
+        self._show()
+
+    def set_level(self, level: str) -> None:
+        """What the person wants, whichever model answers."""
+        self.level = level
+        self._show()
+
+    def _show(self) -> None:
+        now = api.nearest_thinking(self._levels, self._on, self.level)
+        self.setChecked(self._is_switch and now != "off")
+        for action in self.choices.actions():
+            action.setChecked(action.data() == now)
+        label = tr("Think before answering")
+        if now and not self._is_switch:
+            label = tr("Before answering: {choice}", choice=tr(NAMES[now]))
+        self.set_label(label)
+
+    @Slot()
+    def _switched(self) -> None:
+        if self._is_switch:
+            self._want("on" if self.isChecked() else "off")
+
+    @Slot()
+    def _chosen(self) -> None:
+        self._want(str(self.sender().data()))  # type: ignore[attr-defined]
+
+    def _want(self, level: str) -> None:
+        self.set_level(level)
+        self.wanted.emit(level)
+
+
+class Header(QFrame):
+    """chosen: a model's name. import_wanted: a folder is to be imported."""
+
+    chosen = Signal(str)
+    import_wanted = Signal()
+    library_wanted = Signal()
+    thinking_wanted = Signal(str)
+    shortcuts_wanted = Signal()
+    about_wanted = Signal()
+    offline_wanted = Signal()
+    downloads_wanted = Signal()
+    privacy_wanted = Signal()
+    logs_wanted = Signal()
+    tour_wanted = Signal()
+    computer_wanted = Signal()
+
+    def __init__(self, theme: Theme, known: Models, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("header")
+        self._theme = theme
+        self._models = known
+        self.sidebar = IconButton(theme, "sidebar", tr("Show or hide the list of chats"), self, "Ctrl+B")
+        self.sidebar.setCheckable(True)
+        self.model = ElidedButton(tr("No model"), self)
+        self.model.setObjectName("model")
+        self.menu = QMenu(self.model)
+        self.menu.setLayoutDirection(self.layoutDirection())
+        self.menu.setToolTipsVisible(True)
+        self.menu.aboutToShow.connect(self.fill_menu)
+        self.model.setMenu(self.menu)
+        self.model.setLayoutDirection(Qt.LayoutDirection.RightToLeft)  # the chevron goes to the right of the name
+        self.state = ElidedLabel(self)
+        self.state.setObjectName("muted")
+        self._answering = False
+        self.cancel = QPushButton(tr("Cancel"), self)
+        self.cancel.setObjectName("quiet")
+        self.cancel.clicked.connect(self._cancel)
+        self.downloads = QPushButton(self)
+        self.downloads.setObjectName("downloads")
+        sizes.letter(self.downloads, 0.84, self.downloads.font().Weight.DemiBold)
+        self.downloads.clicked.connect(self.downloads_wanted)
+        self.downloads.hide()
+        self.offline = QPushButton(tr("Offline"), self)
+        self.offline.setObjectName("offline")
+        self.offline.clicked.connect(self.offline_wanted)
+        self.offline.hide()
+        self.thinking = ThinkingButton(theme, self)
+        self.thinking.wanted.connect(self.thinking_wanted)
+        self.live = IconButton(theme, "live", tr("Show or hide the live panel"), self, "Ctrl+L")
+        self.live.setCheckable(True)
+        self.settings = IconButton(theme, "settings", tr("Settings"), self, "Ctrl+,")
+        self.more = IconButton(theme, "more", tr("More"), self)
+        self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        more = QMenu(self.more)
+        more.addAction(tr("Keyboard shortcuts") + "\tF1", self.shortcuts_wanted.emit)
+        more.addSeparator()
+        more.addAction(tr("Welcome tour"), self.tour_wanted.emit)
+        more.addAction(tr("About this computer"), self.computer_wanted.emit)
+        more.addAction(tr("Privacy"), self.privacy_wanted.emit)
+        more.addAction(tr("Open log folder"), self.logs_wanted.emit)
+        more.addAction(tr("About Underhill"), self.about_wanted.emit)
+        self.more.setMenu(more)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Progress"))
+        row = QHBoxLayout()
+        row.setContentsMargins(10, 7, 10, 5)
+        row.setSpacing(4)
+        row.addWidget(self.sidebar)
+        row.addWidget(self.model)
+        row.addWidget(self.state, 1)
+        row.addWidget(self.cancel)
+        row.addWidget(self.downloads)
+        row.addWidget(self.offline)
+        row.addWidget(self.thinking)
+        row.addWidget(self.live)
+        row.addWidget(self.settings)
+        row.addWidget(self.more)
+        grid = QGridLayout(self)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setSpacing(0)
+        grid.addLayout(row, 0, 0)
+        grid.addWidget(self.bar, 1, 0)
+        known.changed.connect(self.refresh)
+        known.import_changed.connect(self.refresh)
+        theme.changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Say what the model is doing."""
+        m = self._models
+        title = m.card.title if m.card is not None else tr("Choose a model")
+        if m.state == models.LOADING:
+            title = _short(m.wanted)
+        self.model.setText(plain_entry(title))
+        self.model.setToolTip("\n".join(dict.fromkeys((title, tr("Choose a model")))) + "  (Ctrl+M)")
+        self.model.setAccessibleName(tr("Model: {name}", name=title))
+        self.model.setIcon(icon("chevron-down", self._theme.palette.muted))
+        card = m.card if m.state == models.READY else None
+        self.thinking.offer(*((card.thinking, card.plain_thinking) if card is not None else ((), "")))
+        progress = m.progress if m.state == models.LOADING else m.importing
+        self.bar.setVisible(progress is not None)
+        self.cancel.setVisible(progress is not None)
+        if progress is not None:
+            self.bar.setRange(0, 1000 if progress.total else 0)
+            if progress.total:
+                self.bar.setValue(1000 * progress.done // progress.total)
+            share = f"  ·  {percent(100 * progress.done // progress.total / 100)}" if progress.total else ""
+            what = progress.text if m.state == models.LOADING else tr("Importing: {step}", step=progress.text)
+            self.state.setText(f"{what}{share}{_left(progress.left)}")
+        else:
+            words = {
+                models.READY: tr("Answering") if self._answering else tr("Ready"),
+                models.FAILED: tr("Could not be opened"),
+                models.STOPPED: tr("The engine has stopped"),
+            }
+            self.state.setText(words.get(m.state, ""))
+        self.state.setToolTip(plain_tip(self.state.text()))
+
+    def show_answering(self, answering: bool) -> None:
+        """Whether an answer is on its way, in whichever chat."""
+        if answering is not self._answering:
+            self._answering = answering
+            self.refresh()
+
+    def show_offline(self, offline: bool, by_environment: bool) -> None:
+        """Whether Underhill stays away from the network, and what says so."""
+        self.offline.setVisible(offline)
+        self.offline.setToolTip(tr(
+            "The variable HF_HUB_OFFLINE is set: nothing of Underhill uses the network. Click to see the setting."
+            if by_environment
+            else "“Stay offline” is on: nothing of Underhill uses the network. Click to see the setting."
+        ))  # fmt: skip
+        self.offline.setAccessibleName(tr("Offline: open the setting"))
+
+    def show_downloads(self, count: int, share: float) -> None:
+        """How many models are on their way, and how much of them is here."""
+        self.downloads.setVisible(count > 0)
+        so_far = percent(int(100 * share) / 100)
+        self.downloads.setText(f"↓ {so_far}")
+        self.downloads.setAccessibleName(tr("Downloading {share}", share=so_far))
+        self.downloads.setToolTip(plural("1 model is on its way", "%n models are on their way", count))
+
+    @Slot()
+    def fill_menu(self) -> None:
+        """The models there are, and ways to get more."""
+        self.menu.clear()
+        current = self._models.card
+        for card in self._models.cards:
+            text = f"{card.title}\t{size(card.disk_bytes)}"
+            action = self.menu.addAction(text, self._choose)
+            action.setData(card.name)
+            action.setToolTip(card.note if card.usable else sentences(card.problem, card.action))
+            action.setEnabled(card.usable)
+            action.setCheckable(True)
+            action.setChecked(current is not None and card.name == current.name)
+        if self._models.cards:
+            self.menu.addSeparator()
+        self.menu.addAction(tr("Get and manage models…") + "\tCtrl+Shift+M", self.library_wanted.emit)
+        folder = icon("folder", self._theme.palette.muted)
+        add = self.menu.addAction(folder, tr("Import a model folder…"), self.import_wanted.emit)
+        add.setEnabled(self._models.importing is None)
+
+    @Slot()
+    def _choose(self) -> None:
+        self.chosen.emit(str(self.sender().data()))  # type: ignore[attr-defined]
+
+    @Slot()
+    def _cancel(self) -> None:
+        if self._models.state == models.LOADING:
+            self._models.cancel_load()
+        else:
+            self._models.cancel_import()
+
+
+def _short(model: str) -> str:
+    return tr("Built-in model") if model == "builtin" else model.rstrip("/\\").replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def _left(seconds: float | None) -> str:
+    """Time, for people; nothing of a few seconds."""
+    return "" if seconds is None or seconds < 10 else f"  ·  {time_left(seconds)}"

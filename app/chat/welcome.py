@@ -1,0 +1,161 @@
+"""A button whose words wrap: as high as they need at the width that there is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionButton,
+    QStylePainter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.i18n.translate import sentences, tr, tr_noop
+from app.theme import sizes
+
+_BESIDE, _ABOVE = 16, 12  # pixels around the words
+_WRAP = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextWordWrap
+
+
+class Example(QPushButton):
+    """Its text is shown as it is: a & in it is no shortcut."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("example")
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)  # as tall as its neighbour
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    def hasHeightForWidth(self) -> bool:
+        return True
+
+    def heightForWidth(self, width: int) -> int:
+        return self._words(width - 2 * _BESIDE).height() + 2 * _ABOVE
+
+    def sizeHint(self) -> QSize:
+        """In two lines, if it is long."""
+        wide = self.fontMetrics().horizontalAdvance(self.text())
+        least = 24 * self.fontMetrics().averageCharWidth()
+        width = (wide if wide < least else max(least, round(0.6 * wide))) + 2 * _BESIDE + 2
+        return QSize(width, self.heightForWidth(width))
+
+    def minimumSizeHint(self) -> QSize:
+        """The longest word has to fit."""
+        wide = max((self.fontMetrics().horizontalAdvance(word) for word in self.text().split()), default=0)
+        least = min(wide, 12 * self.fontMetrics().averageCharWidth())  # Chinese is one long word, which wraps anywhere
+        return QSize(least + 2 * _BESIDE, self.fontMetrics().lineSpacing() + 2 * _ABOVE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter, option = QStylePainter(self), QStyleOptionButton()
+        self.initStyleOption(option)
+        option.text = ""
+        painter.drawControl(QStyle.ControlElement.CE_PushButton, option)
+        painter.setPen(self.palette().buttonText().color())
+        painter.drawText(self.rect().adjusted(_BESIDE, 0, -_BESIDE, 0), int(_WRAP), self.text())
+
+    def _words(self, width: int) -> QRect:
+        return self.fontMetrics().boundingRect(QRect(0, 0, max(1, width), 10_000), int(_WRAP), self.text())
+
+
+SMALL = (
+    tr_noop("Hello! Who are you?"),
+    tr_noop("What can you help me with?"),
+    tr_noop("Tell me a short story about a fox."),
+    tr_noop("What is the sun?"),
+)
+LARGE = (
+    tr_noop("Explain how a Mixture-of-Experts model works, with an everyday comparison."),
+    tr_noop("Write a Python function that finds duplicate files in a folder."),
+    tr_noop("Help me plan a week of simple dinners for two."),
+    tr_noop("Summarise the pros and cons of heat pumps in a table."),
+)
+_HIGH = 24  # lines of text, from which on there is room for the mark
+
+
+class Welcome(QScrollArea):
+    """asked: one of the examples was clicked."""
+
+    asked = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus, and is scrolled to
+        page = QWidget(self)
+        page.setObjectName("page")
+        self._mark = mark = QLabel(page)
+        sizes.mark(mark, 64)
+        mark.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._title = QLabel(page)
+        sizes.letter(self._title, 1.75, self._title.font().Weight.DemiBold)
+        self._note = QLabel(page)
+        self._note.setObjectName("muted")
+        self._plan = QLabel(page)
+        self._plan.setObjectName("muted")
+        self._examples = [Example(page) for _ in SMALL]
+        grid = QGridLayout()
+        grid.setSpacing(10)
+        grid.setColumnStretch(0, 1)
+        grid.setColumnStretch(1, 1)
+        for number, button in enumerate(self._examples):
+            button.clicked.connect(self._clicked)
+            grid.addWidget(button, number // 2, number % 2)
+        inner = QWidget(page)
+        inner.setMaximumWidth(680)
+        column = QVBoxLayout(inner)
+        column.setSpacing(12)
+        column.addStretch(3)
+        column.addWidget(mark)
+        for label in (self._title, self._note, self._plan):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+            label.setWordWrap(True)
+        column.addWidget(self._title)
+        column.addWidget(self._note)
+        column.addSpacing(4)
+        column.addLayout(grid)
+        column.addSpacing(4)
+        column.addWidget(self._plan)  # last: it is long, and what can be clicked is to be in sight
+        column.addStretch(4)
+        outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
+        outer.setContentsMargins(28, 12, 28, 12)
+        outer.addStretch(1)
+        outer.addWidget(inner, 1000)
+        outer.addStretch(1)
+        inner.setMinimumWidth(320)
+        self.setWidget(page)
+        self.tell("", "", (), True)
+        sizes.follow(self, Welcome._fit)
+
+    def tell(self, model: str, note: str, plan: tuple[str, ...], small: bool) -> None:
+        """model: its title, empty while none is open. note: what it is for. plan: how it runs here."""
+        self._title.setText(tr("What would you like to talk about?") if model else tr("Welcome to Underhill"))
+        self._note.setText(note)
+        self._note.setVisible(bool(note))
+        self._plan.setText(sentences(*plan))
+        self._plan.setVisible(bool(plan))
+        for button, example in zip(self._examples, map(tr, SMALL if small else LARGE)):
+            button.setProperty("prompt", example)
+            button.setText(example)
+            button.setAccessibleName(tr("Ask: {question}", question=example))
+            button.setVisible(bool(model))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._fit()
+        super().resizeEvent(event)
+
+    def _fit(self) -> None:
+        """Where there is little height, what can be clicked comes before what only looks nice."""
+        self._mark.setVisible(self.height() >= _HIGH * self.fontMetrics().lineSpacing())
+
+    @Slot()
+    def _clicked(self) -> None:
+        self.asked.emit(str(self.sender().property("prompt")))

@@ -1,0 +1,315 @@
+"""The field for the message: files and long texts that are pasted or dropped become attachments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence, QTextOption
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.composer.context_meter import ContextMeter
+from app.i18n.translate import tr
+from app.storage.records import Attachment, Queued
+from app.theme import fonts, sizes
+from app.theme.icons import pixmap
+from app.theme.theme import Theme
+from app.widgets.chips import Chip, Chips
+from app.widgets.icon_button import IconButton
+
+LONG_PASTE = 6000  # characters; a longer text that is pasted becomes an attachment
+
+
+class DraftEdit(QPlainTextEdit):
+    """files: list[Path]. long_text: what was pasted."""
+
+    files = Signal(object)
+    long_text = Signal(str)
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        return bool(local_files(source)) or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        paths = local_files(source)
+        if paths:
+            self.files.emit(paths)
+        elif len(source.text()) > LONG_PASTE:
+            self.long_text.emit(source.text())
+        else:
+            super().insertFromMimeData(source)
+
+
+def local_files(source: QMimeData) -> list[Path]:
+    """The files among what is dropped or pasted."""
+    return [Path(url.toLocalFile()) for url in source.urls() if url.isLocalFile()]
+
+
+class EditStrip(QFrame):
+    """ended: the message is to stay as it was. Hidden until one is edited."""
+
+    ended = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("chip")
+        self._theme = theme
+        self._icon = QLabel(self)
+        self._words = QLabel(self)
+        self._words.setWordWrap(True)
+        cross = IconButton(theme, "close", tr("Leave the message as it was"), self, "Esc", size=14)
+        cross.clicked.connect(self.ended)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(10, 4, 4, 4)
+        row.setSpacing(8)
+        row.addWidget(self._icon)
+        row.addWidget(self._words, 1)
+        row.addWidget(cross)
+        self._tint()
+        theme.changed.connect(self._tint)
+        self.hide()
+
+    def show_for(self, question: bool) -> None:
+        """Say what becomes of what is edited."""
+        self._words.setText(
+            tr("You are editing an earlier message. Sending it starts a new version from there.")
+            if question
+            else tr("You are editing an answer. Enter keeps it as a new version; nothing is asked of the model.")
+        )
+        self.show()
+
+    @Slot()
+    def _tint(self) -> None:
+        self._icon.setPixmap(pixmap("edit", self._theme.palette.muted, fonts.pixels(15), self.devicePixelRatioF()))
+
+
+class DropHint(QWidget):
+    """Lies over its parent; the mouse goes through it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        label = QLabel(tr("Drop the files here to attach them"), self)
+        label.setObjectName("drop")
+        sizes.letter(label, 1.15, label.font().Weight.DemiBold)
+        label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 20, 20, 20)
+        column.addWidget(label)
+        self.hide()
+
+    def cover(self) -> None:
+        """Show it over all of the parent."""
+        parent = self.parentWidget()
+        assert parent is not None
+        self.setGeometry(parent.rect())
+        self.show()
+        self.raise_()
+
+
+_TALLEST = 220  # pixels; more text scrolls
+_DRAFT_AFTER = 600  # milliseconds of rest before a draft is kept
+_HELD = Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+
+
+class Composer(QFrame):
+    """sent: the text to send and its attachments. stopped: the answer is to end. draft: both, after a rest."""
+
+    sent = Signal(str, object)
+    stopped = Signal()
+    draft = Signal(str, object)
+    recall = Signal()  # Up in an empty composer: the last question, to be edited
+    queue_changed = Signal(object)  # tuple[Queued, ...]: the user took one out
+    changed = Signal()  # text or attachments
+    undo = Signal()  # where nothing typed is left to take back
+    files = Signal(object)  # list[Path]: dropped or pasted
+    long_text = Signal(str)  # pasted
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("composer")
+        self._busy = False
+        self._ready = False
+        self._placeholder = ""
+        self.queue: tuple[Queued, ...] = ()
+        self.attachments: tuple[Attachment, ...] = ()
+        self.strip = EditStrip(theme, self)
+        self.waiting = Chips(theme, tr("Messages that wait"), tr("Take out"), self)
+        self.waiting.pressed.connect(self._take_back)
+        self.waiting.removed.connect(self._take_out)
+        self.attached = Chips(theme, tr("Attachments"), tr("Remove"), self)
+        self.edit = DraftEdit(self)
+        self.edit.files.connect(self.files)
+        self.edit.long_text.connect(self.long_text)
+        self.edit.setObjectName("draft")
+        self.edit.setAccessibleName(tr("Message"))
+        self.edit.setPlaceholderText(tr("Write a message"))
+        self.edit.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.edit.setTabChangesFocus(True)
+        self.edit.document().setDocumentMargin(4)
+        self.edit.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.edit.installEventFilter(self)
+        self.edit.textChanged.connect(self._changed)
+        self.button = IconButton(theme, "send", tr("Send"), self, "Enter", size=20)
+        self.button.setObjectName("send")
+        self.button.set_icon("send")
+        sizes.square(self.button, 36)
+        self.button.clicked.connect(self._pressed)
+        self.attach = IconButton(theme, "attach", tr("Attach files"), self, "Ctrl+O")
+        self.style_button = IconButton(theme, "style", tr("System prompt and sampling of this chat"), self, "Ctrl+P")
+        self.meter = ContextMeter(self)
+        row = QHBoxLayout()
+        row.setSpacing(4)
+        row.addWidget(self.attach)
+        row.addWidget(self.style_button)
+        row.addStretch(1)
+        row.addWidget(self.meter)
+        row.addSpacing(6)
+        row.addWidget(self.button)
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(10, 8, 8, 8)
+        self.column.setSpacing(4)
+        self.column.addWidget(self.strip)
+        self.column.addWidget(self.waiting)
+        self.column.addWidget(self.attached)
+        self.column.addWidget(self.edit)
+        self.column.addLayout(row)
+        self._rest = QTimer(self)
+        self._rest.setSingleShot(True)
+        self._rest.setInterval(_DRAFT_AFTER)
+        self._rest.timeout.connect(self.keep)
+        sizes.follow(self, Composer._fit)
+        self._enable()
+
+    def text(self) -> str:
+        """What is typed."""
+        return self.edit.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replace what is typed; the cursor goes to the end."""
+        self.edit.setPlainText(text)
+        self.edit.moveCursor(self.edit.textCursor().MoveOperation.End)
+
+    def put_back(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """What was not sent, before what has been typed and attached since."""
+        self.set_text("\n\n".join(t for t in (text, self.text()) if t))
+        self.set_attachments((*attachments, *self.attachments))
+        self.keep()
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """What goes with the message."""
+        self.attachments = tuple(attachments)
+        self.tell_costs([None] * len(self.attachments))
+        self._changed()
+
+    def tell_costs(self, tokens: Sequence[int | None]) -> None:
+        """Show the attachments, each with its tokens; None: not counted yet."""
+        if len(tokens) == len(self.attachments):
+            tip = tr("Press to see what the model reads of it.")
+            self.attached.fill([
+                Chip(a.name if n is None else tr("{name}  ·  {count:,} tokens", name=a.name, count=n), tip, "attach")
+                for a, n in zip(self.attachments, tokens)
+            ])  # fmt: skip
+
+    def set_busy(self, busy: bool) -> None:
+        """While an answer comes the button stops it, and what is sent waits."""
+        if busy != self._busy:
+            self._busy = busy
+            self.button.set_icon("stop" if busy else "send")
+            self.button.set_label(tr("Stop") if busy else tr("Send"), "Esc" if busy else "Enter")
+            self._show_placeholder()
+        self._enable()
+
+    def set_ready(self, ready: bool, placeholder: str) -> None:
+        """Is there a model that can answer? placeholder: what the empty composer says."""
+        self._ready = ready
+        self._placeholder = placeholder
+        self._show_placeholder()
+        self._enable()
+
+    def set_queue(self, queue: tuple[Queued, ...]) -> None:
+        """Show which messages wait for the answer to end."""
+        self.queue = queue
+        self.waiting.fill([
+            Chip(q.text or ", ".join(a.name for a in q.attachments),
+                 tr("Sent when this answer has ended. Press to change it."), "send") for q in queue
+        ])  # fmt: skip
+
+    @Slot()
+    def keep(self) -> None:
+        """Tell the draft now."""
+        self._rest.stop()
+        self.draft.emit(self.text(), self.attachments)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QFocusEvent):
+            self.setProperty("focused", event.gotFocus())
+            self.style().unpolish(self)
+            self.style().polish(self)
+        if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            enter = event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+            if enter and not event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                self._send()
+                return True
+            if event.matches(QKeySequence.StandardKey.Undo) and not self.edit.document().isUndoAvailable():
+                self.undo.emit()
+                return True
+            if event.key() == Qt.Key.Key_Up and not event.modifiers() & _HELD and not self.text():
+                if self.queue:
+                    self._take_back(len(self.queue) - 1)
+                else:
+                    self.recall.emit()
+                return True
+        return super().eventFilter(watched, event)
+
+    @Slot()
+    def _pressed(self) -> None:
+        if self._busy:
+            self.stopped.emit()
+        else:
+            self._send()
+
+    def _send(self) -> None:
+        text, attachments = self.text().strip(), self.attachments
+        if (text or attachments) and self._ready:
+            self.set_attachments(())
+            self.edit.clear()
+            self.sent.emit(text, attachments)
+            self.keep()  # after it: on the disk, words are sent before they are typed no more
+
+    @Slot(int)
+    def _take_back(self, number: int) -> None:
+        """A message that waits comes back to be changed."""
+        queued = self.queue[number]
+        self._take_out(number)
+        self.put_back(queued.text, queued.attachments)
+        self.edit.setFocus()
+
+    @Slot(int)
+    def _take_out(self, number: int) -> None:
+        self.queue_changed.emit(self.queue[:number] + self.queue[number + 1 :])
+
+    @Slot()
+    def _changed(self) -> None:
+        self._fit()
+        self._enable()
+        self._rest.start()
+        self.changed.emit()
+
+    def _show_placeholder(self) -> None:
+        text = tr("Write the next message: it is sent when this answer has ended") if self._busy else self._placeholder
+        self.edit.setPlaceholderText(text)
+        self.edit.viewport().update()  # Qt paints a placeholder anew only when it comes or goes
+
+    def _enable(self) -> None:
+        some = bool(self.text().strip()) or bool(self.attachments)
+        self.button.setEnabled(self._busy or (self._ready and some))
+
+    def _fit(self) -> None:
+        line = self.edit.fontMetrics().lineSpacing()
+        lines = max(1.0, self.edit.document().size().height())
+        self.edit.setFixedHeight(min(_TALLEST, max(36, round(lines * line) + 14)))
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()

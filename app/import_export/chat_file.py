@@ -1,0 +1,283 @@
+"""What a file of chats held, in a form that the database takes; and how odd values in such files are taken."""
+
+from __future__ import annotations
+
+import errno
+import io
+import lzma
+import re
+import time
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from app.import_export import json_stream
+from engine import api, regular_file
+
+FORMAT = "underhill-chats"  # what our own files say they are
+VERSION = 1
+_DAY = 86400.0
+_ENDLESS = 1e18  # more than any figure
+
+
+@dataclass(frozen=True)
+class Found:
+    """A chat of a file. messages: parents before their children, ids as the file has them. leaf: one of those ids.
+
+    messages have at least id, parent, role, content, model and created_at (0: not known). updated_at: likewise. style:
+    as `Style` has it, checked.
+    """
+
+    title: str
+    messages: list[dict[str, Any]]
+    leaf: Any
+    updated_at: float = 0.0
+    folder: str = ""
+    style: dict[str, Any] | None = None
+    title_by_hand: bool = False
+    pinned: bool = False
+
+
+def clean_text(text: object) -> str:
+    """A text as a database can keep it: halves of characters become question marks. Raises TypeError."""
+    if not isinstance(text, str):
+        raise TypeError("not a text")
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def one_line(text: object) -> str:
+    """A name or title, on one one_line; '' for none."""
+    return " ".join(clean_text(text if isinstance(text, str) else "" if text is None else str(text)).split())
+
+
+def checked_stats(stats: object) -> dict[str, Any]:
+    """What an answer took, without what the window could not show."""
+    if not isinstance(stats, dict):
+        return {}
+    return {name: value for name, value in stats.items() if name not in _FIGURES or _FIGURES[name](value)}
+
+
+def _amount(value: object) -> bool:
+    return isinstance(value, int | float) and 0 <= value < _ENDLESS
+
+
+def _amounts(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_amount, value.values()))
+
+
+def timestamp(at: object) -> float:
+    """Seconds since 1970 as a file says them; 0 for what is no time, or one that is yet to come."""
+    if isinstance(at, bool) or not isinstance(at, int | float):
+        return 0.0
+    return float(at) if 0 < at < time.time() + _DAY else 0.0
+
+
+_FIGURES: dict[str, Callable[[object], bool]] = {
+    **dict.fromkeys(
+        ("prompt_tokens", "reused_tokens", "dropped_turns", "prompt_seconds", "decode_seconds", "hits", "misses",
+         "bytes_read", "peak_rss", "thinking_seconds"),
+        _amount,
+    ),
+    "precision": _amounts,
+}  # fmt: skip
+
+
+_CITATION = re.compile("\ue200[^\ue200\ue201]*\ue201|[\ue200-\ue206]")  # marks that only ChatGPT can show
+
+
+def read_chatgpt(c: dict[str, Any], picture: str) -> dict[str, Any]:
+    """The fields of Found. Tools and hidden instructions are left out; `picture` stands for a picture.
+
+    Raises what odd data ends in.
+    """
+    nodes = {i: node for i, node in c["mapping"].items() if isinstance(node, dict)}
+    parents, below = _tree(nodes)
+    kept: dict[str, str | None] = {}  # node id: itself, or the nearest node above it that is kept
+    messages: list[dict[str, Any]] = []
+    waiting = [*nodes][::-1] + [i for i in nodes if parents[i] is None][::-1]  # what is above itself comes last
+    while waiting:
+        i = waiting.pop()
+        if i in kept:
+            continue
+        node = nodes[i]
+        above = kept.get(parents[i] or "")
+        role, text = _said(node.get("message"), picture)
+        kept[i] = i if text else above
+        if text:
+            stated = node["message"].get("metadata") or {}
+            model = one_line(stated.get("model_slug") or "ChatGPT") if role == "assistant" else ""
+            at = timestamp(node["message"].get("create_time")) or timestamp(c.get("create_time"))
+            messages.append({"id": i, "parent": above, "role": role, "content": text, "created_at": at, "model": model})
+        waiting += below[i][::-1]
+    leaf = kept.get(c.get("current_node") or "")
+    return {
+        "title": one_line(c.get("title")),
+        "messages": messages,
+        "leaf": leaf,
+        "updated_at": timestamp(c.get("update_time")),
+    }
+
+
+def _tree(nodes: dict[str, dict[str, Any]]) -> tuple[dict[str, str | None], dict[str, list[str]]]:
+    """By node: its parent, as it says itself or as another says it; and its children, in the order that it says."""
+    named = {i: [k for k in node.get("children") or () if k in nodes] for i, node in nodes.items()}
+    stated = {k: i for i, children in named.items() for k in children}
+    parents = {i: above if (above := node.get("parent")) in nodes else stated.get(i) for i, node in nodes.items()}
+    below: dict[str, dict[str, None]] = {i: {} for i in nodes}  # in order, and each once: siblings may be thousands
+    for i in (*(k for children in named.values() for k in dict.fromkeys(children)), *nodes):
+        above = parents[i]
+        if above is not None:
+            below[above].setdefault(i)
+    return parents, {i: [*children] for i, children in below.items()}
+
+
+def _said(message: dict[str, Any] | None, picture: str) -> tuple[str, str]:
+    """Role and text; no text for what is not part of the talk."""
+    role = ((message or {}).get("author") or {}).get("role")
+    if message is None or role not in ("user", "assistant") or (message.get("recipient") or "all") != "all":
+        return "", ""
+    content = message.get("content") or {}
+    if content.get("content_type") not in ("text", "multimodal_text"):
+        return "", ""
+    parts = [_part(p, picture) for p in content.get("parts") or ()]
+    return role, _CITATION.sub("", "\n\n".join(p for p in parts if p)).strip()
+
+
+def _part(part: object, picture: str) -> str:
+    """A text, what was heard in a recording, or what stands for a picture."""
+    if isinstance(part, str):
+        return clean_text(part)
+    kind = part.get("content_type") if isinstance(part, dict) else ""
+    if isinstance(part, dict) and kind == "audio_transcription":
+        return clean_text(part.get("text") or "")
+    return picture if kind == "image_asset_pointer" else ""
+
+
+LARGEST = 2 << 30  # bytes, of the file and of what is packed in it
+CHAT, UNREAD, LATER, NONE, LONG = "chat", "unread", "later", "none", "long"
+_ODD = (ValueError, KeyError, TypeError, AttributeError, RecursionError)  # what reading something else ends in
+_LOCKED = (
+    zipfile.BadZipFile,
+    RuntimeError,
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+)  # and of archives: also encrypted ones
+
+
+def chats(path: str, picture: str) -> Iterator[list[Any]]:
+    """[CHAT, its fields] for each; at the end [UNREAD, how many more it holds that are not as they should be], or why
+    there is nothing to be had from the file: [LATER], [LONG] or [NONE, why]. picture: stands where a picture was.
+    """
+    odd, ours, some = 0, False, False
+    stated: dict[str, Any] = {}  # of our own file, beside its chats
+    try:
+        for name, value in _parts(Path(path)):
+            if name not in ("", "chats"):
+                stated[name] = value
+                continue
+            ours = bool(name)
+            try:
+                chat = _own(value) if name else read_chatgpt(value, picture)
+            except (*_ODD, api.UnderhillError):
+                odd += 1
+                continue
+            if chat["messages"]:
+                some = True
+                yield [CHAT, chat]
+        later = stated.get("version", VERSION) > VERSION
+    except json_stream.ElementTooLong:
+        yield [LONG]
+        return
+    except (*_ODD, *_LOCKED) as e:
+        yield [NONE, f"{type(e).__name__}: {e}"[:1000]]
+        return
+    except OSError as e:
+        if e.errno != errno.EINVAL:  # a place in the file that cannot be, as a damaged archive names it
+            raise
+        yield [NONE, "a damaged archive"]
+        return
+    if stated.get("format") == FORMAT and later:
+        yield [LATER]
+    elif not some or (ours and stated.get("format") != FORMAT):
+        yield [NONE, "no chats"]
+    else:
+        yield [UNREAD, odd]
+
+
+def _parts(path: Path) -> Iterator[tuple[str, Any]]:
+    """Of the file, or of the files that count in an archive."""
+    with regular_file.open_regular(path, LARGEST) as file:
+        if not zipfile.is_zipfile(file):
+            file.seek(0)
+            with _text(file, LARGEST) as text:
+                yield from json_stream.parts(text)
+            return
+        with zipfile.ZipFile(file) as archive:
+            names = [i for i in archive.infolist() if Path(i.filename).name.startswith("conversations")
+                     and i.filename.endswith(".json")]  # fmt: skip
+            if not names or sum(i.file_size for i in names) > LARGEST:
+                raise ValueError("no conversations.json")
+            left = LARGEST
+            for i in names:
+                with archive.open(i) as member, _text(member, left) as text:
+                    yield from json_stream.parts(text)
+                left -= i.file_size
+
+
+@contextmanager
+def _text(file: IO[bytes], max_bytes: int) -> Iterator[IO[str]]:
+    with io.TextIOWrapper(io.BufferedReader(_Bounded(file, max_bytes)), encoding="utf-8-sig") as text:
+        yield text
+
+
+class _Bounded(io.RawIOBase):
+    """A file that ends in an error when it gives more than it said it would."""
+
+    def __init__(self, file: IO[bytes], max_bytes: int) -> None:
+        self._file, self._left = file, max_bytes
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, into: Any) -> int:
+        data = self._file.read(len(into))
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError("too large")
+        into[: len(data)] = data
+        return len(data)
+
+
+def _own(c: dict[str, Any]) -> dict[str, Any]:
+    known: set[Any] = {None}
+    messages = []
+    for m in c["messages"]:
+        if m["role"] not in ("user", "assistant", "system") or not isinstance(m["content"], str):
+            raise ValueError("not a message")
+        if m["parent"] not in known or m["id"] in known:
+            raise ValueError("a child before its parent")
+        known.add(m["id"])
+        messages.append({
+            "id": m["id"], "parent": m["parent"], "role": m["role"], "content": clean_text(m["content"]),
+            "finish": one_line(m.get("finish")), "stats": checked_stats(m.get("stats")),
+            "model": one_line(m.get("model")), "created_at": timestamp(m.get("created_at")),
+            "attachments": [[one_line(a["name"]), clean_text(a["text"])] for a in m.get("attachments", ())],
+        })  # fmt: skip
+    style = c.get("style")
+    if style:
+        style = {
+            "system": clean_text(style["system"]),
+            "sampling": api.settings.validated(dict(style["sampling"]), api.settings.SAMPLING) and style["sampling"],
+            "stop": [clean_text(stop) for stop in style["stop"]],
+        }
+    leaf = c.get("leaf") if isinstance(c.get("leaf"), int | str) else None
+    return {
+        "title": one_line(c["title"]), "messages": messages, "leaf": leaf, "updated_at": timestamp(c.get("updated_at")),
+        "folder": one_line(c.get("folder")), "style": style or None, "title_by_hand": bool(c.get("title_by_hand")),
+        "pinned": bool(c.get("pinned")),
+    }  # fmt: skip

@@ -1,0 +1,220 @@
+"""The part of the window that takes chats out and in: export, import, backup and restore."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QStandardPaths, Slot
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from app.chat.conversation import Conversation
+from app.i18n.translate import plural, tr, tr_noop
+from app.import_export import backup, export_chats, import_chats
+from app.platform.file_errors import no_file
+from app.storage.database_thread import Keeper
+from app.storage.records import Chat
+from app.storage.store import ChatStore
+from app.widgets.banner import Button
+from engine import api
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+
+_CHATS = tr_noop("Chats (*.json *.zip);;All files (*)")
+_DATABASE = tr_noop("Backup of chats (*.db);;All files (*)")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How it went. level: 'info' or 'error'. folder: that a file was written to. added: chats that were imported."""
+
+    level: str
+    sentence: str
+    action: str = ""
+    cause: str = ""
+    folder: Path | None = None
+    added: tuple[Chat, ...] = ()
+
+
+class TransferDesk(QObject):
+    """Asks for files; the work is done by the keeper, and a banner says how it went."""
+
+    def __init__(self, window: MainWindow, keeper: Keeper, conversation: Conversation, folder: Path) -> None:
+        """folder: where the chats are; what a restore replaces is kept there."""
+        super().__init__(window)
+        self._window, self._keeper, self._conversation, self._folder = window, keeper, conversation, folder
+        self._told = ""
+        window.sidebar.exported.connect(self.export)
+
+    def fill_menu(self, menu: QMenu) -> None:
+        """Entries of the menu beside 'New chat'."""
+        menu.addAction(tr("Import chats…"), self.import_chats)
+        menu.addAction(tr("Export all chats…"), self.export_all)
+        menu.addSeparator()
+        menu.addAction(tr("Back up all chats…"), self.back_up)
+        menu.addAction(tr("Restore a backup…"), self.restore)
+
+    @Slot(object, str)
+    def export(self, chat: Chat, kind: str) -> None:
+        """One chat: 'md' (the open branch) or 'json' (all branches)."""
+        path = self._ask(tr("Export chat"), export_chats.file_name(chat, kind), f"*.{kind}")
+
+        def work(store: ChatStore) -> Outcome:
+            assert path is not None
+            _apart(store, path)
+            if kind == "md":
+                export_chats.write(path, export_chats.markdown(store.chat(chat.id) or chat, store.path(chat.id)))
+            else:
+                export_chats.write(path, export_chats.as_json(export_chats.gathered(store, chat.id)))
+            return _written(tr("The chat was written to {file}.", file=path.name), path)
+
+        self._do(path, work)
+
+    @Slot()
+    def export_all(self) -> None:
+        """All chats into one JSON file."""
+        path = self._ask(tr("Export all chats"), f"underhill-chats-{time.strftime('%Y-%m-%d')}.json", "*.json")
+
+        def work(store: ChatStore) -> Outcome:
+            assert path is not None
+            _apart(store, path)
+            chats = export_chats.gathered(store)
+            export_chats.write(path, export_chats.as_json(chats))
+            sentence = plural(
+                "1 chat was written to {file}.", "%n chats were written to {file}.", len(chats), file=path.name
+            )
+            return _written(sentence, path)
+
+        self._do(path, work)
+
+    @Slot()
+    def import_chats(self) -> None:
+        """Chats from a file, beside those there are."""
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), str(_downloads()), tr(_CHATS))
+        path = Path(name)
+
+        def work(store: ChatStore) -> Outcome:
+            with import_chats.read(path) as contents:
+                added = import_chats.add(store, contents)
+                odd = contents.unread
+            sentence = plural(
+                "1 chat was imported from {file}.", "%n chats were imported from {file}.", len(added), file=path.name
+            )
+            left = plural("1 more in it cannot be read.", "%n more in it cannot be read.", odd) if odd else ""
+            return Outcome("info", sentence, left, added=added)
+
+        self._do(path if name else None, work, again=self.import_chats)
+
+    @Slot()
+    def back_up(self) -> None:
+        """The whole database into a file."""
+        path = self._ask(tr("Back up all chats"), f"underhill-backup-{time.strftime('%Y-%m-%d')}.db", "*.db")
+
+        def work(store: ChatStore) -> Outcome:
+            assert path is not None
+            _apart(store, path)
+            backup.back_up(store, path)
+            return _written(tr("All chats are backed up in {file}.", file=path.name), path)
+
+        self._do(path, work)
+
+    @Slot()
+    def restore(self) -> None:
+        """A backup in the place of all chats."""
+        if self._conversation.working:
+            self._tell(Outcome("warning", tr("An answer is being written."), tr("Stop it, then restore the backup.")))
+            return
+        name, _ = QFileDialog.getOpenFileName(self._window, tr("Restore a backup"), str(Path.home()), tr(_DATABASE))
+        if name:
+            self._window.leave()
+
+        def work(store: ChatStore) -> Outcome:
+            kept = backup.restore(store, Path(name), self._folder)
+            return Outcome(
+                "info",
+                tr("The chats of {file} are back.", file=Path(name).name),
+                tr("Those before it are kept as {file}.", file=kept),
+            )
+
+        self._do(Path(name) if name else None, work, self._conversation.new, self.restore)
+
+    def _ask(self, title: str, name: str, pattern: str) -> Path | None:
+        chosen, _ = QFileDialog.getSaveFileName(self._window, title, str(Path.home() / name), pattern)
+        return Path(chosen) if chosen else None
+
+    def _do(
+        self, path: Path | None, work: Callable[[ChatStore], Outcome], then: Callable[[], object] | None = None,
+        again: Callable[[], object] | None = None,
+    ) -> None:  # fmt: skip
+        """then: once it is done. again: asks for another file, where this one is of no use."""
+        if path is None:
+            return
+
+        def done(outcome: Outcome) -> None:
+            if then is not None and outcome.level == "info":
+                then()
+            self._tell(outcome, again if outcome.level == "error" else None)
+
+        self._keeper.do(lambda store: _guarded(work, store, path), done)
+
+    def _tell(self, outcome: Outcome, again: Callable[[], object] | None = None) -> None:
+        button: Button | None = None
+        if again is not None:
+            button = tr("Choose another…"), again
+        elif outcome.folder is not None:
+            button = tr("Open the folder"), partial(self._window.show_outside, outcome.folder)
+        elif outcome.added:
+            button = tr("Undo"), partial(self._window.sidebar.deleted.emit, outcome.added)
+        self._window.banners.withdraw(self._told)  # of the one before
+        self._told = outcome.sentence
+        self._window.banners.show_banner(outcome.level, outcome.sentence, outcome.action, outcome.cause, button)
+        self._window.chats.refresh()
+
+
+def _written(sentence: str, path: Path) -> Outcome:
+    return Outcome("info", sentence, str(path.parent), folder=path.parent)
+
+
+def _downloads() -> Path:
+    """Where a browser puts what it fetches, such as the export of another program."""
+    found = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DownloadLocation)
+    return Path(found) if found and Path(found).is_dir() else Path.home()
+
+
+def _apart(store: ChatStore, path: Path) -> None:
+    """Raises UnderhillError where `path` is one of the files that the chats themselves are in."""
+    if store.file is not None and path.resolve().as_posix().startswith(store.file.resolve().as_posix()):
+        raise api.UnderhillError(
+            api.Kind.BAD_REQUEST, tr("{file} is where Underhill keeps your chats.", file=path.name),
+            tr("Choose another name."),
+        )  # fmt: skip
+
+
+def _guarded(work: Callable[[ChatStore], Outcome], store: ChatStore, path: Path) -> Outcome:
+    """Do it; what goes wrong becomes a sentence."""
+    try:
+        return work(store)
+    except api.UnderhillError as e:
+        return Outcome("error", e.sentence, e.action)
+    except (OSError, sqlite3.Error) as e:
+        cause = f"{type(e).__name__}: {e}"
+        if getattr(e, "errno", None) == errno.ENOSPC or getattr(e, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_FULL:
+            return Outcome("error", tr("The disk is full."), tr("Free some space or choose another disk."), cause)
+        if (error := no_file(path, e)) is not None:
+            return Outcome("error", error.sentence, error.action, cause)
+        if isinstance(e, PermissionError):
+            return Outcome("error", tr("Underhill may not use {file}.", file=path), tr("Choose another folder."), cause)
+        return Outcome(
+            "error",
+            tr("{file} could not be read or written.", file=path.name),
+            tr("Choose another file or folder."),
+            cause,
+        )

@@ -1,0 +1,133 @@
+"""Chats as files: JSON to take to another computer, Markdown to be read without Underhill."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import os
+import re
+from datetime import datetime
+from pathlib import Path, PurePath
+from typing import Any
+
+from app.chat.prompt_messages import fenced
+from app.i18n.dates import moment
+from app.i18n.translate import tr
+from app.import_export.chat_file import FORMAT, VERSION
+from app.markdown.split import thought_and_answer
+from app.storage import folders
+from app.storage.records import Attachment, Chat, StoredMessage
+from app.storage.store import ChatStore
+from app.transcript import notes
+
+_DEVICE = re.compile(
+    r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])\s*(\.|$)", re.IGNORECASE
+)  # names that Windows keeps to itself
+
+
+def as_json(chats: list[tuple[Chat, str, list[StoredMessage]]]) -> str:
+    """Chats with the names of their folders and all branches."""
+    return json.dumps({"format": FORMAT, "version": VERSION, "chats": [_entry(*c) for c in chats]}, ensure_ascii=False,
+                      indent=1)  # fmt: skip
+
+
+def gathered(store: ChatStore, only: int | None = None) -> list[tuple[Chat, str, list[StoredMessage]]]:
+    """All chats, or one, as `as_json` takes them."""
+    names = {f.id: f.name for f in folders.listed(store)}
+    return [
+        (c, names.get(c.folder_id or 0, ""), store.tree(c.id)) for c in store.chats() if only is None or c.id == only
+    ]
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all. Raises OSError."""
+    partial = path.with_name(path.name + ".part")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+
+
+def file_name(chat: Chat, kind: str) -> str:
+    """A name for the file that every system takes."""
+    plain = re.sub(r'[\\/:*?"<>|\x00-\x1f]+', " ", chat.title).strip(" .")
+    name = " ".join(plain.split())[:60].strip(" .") or tr("Chat")
+    return f"_{name}.{kind}" if _DEVICE.match(name) else f"{name}.{kind}"
+
+
+def _entry(chat: Chat, folder: str, messages: list[StoredMessage]) -> dict[str, Any]:
+    style = dataclasses.asdict(chat.style) if chat.style is not None else None
+    return {
+        "title": chat.title, "title_by_hand": chat.title_by_hand, "updated_at": chat.updated_at, "pinned": chat.pinned,
+        "folder": folder, "style": style, "leaf": chat.leaf_id,
+        "messages": [
+            {"id": m.id, "parent": m.parent_id, "role": m.role, "content": m.content, "model": m.model,
+             "attachments": [dataclasses.asdict(a) for a in m.attachments], "created_at": m.created_at,
+             "finish": m.finish, "stats": m.stats}
+            for m in messages
+        ],
+    }  # fmt: skip
+
+
+_FENCE = re.compile(r"^ {0,3}(`{3,}(?!.*`)|~{3,})")  # ticks with others behind them are code within a line
+_HEADING = re.compile(r"^ {0,3}#{1,6}(?=\s|$)")
+_SIGNS = re.compile(r"([\\`*_\[\]<>|~$])")
+
+
+def markdown(chat: Chat, messages: list[StoredMessage]) -> str:
+    """One branch of a chat: who said what and when, with thoughts and attached files to be unfolded."""
+    parts = [f"# {_plain(chat.title or tr('New chat'))}"]
+    if chat.style is not None and chat.style.system:
+        parts.append(f"**{tr('System prompt')}**")
+        parts.append("> " + chat.style.system.replace("\n", "\n> "))
+    for m in messages:
+        who = tr("You") if m.role == "user" else _plain(m.model) or tr("Answer")
+        parts.append(f"## {who}\n\n*{moment(datetime.fromtimestamp(m.created_at))}*")
+        thought, answer = thought_and_answer(m.content) if m.role == "assistant" else ("", m.content)
+        if thought:
+            parts.append(_folded(tr("Thought"), _lowered(thought)))
+        parts.append(_lowered(answer.strip("\n")))
+        parts += [_folded(a.name, _fenced(a)) for a in m.attachments]
+        parts += [f"*{_plain(note)}*" for note in (notes.after(m) if m.role == "assistant" else ())]
+    return "\n\n".join(p for p in parts if p) + "\n"
+
+
+def _plain(text: str) -> str:
+    """A line of text that Markdown shows as it is."""
+    return _SIGNS.sub(r"\\\1", " ".join(text.split()))
+
+
+def _folded(head: str, inside: str) -> str:
+    """What is unfolded by a click; where a reader knows no such thing, it stands there with its head."""
+    return f"<details>\n<summary>{html.escape(' '.join(head.split()), quote=False)}</summary>\n\n{inside}\n\n</details>"
+
+
+def _fenced(attachment: Attachment) -> str:
+    """A file, coloured by its ending."""
+    kind = PurePath(attachment.name).suffix.lstrip(".").lower()
+    code = kind if re.fullmatch(r"[a-z0-9+]{1,12}", kind) and kind != "pdf" else ""
+    return fenced(attachment.text.rstrip(), code)
+
+
+def _lowered(text: str) -> str:
+    """Its headings stand below that of the message; what is in a fence stays, and one left open is closed."""
+    lines, fence = [], ""
+    for line in text.split("\n"):
+        ticks = _FENCE.match(line)
+        if fence:
+            if ticks and ticks[1][0] == fence[0] and len(ticks[1]) >= len(fence) and not line[ticks.end() :].strip():
+                fence = ""
+        elif ticks:
+            fence = ticks[1]
+        elif _HEADING.match(line):
+            marks = line.lstrip()
+            deep = len(marks) - len(marks.lstrip("#"))
+            line = "#" * min(6, deep + 2) + marks[deep:]
+        lines.append(line)
+    return "\n".join([*lines, fence] if fence else lines)

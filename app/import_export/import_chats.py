@@ -1,0 +1,145 @@
+"""Chats from files: our own JSON, and the export of ChatGPT (conversations.json, or the archive it came in)."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from app.i18n.translate import tr
+from app.import_export import chat_file
+from app.import_export.chat_file import Found
+from app.storage import folders
+from app.storage.records import Attachment, Chat, StoredMessage, Style, new_id
+from app.storage.store import ChatStore
+from app.storage.titles import title_from
+from engine import api, regular_file
+from engine.sandbox import SandboxedFunction, SandboxFailure, SandboxMemory, SandboxTimeout
+
+MEMORY = 900_000_000  # bytes that reading a file may take, however long it is; one chat is in memory at a time
+CHAT_SECONDS = 60.0  # from one chat to the next; the longest that is taken needs a few
+IN_MEMORY = 8 << 20  # bytes of chats that are not put on the disk until they are added
+
+
+class Contents:
+    """The chats of a file, which are on the disk meanwhile. Close it, or use it as a context.
+
+    unread: how many more chats the file holds, which are not as they should be.
+    """
+
+    def __init__(self) -> None:
+        self.unread = 0
+        self._count = 0
+        self._spool = tempfile.SpooledTemporaryFile(IN_MEMORY, "w+b")  # noqa: SIM115
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Found]:
+        self._spool.seek(0)
+        for row in self._spool:
+            yield Found(**json.loads(row))
+
+    def put(self, chat: dict[str, Any]) -> None:
+        """One more. Raises OSError."""
+        self._spool.write(json.dumps(chat).encode() + b"\n")
+        self._count += 1
+
+    def close(self) -> None:
+        """Forget them."""
+        self._spool.close()
+
+    def __enter__(self) -> Contents:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read(path: Path) -> Contents:
+    """The chats of a file. Raises UnderhillError, or OSError."""
+    regular_file.open_regular(path).close()  # says now what the other process could only say of itself
+    reader = SandboxedFunction("app.import_export.chat_file:chats", MEMORY)
+    contents = Contents()
+    try:
+        for kind, *more in reader.stream(str(path.resolve()), tr("[picture]"), seconds=CHAT_SECONDS):
+            match kind:
+                case chat_file.CHAT:
+                    contents.put(more[0])
+                case chat_file.UNREAD:
+                    contents.unread = more[0]
+                    return contents
+                case chat_file.LATER:
+                    raise api.UnderhillError(
+                        api.Kind.BAD_REQUEST, tr("{file} comes from another version of Underhill.", file=path.name),
+                        tr("Install a newer version, then import it there."),
+                    )  # fmt: skip
+                case chat_file.LONG:
+                    raise _too_much(path)
+                case _:
+                    raise _none(path)
+        raise _none(path)
+    except (SandboxMemory, SandboxTimeout) as e:
+        contents.close()
+        raise _too_much(path) from e
+    except SandboxFailure as e:
+        contents.close()
+        raise _none(path) from e
+    except BaseException:
+        contents.close()
+        raise
+    finally:
+        reader.close()
+
+
+def add(store: ChatStore, contents: Contents) -> tuple[Chat, ...]:
+    """Write the chats, all of them or none. Returns them as they are in the store."""
+    added: list[Chat] = []
+    made: dict[str, int] = {}
+    with store.transaction():
+        for chat in contents:
+            if chat.folder and chat.folder not in made:
+                made[chat.folder] = folders.make(store, chat.folder).id
+            ids = {m["id"]: new_id() for m in chat.messages}
+            leaf = ids.get(chat.leaf, ids[chat.messages[-1]["id"]])
+            record = Chat(
+                new_id(), chat.title or title_from(chat.messages[0]["content"]), chat.title_by_hand,
+                chat.updated_at or time.time(), pinned=chat.pinned, folder_id=made.get(chat.folder),
+                style=_style(chat.style),
+            )  # fmt: skip
+            store.insert(record, tuple(_message(m, ids, record.id) for m in chat.messages))
+            store.db.execute(
+                "UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (leaf, record.updated_at, record.id)
+            )
+            added.append(record)
+    return tuple(added)
+
+
+def _message(m: dict[str, Any], ids: dict[Any, int], chat: int) -> StoredMessage:
+    return StoredMessage(
+        ids[m["id"]], chat, ids.get(m["parent"]), m["role"], m["content"], finish=m.get("finish", ""),
+        stats=m.get("stats", {}), model=m["model"], created_at=m["created_at"] or time.time(),
+        attachments=tuple(Attachment(name, text) for name, text in m.get("attachments", ())),
+    )  # fmt: skip
+
+
+def _style(found: dict[str, Any] | None) -> Style | None:
+    return Style(found["system"], dict(found["sampling"]), tuple(found["stop"])) if found else None
+
+
+def _too_much(path: Path) -> api.UnderhillError:
+    return api.UnderhillError(
+        api.Kind.BAD_REQUEST, tr("A chat in {file} is too long to be read.", file=path.name),
+        tr("Export fewer chats at a time, or leave that chat out."),
+    )  # fmt: skip
+
+
+def _none(path: Path) -> api.UnderhillError:
+    return api.UnderhillError(
+        api.Kind.BROKEN_FILE, tr("{file} holds no chats that Underhill can read.", file=path.name),
+        tr("Choose a JSON file that Underhill has written, or the export of ChatGPT (conversations.json or its "
+            "ZIP)."),
+    )  # fmt: skip

@@ -1,0 +1,228 @@
+"""Entries of the library page, one a model, download or folder, and the sections that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, SignalInstance
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QProgressBar,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.i18n.translate import tr
+from app.library.model_text import PILLS, unbroken
+from app.theme import sizes
+from app.widgets.layouts import empty
+
+
+@dataclass(frozen=True)
+class Action:
+    """A button. menu: it goes into the menu behind 'More' instead. enabled: False shows it grey."""
+
+    words: str
+    do: Callable[[], object]
+    primary: bool = False
+    menu: bool = False
+    enabled: bool = True
+
+
+class LibraryEntry(QFrame):
+    """title and facts in a line each; sentence: why the pill, or what is wrong."""
+
+    def __init__(
+        self, title: str, facts: str, *, pill: str = "", sentence: str = "", note: str = "",
+        deeds: Sequence[Action] = (), progress: bool = False, parent: QWidget | None = None,
+    ) -> None:  # fmt: skip
+        """pill: 'fits', 'slow', 'too_big' or ''. progress: with a bar."""
+        super().__init__(parent)
+        self.setObjectName("entry")
+        self.title = title
+        head = QLabel(title, self)
+        sizes.letter(head, 1.08, head.font().Weight.DemiBold)
+        head.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        head.setWordWrap(True)
+        top = QHBoxLayout()
+        top.setSpacing(10)
+        top.addWidget(head, 1)
+        if pill:
+            word = tr(PILLS[pill])
+            mark = QLabel(word, self)
+            mark.setObjectName("pill")
+            mark.setProperty("level", pill)
+            mark.setToolTip(sentence)
+            mark.setAccessibleName(tr("{pill}: {reason}", pill=word, reason=sentence))
+            top.addWidget(mark, 0, Qt.AlignmentFlag.AlignVCenter)
+        self.facts = _muted(unbroken(facts), self)
+        self.sentence = _muted(sentence, self)
+        self.note = QLabel(note, self)
+        self.note.setWordWrap(True)
+        self.note.setVisible(bool(note))
+        left = QVBoxLayout()
+        left.setSpacing(4)
+        left.addLayout(top)
+        left.addWidget(self.note)
+        left.addWidget(self.facts)
+        left.addWidget(self.sentence)
+        self.bar = QProgressBar(self)
+        self.bar.setTextVisible(False)
+        self.bar.setAccessibleName(tr("Progress of {title}", title=title))
+        self.bar.setVisible(progress)
+        left.addWidget(self.bar)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 12, 14, 12)
+        row.setSpacing(12)
+        row.addLayout(left, 1)
+        self.buttons: dict[str, QPushButton] = {}
+        self._deeds = QHBoxLayout()
+        self._deeds.setSpacing(8)
+        row.addLayout(self._deeds)
+        self.set_deeds(deeds)
+
+    def set_deeds(self, deeds: Sequence[Action]) -> None:
+        """Other buttons from now on, unless they are the same."""
+        if [d.words for d in deeds] == list(self.buttons) and not any(d.menu for d in deeds):
+            return
+        held = any(button.hasFocus() for button in self.buttons.values())
+        empty(self._deeds)
+        self.buttons = {}
+        for deed in deeds:
+            if deed.menu:
+                continue
+            button = self._button(deed.words)
+            if deed.primary:
+                button.setObjectName("primary")
+            button.setEnabled(deed.enabled)
+            button.clicked.connect(_calls(deed.do))
+        hidden = [deed for deed in deeds if deed.menu]
+        if hidden:
+            more = self._button(tr("More"))
+            menu = QMenu(more)
+            for deed in hidden:
+                menu.addAction(deed.words, deed.do).setEnabled(deed.enabled)
+            more.setMenu(menu)
+        if held:
+            self.take_focus()
+
+    def take_focus(self) -> None:
+        """To the first button that can be pressed."""
+        first = next((button for button in self.buttons.values() if button.isEnabled()), None)
+        if first is not None:
+            first.setFocus()
+
+    def complain(self, problem: str) -> None:
+        """What is wrong with it; '' for nothing."""
+        self.sentence.setText(problem)
+        self.sentence.setVisible(bool(problem))
+        self.sentence.setProperty("level", "warning")
+        self.sentence.style().polish(self.sentence)
+
+    def set_progress(self, done: int, total: int) -> None:
+        """total 0: it is not known how much there is."""
+        self.bar.setRange(0, 1000 if total else 0)
+        if total:
+            self.bar.setValue(min(1000, 1000 * done // total))
+
+    def _button(self, words: str) -> QPushButton:
+        button = QPushButton(words, self)
+        button.setAccessibleName(tr("{deed}: {title}", deed=words, title=self.title))
+        self.buttons[words] = button
+        self._deeds.addWidget(button, 0, Qt.AlignmentFlag.AlignVCenter)
+        return button
+
+
+def _muted(words: str, parent: QWidget) -> QLabel:
+    label = QLabel(words, parent)
+    label.setObjectName("muted")
+    label.setWordWrap(True)
+    label.setVisible(bool(words))
+    return label
+
+
+def _calls(do: Callable[[], object]) -> Callable[[], None]:
+    """Without what `clicked` would hand over."""
+
+    def call() -> None:
+        do()
+
+    return call
+
+
+WIDEST = 860  # pixels; longer lines are hard to read
+
+
+class LibrarySection(QScrollArea):
+    """What is above the entries goes into `head`, what is below them into `foot`."""
+
+    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus, and is scrolled to
+        self.setAccessibleName(name)
+        page = QWidget(self)
+        page.setObjectName("page")
+        self.head, self._column, self.foot = QVBoxLayout(), QVBoxLayout(), QVBoxLayout()
+        inner = QWidget(page)
+        inner.setMaximumWidth(WIDEST)
+        column = QVBoxLayout(inner)
+        column.setContentsMargins(24, 14, 24, 24)
+        column.setSpacing(10)
+        for part in (self.head, self._column, self.foot):
+            part.setSpacing(10)
+            column.addLayout(part)
+        column.addStretch(1)
+        outer = QHBoxLayout(page)  # which, unlike a vertical one, asks for the height at the width that is really given
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addStretch(1)
+        outer.addWidget(inner, 1000)
+        outer.addStretch(1)
+        self.setWidget(page)
+        self._nothing = QLabel(page)
+        self._nothing.setObjectName("muted")
+        self._nothing.setWordWrap(True)
+        self.foot.addWidget(self._nothing)
+        self.entries: list[LibraryEntry] = []
+
+    def show_entries(self, entries: Sequence[LibraryEntry], nothing: str) -> None:
+        """Replace all entries. nothing: a sentence where there is none."""
+        at = self.verticalScrollBar().value()
+        now = self.window().focusWidget()  # also while a dialog in front of the window has the keyboard
+        held = next((e.title for e in self.entries if now is not None and e.isAncestorOf(now)), None)
+        empty(self._column)
+        self.entries = list(entries)
+        for entry in self.entries:
+            self._column.addWidget(entry)
+        again = next((entry for entry in self.entries if held is not None and entry.title == held), None)
+        if again is not None:
+            again.take_focus()
+        self._nothing.setText(nothing)
+        self._nothing.setVisible(not entries and bool(nothing))
+        QTimer.singleShot(0, self, partial(self.verticalScrollBar().setValue, at))  # once they have their heights
+
+
+def import_buttons(parent: QWidget, folder: SignalInstance, file: SignalInstance) -> QHBoxLayout:
+    """A row of the two ways to bring a model in from this computer."""
+    row = QHBoxLayout()
+    for text, signal in ((tr("Import a folder…"), folder), (tr("Import a GGUF file…"), file)):
+        button = QPushButton(text, parent)
+        button.clicked.connect(signal.emit)
+        row.addWidget(button)
+    row.addStretch(1)
+    return row
+
+
+def heading(words: str, parent: QWidget) -> QLabel:
+    """Of a part of a section."""
+    label = QLabel(words, parent)
+    sizes.letter(label, 1.2, label.font().Weight.DemiBold)
+    label.setContentsMargins(0, 14, 0, 0)
+    return label

@@ -1,0 +1,63 @@
+"""Models that other apps keep on this computer."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QWidget
+
+from app.i18n.translate import plural, tr
+from app.library import model_text
+from app.library.entries import Action, LibraryEntry, LibrarySection
+from app.library.view_model import Shelf
+from engine import api
+
+
+class ExternalModels(LibrarySection):
+    """wanted: api.FoundModel that is to be imported."""
+
+    wanted = Signal(object)
+
+    def __init__(self, shelf: Shelf, parent: QWidget | None = None) -> None:
+        super().__init__(tr("Models of other apps"), parent)
+        self._shelf = shelf
+        self._look = QPushButton(tr("Look"), self)
+        self._look.clicked.connect(shelf.find)
+        self._state = QLabel(self)
+        self._state.setObjectName("muted")
+        self._state.setWordWrap(True)
+        bar = QHBoxLayout()
+        bar.setSpacing(14)
+        bar.addWidget(self._state, 1)
+        bar.addWidget(self._look)
+        self.head.addLayout(bar)
+        shelf.found_changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """As things are now."""
+        s = self._shelf
+        self._look.setEnabled(s.finding is None)
+        self._look.setText(tr("Look") if s.found is None else tr("Look again"))
+        if s.finding is not None:
+            so_far = plural("1 so far", "%n so far", s.finding.done) if s.finding.done else ""
+            self._state.setText(model_text.joined(s.finding.text, so_far))
+        else:
+            self._state.setText(
+                tr("What Hugging Face's cache, LM Studio and Ollama keep here can be imported without fetching it "
+                    "again.")
+            )  # fmt: skip
+        nothing = (
+            "" if s.found is None else tr("No Mixture-of-Experts model of another app was found on this computer.")
+        )
+        self.show_entries([self._entry(model) for model in s.found or ()], nothing)
+
+    def _entry(self, model: api.FoundModel) -> LibraryEntry:
+        deeds = [Action(tr("Import…"), partial(self.wanted.emit, model), primary=True)] if model.can_open else []
+        sentence = model.why_not or (model.fit.sentence if model.fit is not None else "")
+        return LibraryEntry(
+            model.title, model_text.found_facts(model), pill=model.fit.pill if model.fit is not None else "",
+            sentence=sentence, deeds=deeds,
+        )  # fmt: skip

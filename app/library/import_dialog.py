@@ -1,0 +1,122 @@
+"""Asks what an imported model is to be called and how finely it is to be kept."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QComboBox, QDialog, QDialogButtonBox, QFormLayout, QLabel, QLineEdit, QPushButton, QWidget
+
+from app.engine_words import told
+from app.i18n.translate import tr, tr_noop
+from app.library.smaller_dialog import TOLERANCES
+from app.theme import sizes
+from app.widgets.layouts import fit, form_column
+from engine import api
+
+_NEVER = '<>:"/\\|?*'  # in the name of a folder
+_WHOLE = 16
+_TOPS = (
+    (0, tr_noop("Automatic – 8 bits, or 4 where the model was stored with about 4")),
+    (8, tr_noop("8 bits – practically the original")),
+    (4, tr_noop("4 bits – nearly as good, half the size of 8 bits")),
+    (_WHOLE, tr_noop("16 bits – as it is; for small models")),
+)
+
+
+class ImportDialog(QDialog):
+    """name(), top() and tolerance() after it was accepted."""
+
+    def __init__(self, path: str, parent: QWidget | None = None, name: str = "", taken: Collection[str] = ()) -> None:
+        """path: of a folder or a file. name: to be offered; '' takes the path's. taken: names of other models."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Import a model"))
+        head = QLabel(tr("Import a model"), self)
+        sizes.letter(head, 1.3, head.font().Weight.DemiBold)
+        text = QLabel(
+            tr("Makes a converted copy; the original stays. It can take a while. You can keep chatting."), self,
+        )  # fmt: skip
+        text.setObjectName("muted")
+        text.setWordWrap(True)
+        place = QLabel(path, self)
+        place.setWordWrap(True)
+        self._taken = {other.casefold() for other in taken}
+        self._name = QLineEdit(self._free(name or Path(path).name.removesuffix(".gguf")), self)
+        self._name.setAccessibleName(tr("Name"))
+        self._note = QLabel(self)
+        self._note.setObjectName("restart")
+        self._note.setWordWrap(True)
+        self._note.hide()
+        self._top = QComboBox(self)
+        self._top.setAccessibleName(tr("Precision"))
+        for bits, words in _TOPS:
+            self._top.addItem(tr(words), bits)
+        self._tolerance = QComboBox(self)
+        self._tolerance.setAccessibleName(tr("Make smaller"))
+        self._tolerance.addItem(tr("No"), 0.0)
+        for tolerance, label in TOLERANCES:
+            self._tolerance.addItem(tr("Most quality loss: {loss}", loss=tr(label)), tolerance)
+        self._tolerance.setToolTip(tr("Experts that matter least keep 2 or 4 bits. Measured once the model is there."))
+        self._top.currentIndexChanged.connect(self._bits_chosen)
+        form = QFormLayout()
+        form.setVerticalSpacing(10)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapLongRows)
+        form.addRow(tr("From"), place)
+        form.addRow(tr("Name"), self._name)
+        form.addRow("", self._note)
+        form.addRow(tr("Precision"), self._top)
+        form.addRow(tr("Make smaller"), self._tolerance)
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
+        self.start = QPushButton(tr("Import"), self)
+        self.start.setObjectName("primary")  # before it is in the row, which makes it look as what it is called then
+        self.start.setDefault(True)
+        buttons.addButton(self.start, QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        form_column(self, head, text, form, buttons)
+        self._name.textChanged.connect(self._check)
+        self._check()
+        fit(self)
+
+    def name(self) -> str:
+        """What the library will call it."""
+        return self._name.text().strip()
+
+    @Slot()
+    def _check(self) -> None:
+        """Say now what would be refused once the dialog has gone."""
+        wrong = ""
+        try:
+            api.checked_name(self.name())
+            if self.name().casefold() in self._taken:
+                wrong = tr("There is a model of this name already.")
+        except api.UnderhillError as error:
+            wrong = told(error.action) if self.name() else ""
+        self.start.setEnabled(bool(self.name()) and not wrong)
+        self._note.setText(wrong)
+        if self._note.isHidden() == bool(wrong):
+            self._note.setVisible(bool(wrong))
+            fit(self)
+
+    def _free(self, name: str) -> str:
+        """The name, or the first of it with a number that no other model has."""
+        name = "".join("-" if sign in _NEVER else sign for sign in name).strip(" .")
+        found, number = name, 1
+        while found.casefold() in self._taken:
+            number += 1
+            found = f"{name} {number}"
+        return found
+
+    @Slot()
+    def _bits_chosen(self) -> None:
+        """Experts that are kept as they are have no fewer bits to choose from."""
+        self._tolerance.setEnabled(self.top() != _WHOLE)
+
+    def tolerance(self) -> float:
+        """By how much the loss may rise so that experts take fewer bits; 0: they keep all."""
+        return float(self._tolerance.currentData()) if self._tolerance.isEnabled() else 0.0
+
+    def top(self) -> int:
+        """Bits of the finest tier that is kept; 0: what suits the model."""
+        return int(self._top.currentData())

@@ -1,0 +1,112 @@
+"""Models, transfers and folders in the words of the library page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.i18n.translate import tr, tr_noop
+from app.widgets.text import percent, size, time_left
+from engine import api
+
+BETWEEN = "  ·  "
+_STAYS = "\u00a0\u00a0·  "  # with what is before it, where a line is broken
+UNFINISHED = "unfinished"  # state of a model whose import broke off
+MISSING = "missing_disk"  # and of one in a folder that is not there now
+# Of what a person is asked for, where it is given: the setting beside which the token is, and the offline switch.
+SETTINGS = {str(api.Kind.NO_ACCESS): "proxy", str(api.Kind.OFFLINE): "offline"}
+_SHORT = 30  # signs
+PILLS = {"fits": tr_noop("Fits"), "slow": tr_noop("Slow"), "too_big": tr_noop("Too big")}
+STATES = {
+    api.QUEUED: tr_noop("Waiting for its turn"),
+    api.RUNNING: tr_noop("On its way"),
+    api.PAUSED: tr_noop("Paused"),
+    api.FAILED: tr_noop("Stopped"),
+    api.FINISHED: tr_noop("Here"),
+}
+
+
+def count(number: int) -> str:
+    """Of parameters: '30.5B', '21M'."""
+    if number >= 1_000_000_000:
+        return f"{number / 1e9:.1f}B".replace(".0B", "B")
+    return f"{number / 1e6:.0f}M"
+
+
+def parameters(total: int, active: int) -> str:
+    """'30.5B parameters, 3.3B of them active'; empty where not known."""
+    if not total:
+        return ""
+    if not active:
+        return tr("{total} parameters", total=count(total))
+    return tr("{total} parameters, {active} of them active", total=count(total), active=count(active))
+
+
+def card_facts(card: api.ModelCard) -> str:
+    """A model of the library in a line."""
+    tiers = tr("experts at {bits} bits", bits=max(card.tiers)) if card.tiers else ""
+    if card.expert_bits:
+        rest = (
+            tr("other weights: {bits}-bit", bits=card.lowered_dense.removeprefix("int")) if card.lowered_dense else ""
+        )
+        tiers = joined(tr("experts: {shares}", shares=shares(card.expert_bits)), rest, change(card.lowered_kl or 0.0))
+    disk = tr("{size} on the disk", size=size(card.disk_bytes))
+    return joined(parameters(card.parameters, card.active_parameters), disk, tiers)
+
+
+def shares(bits: Sequence[tuple[int, int]]) -> str:
+    """'80 % 2-bit, 20 % 4-bit'. bits: (bits, experts that have them)."""
+    whole = sum(experts for _, experts in bits)
+    each = (tr("{share} {bits}-bit", share=percent(experts / whole), bits=bits) for bits, experts in bits)
+    return tr(", ").join(each)
+
+
+def change(kl: float) -> str:
+    """What fewer bits cost."""
+    return tr("KL {kl} from full precision", kl=f"{kl:.4f}")
+
+
+def hub_facts(model: api.HubModel) -> str:
+    """A model of the hub in a line."""
+    download = _fetched(model)
+    here = tr("takes {size}", size=size(model.fit.disk)) if model.fit is not None else ""
+    licence = tr("licence {licence}", licence=model.licence) if model.licence else ""
+    gated = tr("asks for an account") if model.gated else ""
+    return joined(parameters(model.parameters, model.active_parameters), download, here, licence, gated)
+
+
+def _fetched(model: api.HubModel) -> str:
+    """How much is fetched, and of a model in four bits, how much that of the original would be."""
+    if not model.download_bytes:
+        return ""
+    if not model.original_bytes:
+        return tr("{size} to fetch", size=size(model.download_bytes))
+    return tr(
+        "{size} to fetch as {form} instead of {whole}",
+        size=size(model.download_bytes), form=model.form, whole=size(model.original_bytes),
+    )  # fmt: skip
+
+
+def found_facts(model: api.FoundModel) -> str:
+    """A model of another app in a line."""
+    kind = joined(model.format, model.quantization, between=" ")
+    return joined(tr("kept by {app}", app=model.app), size(model.nbytes), kind)
+
+
+def progress(done: int, total: int, unit: str, rate: float, left: float | None) -> str:
+    """'1.2 GB of 17 GB  ·  42 MB/s  ·  6 min left'."""
+    if unit == "bytes":
+        amount = tr("{done} of {total}", done=size(done), total=size(total)) if total else size(done) if done else ""
+        pace = tr("{size}/s", size=size(rate)) if rate else ""
+    else:
+        amount, pace = (tr("{done} of {total}", done=done, total=total) if total else ""), ""
+    return joined(amount, pace, time_left(left))
+
+
+def joined(*parts: str, between: str = BETWEEN) -> str:
+    """Those that are not empty."""
+    return between.join(part for part in parts if part)
+
+
+def unbroken(line: str) -> str:
+    """What `joined` made, so that a line is broken between its parts and not within a short one."""
+    return _STAYS.join(part if len(part) > _SHORT else part.replace(" ", "\u00a0") for part in line.split(BETWEEN))

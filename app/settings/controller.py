@@ -1,0 +1,257 @@
+"""Controllers of the settings dialog: what is changed is kept, and where it is live the open model takes it at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QByteArray, QObject, Qt, Slot
+
+from app.backend.models import Models
+from app.chat.conversation import Conversation
+from app.controllers.failure_banner import show_failure
+from app.i18n.translate import sentences
+from app.settings.dialog import SettingsDialog
+from app.settings.preferences import Preferences
+from app.settings.shared import SharedPage
+from app.theme.theme import Theme
+from app.widgets.dialogs import to_front
+from engine import api
+
+if TYPE_CHECKING:
+    from app.main_window import MainWindow
+
+
+class SharedDesk(QObject):
+    """Between the page, whose child it is, and the engine. What comes after the page has gone is not heard."""
+
+    def __init__(self, page: SharedPage, known: Models, told: Callable[[dict[str, Any]], object]) -> None:
+        """told: gets what is kept of all of them, as often as the engine says it."""
+        super().__init__(page)
+        self._told = told
+        self._page: SharedPage | None = page
+        self._models = known
+        page.changed.connect(self._keep)
+        page.token.kept.connect(self._keep_token)
+        page.token.forgotten.connect(self._forget_token)
+        page.folders.added.connect(lambda path: self._folders(api.AddFolder, path))
+        page.folders.preferred.connect(lambda path: self._folders(api.AddFolder, path, True))
+        page.folders.forgotten.connect(lambda path: self._folders(api.ForgetFolder, path))
+        self._ask(api.ReadSettings, page.show_kept, page.token.say)
+        self._folders(api.ListFolders)
+        page.seen.connect(self._ask_token)  # not before: a keyring that is locked asks for its password
+
+    def end(self) -> None:
+        """The page goes."""
+        self._page = None
+
+    def _ask(
+        self, kind: type[api.Command], done: Callable[..., object], failed: Callable[[str], object], *values: object
+    ) -> None:
+        def heard(event: api.Event) -> None:
+            if isinstance(event, api.Done) and kind in (api.ReadSettings, api.KeepSettings):
+                self._told(event.result)  # the window wants to know, also once the page has gone
+            if self._page is None:
+                return
+            if isinstance(event, api.Failed):
+                failed(sentences(event.sentence, event.action))
+            elif isinstance(event, api.Done):
+                done(event.result)
+                if kind in (api.AddFolder, api.ForgetFolder):
+                    self._models.refresh()  # models come and go with their folder
+
+        self._models.ask(kind, heard, *values)
+
+    @Slot(str, object)
+    def _keep(self, name: str, value: object) -> None:
+        assert self._page is not None
+        page = self._page
+        self._ask(api.KeepSettings, lambda kept: self._kept(name, kept), lambda why: page.refuse(name, why),
+                  {name: value})  # fmt: skip
+
+    def _kept(self, name: str, values: dict[str, Any]) -> None:
+        assert self._page is not None
+        self._page.show_kept(values)
+        if name == "endpoint":  # another hub has another token
+            self._ask_token()
+
+    def _folders(self, kind: type[api.Command], *values: object) -> None:
+        assert self._page is not None
+        self._ask(kind, self._page.folders.show_folders, self._page.folders.say, *values)
+
+    @Slot()
+    def _ask_token(self) -> None:
+        assert self._page is not None
+        self._ask(api.AskToken, self._page.token.show_state, self._page.token.say)
+
+    @Slot(str)
+    def _keep_token(self, token: str) -> None:
+        assert self._page is not None
+        self._ask(api.KeepToken, lambda account: self._ask_token(), self._page.token.say, token)
+
+    @Slot()
+    def _forget_token(self) -> None:
+        assert self._page is not None
+        self._ask(api.ForgetToken, lambda there_was: self._ask_token(), self._page.token.say)
+
+
+class SettingsDesk(QObject):
+    """Opens the dialog, and answers it."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        theme: Theme,
+        known: Models,
+        conversation: Conversation,
+        remembered: Preferences,
+        reload: Callable[[], None],
+    ) -> None:
+        super().__init__(window)
+        self._window, self._theme, self._models = window, theme, known
+        self._conversation, self._preferences, self._reload = conversation, remembered, reload
+        self._dialog: SettingsDialog | None = None
+        self._stale = False  # something takes effect when the model is loaded again
+        self._page = 0  # that was open last
+        self._place = QByteArray()  # where the dialog was put, and how large it was made
+        known.loaded.connect(self._fresh)
+
+    @Slot()
+    def open(self) -> SettingsDialog:
+        """Show the settings beside the chat; they are in force as they change. There is one dialog at most."""
+        if self._dialog is not None:
+            to_front(self._dialog)
+            return self._dialog
+        dialog = SettingsDialog(self._preferences, self._theme, self._window)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.engine_changed.connect(self._engine)
+        dialog.sampling_changed.connect(self._sampling)
+        dialog.look.theme_changed.connect(self._look)
+        dialog.look.font_changed.connect(self._font)
+        dialog.look.language_changed.connect(self._language)
+        dialog.look.restart_wanted.connect(self._window.restart_wanted)
+        dialog.all_reset.connect(self._reset)
+        dialog.advanced_wanted.connect(self._advanced)
+        dialog.reload_wanted.connect(self._reload)
+        dialog.finished.connect(self._over)
+        self._dialog, self._shared = dialog, SharedDesk(dialog.shared, self._models, self._window.network.take)
+        self._models.changed.connect(self._tell)
+        self._window.live.took.connect(self._took)
+        self._tell()
+        last = self._window.live.history.last
+        if last is not None:
+            self._took(last)
+        dialog.need_reload(self._stale)
+        dialog.show_page(self._page)
+        self._models.ask(api.AskChoices, self._choices)
+        if not self._place.isEmpty():
+            dialog.restoreGeometry(self._place)
+        dialog.show()
+        return dialog
+
+    def close(self) -> None:
+        """The window goes, and the settings with it."""
+        if self._dialog is not None:
+            self._dialog.reject()
+
+    @Slot()
+    def _fresh(self) -> None:
+        """A model was loaded, with everything as it is now."""
+        self._stale = False
+        if self._dialog is not None:
+            self._dialog.need_reload(False)
+
+    @Slot()
+    def _over(self) -> None:
+        if self._dialog is not None:
+            self._page, self._place = self._dialog.page, self._dialog.saveGeometry()
+        self._dialog = None
+        self._shared.end()
+        self._models.changed.disconnect(self._tell)
+        self._window.live.took.disconnect(self._took)
+
+    @Slot()
+    def _tell(self) -> None:
+        if self._dialog is not None:
+            self._dialog.show_card(self._models.card, {card.name: card.title for card in self._models.cards})
+
+    @Slot(object)
+    def _took(self, telemetry: api.Telemetry) -> None:
+        if self._dialog is not None:
+            self._dialog.show_memory(telemetry.memory)
+            self._dialog.show_ahead(telemetry.ahead)
+
+    def _choices(self, event: api.Event) -> None:
+        """What cannot be chosen here; where the engine does not say, opening the model refuses it."""
+        if self._dialog is not None and isinstance(event, api.Done):
+            self._dialog.forbid(event.result)
+
+    @Slot(str, object, str)
+    def _engine(self, name: str, value: object, model: str) -> None:
+        before = self._preferences.of(model, name)
+        self._preferences.set(model, name, value)
+        self._window.remembering.save()
+        card = self._models.card
+        if card is None or model not in ("", card.name):
+            return
+        if not api.settings.ALL[name].live:
+            self._stale = True
+            return
+        if not model and name in self._preferences.models.get(card.name, {}):
+            return  # this model has its own
+
+        def heard(event: api.Event) -> None:
+            if isinstance(event, api.Failed):
+                self._refused(model, name, before, event)
+
+        self._models.update({name: value}, heard)
+
+    def _refused(self, model: str, name: str, before: object, event: api.Failed) -> None:
+        """The engine did not take it: a value that cannot hold is not kept, or the model could not be opened again."""
+        self._preferences.set(model, name, before)
+        self._window.remembering.save()
+        if self._dialog is not None:
+            self._dialog.refuse(name, sentences(event.sentence, event.action))
+        else:
+            show_failure(self._window, event)
+
+    @Slot(str, object)
+    def _sampling(self, name: str, value: object) -> None:
+        self._preferences.sampling[name] = value
+        self._conversation.sampling = dict(self._preferences.sampling)
+        self._window.remembering.save()
+
+    @Slot(str)
+    def _look(self, mode: str) -> None:
+        self._preferences.theme = mode
+        self._theme.set_mode(mode)
+        self._window.remembering.save()
+
+    @Slot(int)
+    def _font(self, percent: int) -> None:
+        self._preferences.font_percent = percent
+        self._theme.set_percent(percent)
+        self._window.remembering.save()
+
+    @Slot(str)
+    def _language(self, code: str) -> None:
+        self._preferences.language = code
+        self._window.remembering.save()
+
+    @Slot(bool)
+    def _advanced(self, wanted: bool) -> None:
+        self._preferences.advanced = wanted
+        self._window.remembering.save()
+
+    @Slot()
+    def _reset(self) -> None:
+        p = self._preferences
+        name = self._models.card.name if self._models.card is not None else ""
+        live = [n for n in p.engine_for(name) if api.settings.ALL[n].live]
+        self._stale = self._stale or len(live) < len(p.engine_for(name))
+        p.engine.clear()
+        p.models.clear()
+        p.sampling.clear()
+        self._conversation.sampling = {}
+        self._models.update({n: api.settings.ALL[n].default for n in live})
+        self._window.remembering.save()

@@ -1,0 +1,266 @@
+"""The list of chats: new, search, open, and what can be done with a chat or a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QPushButton, QVBoxLayout, QWidget
+
+from app.i18n.translate import plural, tr
+from app.sidebar.chat_model import ROW_ROLE, ChatListModel, SectionRow, findings, listing
+from app.sidebar.chat_view import ChatView
+from app.storage.records import Chat, Folder
+from app.storage.search import MOST, Hit
+from app.theme import sizes
+from app.theme.icons import icon
+from app.theme.theme import Theme
+from app.widgets.icon_button import IconButton
+from app.widgets.search_field import SearchField
+from app.widgets.text import plain_entry
+
+_NARROWEST, _WIDEST = 190, 420  # pixels
+_SEARCH_AFTER = 120  # milliseconds of rest before what is typed is looked for
+
+
+class Sidebar(QFrame):
+    """Signals bear a Chat, a Folder or a Hit; deleted, moved: a tuple of chats; renamed: an id and a title.
+
+    fill_menu: called with the menu of the button beside 'New chat', to say what is in it.
+    """
+
+    new = Signal()
+    opened = Signal(object)
+    found = Signal(object)
+    renamed = Signal(object, str)
+    deleted = Signal(object)
+    pinned = Signal(object, bool)
+    moved = Signal(object, object)  # chats, and a Folder, None for out of any, or '' for a new one
+    exported = Signal(object, str)  # chat, and 'md' or 'json'
+    folder_renamed = Signal(object, str)
+    folder_removed = Signal(object)
+    folder_toggled = Signal(object, bool)  # folder, open
+    searched = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sidebar")
+        self.setMaximumWidth(_WIDEST)
+        self._theme = theme
+        self._folders: list[Folder] = []
+        self.fill_menu: Callable[[QMenu], object] = lambda menu: None
+        mark = QLabel(self)
+        sizes.mark(mark, 26)
+        name = QLabel("Underhill", self)
+        sizes.letter(name, 1.15, name.font().Weight.DemiBold)
+        head = QHBoxLayout()
+        head.setContentsMargins(6, 2, 0, 8)
+        head.addWidget(mark)
+        head.addWidget(name, 1)
+        self.button = QPushButton(tr("New chat"), self)
+        self.button.setObjectName("new")
+        self.button.setToolTip(tr("New chat") + "  (Ctrl+N)")
+        self.button.clicked.connect(self.new)
+        self.more = IconButton(theme, "more", tr("Folders, import, export and backup"), self)
+        self.more.clicked.connect(self._more)
+        begin = QHBoxLayout()
+        begin.setSpacing(4)
+        begin.addWidget(self.button, 1)
+        begin.addWidget(self.more)
+        self.search = SearchField(tr("Search all messages"), self)
+        self.search.setToolTip(tr("Search all messages") + "  (Ctrl+K)")
+        self._typed = QTimer(self, singleShot=True, interval=_SEARCH_AFTER)
+        self._typed.timeout.connect(self._search)
+        self.search.textChanged.connect(self._typed.start)
+        self.search.returnPressed.connect(self._to_list)
+        self.model = ChatListModel(self)
+        self.list = ChatView(theme, self.model, self)
+        self.list.customContextMenuRequested.connect(self._menu)
+        self.list.clicked.connect(self._clicked)
+        self.list.activated.connect(self._activated_by_key)
+        self.list.rename.connect(self.rename_current)
+        self.list.remove.connect(self._remove_current)
+        self.list.move_wanted.connect(self._choose_folder)
+        self.list.dropped.connect(self.moved)
+        self.model.renamed.connect(self.renamed)
+        self.model.folder_renamed.connect(self.folder_renamed)
+        self._nothing = QLabel(self)
+        self._nothing.setObjectName("muted")
+        self._nothing.setWordWrap(True)
+        self._nothing.setContentsMargins(8, 8, 8, 8)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 12, 10, 8)
+        column.setSpacing(8)
+        column.addLayout(head)
+        column.addLayout(begin)
+        column.addWidget(self.search)
+        column.addWidget(self._nothing)
+        column.addWidget(self.list, 1)
+        self._tint()
+        theme.changed.connect(self._tint)
+
+    def minimumSizeHint(self) -> QSize:
+        """So wide that its buttons show all they say, whatever the size of text."""
+        hint = super().minimumSizeHint()
+        return QSize(min(_WIDEST, max(_NARROWEST, hint.width())), hint.height())
+
+    def show_chats(self, chats: list[Chat], folders: list[Folder], closed: set[int], current: int) -> None:
+        """Fill the list. closed: ids of folders. current: id of the open chat, 0 for none."""
+        self._folders = folders
+        self.list.setDragEnabled(True)
+        chosen = self.list.fill(listing(chats, folders, closed, datetime.now()))
+        self._say("" if self.model.rows else tr("Your chats will be listed here."))
+        if not chosen:
+            self.mark(current)
+
+    def show_found(self, chats: list[Chat], hits: list[Hit]) -> None:
+        """What a search found, in titles and in messages."""
+        self.list.setDragEnabled(False)  # there is no folder to drag it to
+        self.list.fill(findings(chats, hits, MOST))
+        self._say("" if self.model.rows else tr("No chat has that."))
+
+    def mark(self, current: int) -> None:
+        """Show which chat is open."""
+        row = self.list.currentIndex().data(ROW_ROLE)
+        if (isinstance(row, Hit) and row.chat.id == current) or len(self.list.chats()) > 1:
+            return  # it is marked, or somebody is choosing several
+        index = self.model.index_of(current)
+        if index.isValid():  # chosen as it is, though Ctrl be held for Ctrl+Tab
+            self.list.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+        else:
+            self.list.setCurrentIndex(QModelIndex())
+            self.list.clearSelection()
+
+    @Slot()
+    def rename_current(self) -> None:
+        """Edit the title of the chosen chat or folder in place."""
+        index = self.list.currentIndex()
+        if index.isValid() and index.flags() & Qt.ItemFlag.ItemIsEditable:
+            self.list.edit(index)
+
+    def leave_search(self) -> bool:
+        """Show all chats again, where one searches; False where one does not."""
+        searching = bool(self.search.text()) and (self.search.hasFocus() or self.list.hasFocus())
+        if searching:
+            self.search.clear()
+            self.search.setFocus()
+        return searching
+
+    def _say(self, text: str) -> None:
+        self._nothing.setText(text)
+        self._nothing.setVisible(bool(text))
+
+    @Slot()
+    def _search(self) -> None:
+        self.searched.emit(self.search.text().strip())
+
+    @Slot()
+    def _to_list(self) -> None:
+        """Enter in the search goes to what was found."""
+        first = next((n for n, row in enumerate(self.model.rows) if not isinstance(row, SectionRow)), -1)
+        if first >= 0:
+            self.list.setFocus()
+            self.list.setCurrentIndex(self.model.index(first))
+
+    @Slot(QModelIndex)
+    def _activated_by_key(self, index: QModelIndex) -> None:
+        """Enter; where a mouse click activates, it came as `clicked` already."""
+        if not self.list.underMouse() or not isinstance(index.data(ROW_ROLE), SectionRow):
+            self._activated(index)
+
+    @Slot(QModelIndex)
+    def _clicked(self, index: QModelIndex) -> None:
+        """With Ctrl or Shift a click chooses several chats, and opens none."""
+        several = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+        if not QGuiApplication.keyboardModifiers() & several:
+            self._activated(index)
+
+    @Slot(QModelIndex)
+    def _activated(self, index: QModelIndex) -> None:
+        row = index.data(ROW_ROLE)
+        if isinstance(row, Chat):
+            self.opened.emit(row)
+        elif isinstance(row, Hit):
+            self.found.emit(row)
+        elif isinstance(row, SectionRow) and row.folder is not None:
+            self.folder_toggled.emit(row.folder, not row.open)
+
+    @Slot()
+    def _remove_current(self) -> None:
+        row, chats = self.list.currentIndex().data(ROW_ROLE), self.list.chats()
+        if chats:
+            self.deleted.emit(chats)
+        elif isinstance(row, SectionRow) and row.folder is not None:
+            self.folder_removed.emit(row.folder)
+
+    @Slot()
+    def _choose_folder(self) -> None:
+        """A menu of folders for the chosen chats, at the last of them."""
+        chats = self.list.chats()
+        if chats:
+            menu = self._new_menu()
+            self._fill_folders(menu, chats)
+            corner = self.list.visualRect(self.list.currentIndex()).bottomLeft()
+            menu.popup(self.list.viewport().mapToGlobal(corner + QPoint(16, 0)))
+
+    @Slot()
+    def _more(self) -> None:
+        menu = self._new_menu()
+        self.fill_menu(menu)
+        menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
+
+    @Slot(QPoint)
+    def _menu(self, point: QPoint) -> None:
+        index = self.list.indexAt(point) if self.list.rect().contains(point) else self.list.currentIndex()
+        row = index.data(ROW_ROLE)
+        if isinstance(row, Hit) or row is None or (isinstance(row, SectionRow) and row.folder is None):
+            return
+        if not self.list.selectionModel().isSelected(index):
+            self.list.setCurrentIndex(index)
+        menu, chats = self._new_menu(), self.list.chats()
+        if len(chats) > 1:
+            colour, delete = self._theme.palette.muted, plural("Delete 1 chat", "Delete %n chats", len(chats))
+            self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), chats)
+            menu.addAction(icon("trash", colour), delete + "\tDel", lambda: self.deleted.emit(chats))
+        elif isinstance(row, Chat):
+            self.fill_chat_menu(menu, row)
+        else:
+            colour = self._theme.palette.muted
+            menu.addAction(icon("edit", colour), tr("Rename") + "\tF2", self.rename_current)
+            menu.addAction(icon("trash", colour), tr("Remove folder, keep its chats") + "\tDel", self._remove_current)
+        menu.popup(self.list.viewport().mapToGlobal(point))
+
+    def fill_chat_menu(self, menu: QMenu, chat: Chat) -> None:
+        """What can be done with a chat."""
+        colour = self._theme.palette.muted
+        menu.addAction(icon("edit", colour), tr("Rename") + "\tF2", self.rename_current)
+        menu.addAction(icon("pin", colour), tr("Unpin") if chat.pinned else tr("Pin to the top"),
+                       lambda: self.pinned.emit(chat, not chat.pinned))  # fmt: skip
+        self._fill_folders(menu.addMenu(icon("folder", colour), tr("Move to folder")), (chat,))
+        menu.addAction(icon("copy", colour), tr("Export as Markdown…"), lambda: self.exported.emit(chat, "md"))
+        menu.addAction(icon("copy", colour), tr("Export as JSON…"), lambda: self.exported.emit(chat, "json"))
+        menu.addSeparator()
+        menu.addAction(icon("trash", colour), tr("Delete") + "\tDel", lambda: self.deleted.emit((chat,)))
+
+    def _fill_folders(self, menu: QMenu, chats: tuple[Chat, ...]) -> None:
+        """Where chats can be moved to."""
+        inside = {chat.folder_id for chat in chats}
+        for folder in self._folders:
+            if inside != {folder.id}:
+                menu.addAction(plain_entry(folder.name), partial(self.moved.emit, chats, folder))
+        if inside != {None}:
+            menu.addAction(tr("Out of its folder"), lambda: self.moved.emit(chats, None))
+        menu.addSeparator()
+        menu.addAction(tr("New folder…"), lambda: self.moved.emit(chats, ""))
+
+    def _new_menu(self) -> QMenu:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        return menu
+
+    @Slot()
+    def _tint(self) -> None:
+        self.button.setIcon(icon("new-chat", self._theme.palette.accent))

@@ -1,0 +1,220 @@
+"""Records of the chat database, their ids, and how they are rows of its tables."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import struct
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+_LATEST = 1 << 62  # an id of the year 2112
+_last = 0
+_making = threading.Lock()
+
+
+def new_id() -> int:
+    """An id that grows with time: microseconds since 1970, then ten bits for ids of the same microsecond.
+
+    Each is larger than those made before it, though the clock be set back meanwhile. Made by the window, not by the
+    database, so that nothing waits for a write. It is the row's INTEGER PRIMARY KEY, which a full-text index can refer
+    to and which VACUUM leaves alone.
+    """
+    global _last
+    with _making:
+        _last = max(_last + 1, time.time_ns() // 1000 << 10)
+        return _last
+
+
+def count_from(known: int) -> None:
+    """Ids made from now on are larger than this one. One that no clock has made leaves no room for others."""
+    global _last
+    with _making:
+        if known < _LATEST:
+            _last = max(_last, known)
+
+
+def pack_tokens(ids: tuple[int, ...]) -> bytes:
+    """Token ids as little-endian 32-bit integers."""
+    return struct.pack(f"<{len(ids)}I", *ids)
+
+
+def unpack_tokens(data: bytes) -> tuple[int, ...]:
+    """The inverse of pack_tokens."""
+    return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one had scrolled to: the message at the top of the page, and how many pixels of it are above."""
+
+    message_id: int
+    pixels: int
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a chat is answered: a system prompt, values of api.settings.SAMPLING, and texts that end an answer."""
+
+    system: str = ""
+    sampling: dict[str, Any] = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of chats."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A text that goes with a message. name: of the file it came from. text: what the model reads of it."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Queued:
+    """A message that waits for the answer before it to end."""
+
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True)
+class Chat:
+    """A chat as the list shows it. leaf_id: the last message of the branch that is open; None while empty.
+
+    place: None is at the end. style: None is as the settings say. attached: to the draft; read where a chat is opened.
+    """
+
+    id: int
+    title: str = ""
+    title_by_hand: bool = False
+    updated_at: float = 0.0
+    draft: str = ""
+    leaf_id: int | None = None
+    pinned: bool = False
+    folder_id: int | None = None
+    place: Place | None = None
+    style: Style | None = None
+    queue: tuple[Queued, ...] = ()
+    attached: tuple[Attachment, ...] = ()
+
+
+@dataclass(frozen=True)
+class StoredMessage:
+    """One message. Messages form a tree by parent_id; an edit or another answer is a sibling.
+
+    state: 'whole', 'streaming' (being written) or 'cut' (Underhill ended while it was written).
+    finish, stats: of answers, as engine.api.Stats has them. version, versions: which sibling this is, from 1.
+    """
+
+    id: int
+    chat_id: int
+    parent_id: int | None
+    role: str
+    content: str = ""
+    token_ids: tuple[int, ...] = ()
+    state: str = "whole"
+    finish: str = ""
+    stats: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+    created_at: float = field(default_factory=time.time)
+    version: int = 1
+    versions: int = 1
+    attachments: tuple[Attachment, ...] = ()
+
+    @property
+    def unfinished(self) -> bool:
+        """An answer that could go on from where it ended."""
+        ended = self.state == "cut" or self.finish in ("length", "cancelled", "held", "failed", "edited")
+        return self.role == "assistant" and self.state != "streaming" and bool(self.content) and ended
+
+
+CHAT_COLUMNS = "id, title, title_by_hand, updated_at, draft, leaf_id, pinned, folder_id, place, style, queue"
+MESSAGE_COLUMNS = (
+    "id, chat_id, parent_id, role, content, token_ids, state, finish, stats, model, created_at, attachments"
+)
+
+
+def chat_of(row: tuple[Any, ...]) -> Chat:
+    """A chat from the columns CHAT_COLUMNS."""
+    i, title, by_hand, at, draft, leaf, pinned, folder, place, style, queue = row
+    return Chat(
+        i, title, bool(by_hand), at, draft, leaf, bool(pinned), folder, place_of(place), style_of(style),
+        queue_of(queue),
+    )  # fmt: skip
+
+
+def message_of(row: tuple[Any, ...], siblings: list[int]) -> StoredMessage:
+    """A message from the columns MESSAGE_COLUMNS. siblings: ids of its versions, the oldest first."""
+    i, chat, parent, role, content, tokens, state, finish, stats, model, created, attached = row
+    facts = json.loads(stats) if stats != "{}" else {}
+    files = attachments_of(json.loads(attached)) if attached != "[]" else ()
+    count = len(siblings)
+    message = object.__new__(StoredMessage)  # a frozen one is made field by field, which takes long for thousands
+    message.__dict__.update(
+        id=i, chat_id=chat, parent_id=parent, role=role, content=content,
+        token_ids=unpack_tokens(tokens) if tokens else (), state=state, finish=finish, stats=facts, model=model,
+        created_at=created, version=siblings.index(i) + 1 if count > 1 else 1, versions=count, attachments=files,
+    )  # fmt: skip
+    return message
+
+
+def row_of(m: StoredMessage) -> tuple[Any, ...]:
+    """The columns MESSAGE_COLUMNS of a message."""
+    return (
+        m.id, m.chat_id, m.parent_id, m.role, m.content, pack_tokens(m.token_ids), m.state, m.finish,
+        json.dumps(m.stats), m.model, m.created_at, attachments_text(m.attachments),
+    )  # fmt: skip
+
+
+def attachments_text(files: tuple[Attachment, ...]) -> str:
+    """Attachments as JSON."""
+    return json.dumps([dataclasses.asdict(a) for a in files])
+
+
+def attachments_of(found: list[dict[str, str]]) -> tuple[Attachment, ...]:
+    """Attachments from JSON that has been read."""
+    return tuple(Attachment(a["name"], a["text"]) for a in found)
+
+
+def queue_text(queue: tuple[Queued, ...]) -> str:
+    """Waiting messages as JSON."""
+    return json.dumps([dataclasses.asdict(q) for q in queue])
+
+
+def queue_of(text: str) -> tuple[Queued, ...]:
+    """The inverse of queue_text."""
+    return tuple(Queued(q["text"], attachments_of(q["attachments"])) for q in json.loads(text))
+
+
+def place_text(place: Place | None) -> str:
+    """A place as it is kept; '' for the end."""
+    return "" if place is None else f"{place.message_id} {place.pixels}"
+
+
+def place_of(text: str) -> Place | None:
+    """The inverse of place_text."""
+    if not text:
+        return None
+    message, pixels = text.split()
+    return Place(int(message), int(pixels))
+
+
+def style_text(style: Style | None) -> str:
+    """A style as JSON; '{}' for none of its own."""
+    return "{}" if style is None else json.dumps(dataclasses.asdict(style))
+
+
+def style_of(text: str) -> Style | None:
+    """The inverse of style_text."""
+    found = json.loads(text)
+    return Style(found["system"], dict(found["sampling"]), tuple(found["stop"])) if found else None

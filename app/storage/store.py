@@ -1,0 +1,251 @@
+"""What can be done with the chat database. Plain and synchronous; `keeper` calls it on its own thread."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from heapq import heappop, heappush
+from pathlib import Path
+
+from app.storage import records
+from app.storage.records import Chat, Place, StoredMessage, Style, count_from, pack_tokens
+from app.storage.schema import migrate
+
+_LONGEST = 1000  # characters that are looked for in a title, of which SQLite takes no more than 50 000 bytes
+_SLOTS = ", ".join("?" * len(records.MESSAGE_COLUMNS.split(",")))
+
+
+class ChatStore:
+    """One open database. Every method is one transaction; errors are sqlite3.Error.
+
+    Folders, the trash, search and presets are in modules of their own, which take `db`.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        """Open or create the database, and mark answers that a killed process left half written as cut."""
+        self.db = sqlite3.connect(path, timeout=3.0, isolation_level=None)
+        try:
+            self.db.execute("PRAGMA journal_mode = WAL")
+            self.db.execute("PRAGMA foreign_keys = ON")
+            self.db.execute("PRAGMA secure_delete = ON")  # what is deleted is gone from the file too
+            migrate(self.db)
+            self.db.execute("UPDATE messages SET state = 'cut' WHERE state = 'streaming'")
+            self.count_on()
+        except BaseException:
+            self.db.close()
+            raise
+
+    def count_on(self) -> None:
+        """Ids of now on are larger than those there are, though the clock was set back since: their order is told."""
+        for table in ("chats", "messages"):
+            (last,) = self.db.execute(f"SELECT max(id) FROM {table}").fetchone()
+            count_from(last or 0)
+
+    def close(self) -> None:
+        """Close the file; the write-ahead log is folded into it."""
+        self.db.close()
+
+    @property
+    def in_memory(self) -> bool:
+        """Nothing of it is on the disk."""
+        return self.file is None
+
+    @property
+    def file(self) -> Path | None:
+        """The file on the disk."""
+        name = self.db.execute("PRAGMA database_list").fetchone()[2]
+        return Path(name) if name else None
+
+    def check(self) -> str:
+        """'ok', or what SQLite finds broken."""
+        return str(self.db.execute("PRAGMA quick_check(1)").fetchone()[0])
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it or nothing; on return it survives a power cut."""
+        self.db.execute("PRAGMA synchronous = FULL")
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self.db
+            self.db.execute("COMMIT")
+        except BaseException:
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+            raise
+
+    # ---- chats ------------------------------------------------------------------------------------------------
+
+    def chats(self, search: str = "") -> list[Chat]:
+        """Chats that are not deleted, the latest first; `search` looks in titles, case-insensitively."""
+        pattern = "%" + search[:_LONGEST].replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+        found = self.db.execute(
+            f"SELECT {records.CHAT_COLUMNS} FROM chats WHERE deleted_at IS NULL AND title LIKE ? ESCAPE '\\' "
+            "ORDER BY updated_at DESC, id DESC",
+            (pattern,),
+        )
+        return [records.chat_of(row) for row in found]
+
+    def chat(self, chat_id: int) -> Chat | None:
+        """One chat as it is now; None where it is deleted."""
+        row = self.db.execute(
+            f"SELECT {records.CHAT_COLUMNS} FROM chats WHERE id = ? AND deleted_at IS NULL", (chat_id,)
+        ).fetchone()
+        return records.chat_of(row) if row is not None else None
+
+    def create(self, chat: Chat, *messages: StoredMessage) -> None:
+        """Add a chat and its first messages, all or nothing."""
+        with self.transaction():
+            self.insert(chat, messages)
+
+    def insert(self, chat: Chat, messages: tuple[StoredMessage, ...]) -> None:
+        """Add a chat and its first messages, in the transaction that is open."""
+        now = chat.updated_at or time.time()
+        self.db.execute(
+            "INSERT INTO chats (id, title, title_by_hand, created_at, updated_at, draft, pinned, folder_id, style) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (chat.id, chat.title, chat.title_by_hand, now, now, chat.draft, chat.pinned, chat.folder_id,
+             records.style_text(chat.style)),
+        )  # fmt: skip
+        _insert(self.db, messages)
+
+    def set_title(self, chat_id: int, title: str, by_hand: bool) -> None:
+        """Name a chat. An automatic title never replaces one set by hand."""
+        self.db.execute(
+            "UPDATE chats SET title = ?, title_by_hand = ? WHERE id = ? AND (? OR NOT title_by_hand)",
+            (title, by_hand, chat_id, by_hand),
+        )
+
+    def set_draft(self, chat_id: int, draft: str) -> None:
+        """Keep what is typed but not sent."""
+        self.db.execute("UPDATE chats SET draft = ? WHERE id = ?", (draft, chat_id))
+
+    def set_place(self, chat_id: int, place: Place | None) -> None:
+        """Keep where one had scrolled to."""
+        self.db.execute("UPDATE chats SET place = ? WHERE id = ?", (records.place_text(place), chat_id))
+
+    def set_style(self, chat_id: int, style: Style | None) -> None:
+        """Keep how this chat is answered; None: as the settings say."""
+        self.db.execute("UPDATE chats SET style = ? WHERE id = ?", (records.style_text(style), chat_id))
+
+    def set_pinned(self, chat_id: int, pinned: bool) -> None:
+        """Keep a chat at the top of the list, or let it go back to its time."""
+        self.db.execute("UPDATE chats SET pinned = ? WHERE id = ?", (pinned, chat_id))
+
+    # ---- messages ---------------------------------------------------------------------------------------------
+
+    def add(self, *messages: StoredMessage) -> None:
+        """Write messages and make the last of them the open branch. On return they survive a power cut."""
+        with self.transaction():
+            self.follow(messages)
+
+    def follow(self, messages: tuple[StoredMessage, ...]) -> None:
+        """The same, in the transaction that is open."""
+        _insert(self.db, messages)
+
+    def update(self, m: StoredMessage) -> None:
+        """Write an answer as it is by now. While it streams, no fsync: it survives the process, and is cheap."""
+        self.db.execute(f"PRAGMA synchronous = {'NORMAL' if m.state == 'streaming' else 'FULL'}")
+        self.db.execute(
+            "UPDATE messages SET content = ?, token_ids = ?, state = ?, finish = ?, stats = ? WHERE id = ?",
+            (m.content, pack_tokens(m.token_ids), m.state, m.finish, json.dumps(m.stats), m.id),
+        )
+
+    def remove(self, message_id: int) -> None:
+        """Remove a message that has no successors (an answer that failed before its first word). Where its branch was
+        open, that of the version beside it is, if there is one.
+        """
+        beside = [i for i in self.versions(message_id) if i != message_id]
+        with self.transaction() as db:
+            row = db.execute("SELECT id FROM chats WHERE leaf_id = ?", (message_id,)).fetchone()
+            if row is not None:
+                db.execute(
+                    "UPDATE chats SET leaf_id = (SELECT parent_id FROM messages WHERE id = ?) WHERE id = ?",
+                    (message_id, row[0]),
+                )
+            db.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+            if row is not None and beside:
+                self.select(row[0], beside[-1])
+
+    def path(self, chat_id: int, last: int | None = None) -> list[StoredMessage]:
+        """The open branch of a chat, from its first message to its last; with `last`: what leads to that message."""
+        parents: dict[int, int | None] = dict(
+            self.db.execute("SELECT id, parent_id FROM messages WHERE chat_id = ?", (chat_id,))
+        )
+        at = last
+        if at is None:
+            row = self.db.execute("SELECT leaf_id FROM chats WHERE id = ?", (chat_id,)).fetchone()
+            at = row[0] if row is not None else None
+        branch: list[int] = []
+        while at is not None and at in parents:
+            branch.append(at)
+            at = parents[at]
+        branch.reverse()
+        siblings: dict[int | None, list[int]] = {}
+        for i in sorted(parents):
+            siblings.setdefault(parents[i], []).append(i)
+        if 2 * len(branch) > len(parents):  # most of the chat: read as it lies
+            found = self.db.execute(f"SELECT {records.MESSAGE_COLUMNS} FROM messages WHERE chat_id = ?", (chat_id,))
+        else:
+            found = self.db.execute(
+                f"SELECT {records.MESSAGE_COLUMNS} FROM messages WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(branch),),
+            )
+        read = {row[0]: row for row in found.fetchall()}
+        return [records.message_of(read[i], siblings[parents[i]]) for i in branch]
+
+    def tree(self, chat_id: int) -> list[StoredMessage]:
+        """Every message of a chat, all branches, the oldest first, but none before the one it answers."""
+        found = self.db.execute(f"SELECT {records.MESSAGE_COLUMNS} FROM messages WHERE chat_id = ?", (chat_id,))
+        made = {r[0]: records.message_of(r, [r[0]]) for r in found}
+        below: dict[int | None, list[int]] = {}
+        for message in made.values():
+            below.setdefault(message.parent_id, []).append(message.id)
+        ready, told = sorted(below.get(None, [])), []
+        while ready:
+            told.append(made[heappop(ready)])
+            for child in below.get(told[-1].id, []):
+                heappush(ready, child)
+        return told
+
+    def select(self, chat_id: int, message_id: int) -> None:
+        """Open the branch through this message: down to the youngest message below it.
+
+        A branch that is open already stays, though it may not be the youngest.
+        """
+        if any(m == message_id for (m,) in self.db.execute(
+            """
+            WITH RECURSIVE branch(id) AS (
+                SELECT leaf_id FROM chats WHERE id = ?
+                UNION ALL
+                SELECT m.parent_id FROM messages m JOIN branch b ON m.id = b.id WHERE m.parent_id IS NOT NULL
+            ) SELECT id FROM branch
+            """, (chat_id,),
+        )):  # fmt: skip
+            return
+        children: dict[int, int] = {}
+        for i, parent in self.db.execute(
+            "SELECT id, parent_id FROM messages WHERE chat_id = ? AND parent_id IS NOT NULL ORDER BY id", (chat_id,)
+        ):
+            children[parent] = i
+        leaf = message_id
+        while leaf in children:
+            leaf = children[leaf]
+        self.db.execute("UPDATE chats SET leaf_id = ? WHERE id = ?", (leaf, chat_id))
+
+    def versions(self, message_id: int) -> list[int]:
+        """Ids of a message and its siblings, the oldest first."""
+        found = self.db.execute(
+            "SELECT s.id FROM messages s JOIN messages m ON s.chat_id = m.chat_id AND s.parent_id IS m.parent_id "
+            "WHERE m.id = ? ORDER BY s.id",
+            (message_id,),
+        )
+        return [r[0] for r in found]
+
+
+def _insert(db: sqlite3.Connection, messages: tuple[StoredMessage, ...]) -> None:
+    for m in messages:
+        db.execute(f"INSERT INTO messages ({records.MESSAGE_COLUMNS}) VALUES ({_SLOTS})", records.row_of(m))
+        db.execute("UPDATE chats SET leaf_id = ?, updated_at = ? WHERE id = ?", (m.id, m.created_at, m.chat_id))

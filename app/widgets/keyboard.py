@@ -1,0 +1,69 @@
+"""Keys in the window: Tab in reading order, Enter on buttons."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractButton, QApplication, QScrollArea, QWidget
+
+
+def stops(root: QWidget) -> list[QWidget]:
+    """Every widget of a window that Tab comes to: columns from the left, within them lines from the top."""
+    found: list[QWidget] = []
+    _gather(root, found)
+    return found
+
+
+def move_focus(root: QWidget, forward: bool) -> bool:
+    """Give the focus to the next stop, round and round, and scroll it into sight. False where there is none."""
+    order = stops(root)
+    if not order:
+        return False
+    now: QWidget | None = QApplication.focusWidget() or root.focusWidget()
+    while now is not None and now not in order:
+        now = now.parentWidget()
+    step = 1 if forward else -1
+    at = order.index(now) + step if now is not None else 0 if forward else -1
+    target = order[at % len(order)]
+    target.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
+    holder = target.parentWidget()
+    while holder is not None and holder is not root:
+        if isinstance(holder, QScrollArea):
+            holder.ensureWidgetVisible(target)
+        holder = holder.parentWidget()
+    return True
+
+
+def _gather(widget: QWidget, found: list[QWidget]) -> None:
+    if widget.isEnabled() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None:
+        found.append(widget)
+    inside = [c for c in widget.children() if isinstance(c, QWidget) and c.isVisible() and not c.isWindow()]
+    for line in _lines(inside):
+        for child in line:
+            _gather(child, found)
+
+
+def _lines(widgets: list[QWidget]) -> list[list[QWidget]]:
+    """In lines from the top; two stand in one line where they overlap by more than half of the lower one's height."""
+    lines: list[list[QWidget]] = []
+    for widget in sorted(widgets, key=lambda w: (w.y(), w.x())):
+        for line in lines:
+            first = line[0]
+            common = min(first.y() + first.height(), widget.y() + widget.height()) - max(first.y(), widget.y())
+            if 2 * common > min(first.height(), widget.height()):
+                line.append(widget)
+                break
+        else:
+            lines.append([widget])
+    return [sorted(line, key=lambda w: w.x()) for line in lines]
+
+
+def press_focused(root: QWidget, event: QKeyEvent) -> bool:
+    """Whether this key was Enter and press_focused a button somewhere in `root`."""
+    now = root.window().focusWidget()
+    if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter) or not isinstance(now, QAbstractButton):
+        return False
+    if not root.isAncestorOf(now):
+        return False
+    now.click()
+    return True

@@ -1,0 +1,123 @@
+"""Documents of blocks: styled, harmless, and cheap to extend."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QFont, QImage, QTextCursor, QTextDocument, QTextTable
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.markdown import document as documents
+from app.markdown.highlight import Highlighter
+from app.markdown.split import Block
+from app.markdown.typeset import spans
+from app.theme.tokens import LIGHT
+
+
+@pytest.fixture(autouse=True)
+def application(qapp: object) -> None:
+    """Documents need fonts, and fonts an application."""
+
+
+def test_markdown_becomes_text() -> None:
+    document = documents.make(Block("text", "A **bold** `code` [link](https://example.org)"), LIGHT)
+    assert document.toPlainText() == "A bold code link"
+    assert "https://example.org" in document.toHtml()
+
+
+def test_html_is_shown_and_not_interpreted() -> None:
+    document = documents.make(Block("text", "a <b>tag</b> and <script>x</script>"), LIGHT)
+    assert "<b>tag</b>" in document.toPlainText()
+
+
+def test_images_open_no_file(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.png"
+    assert QImage(4, 4, QImage.Format.Format_RGB32).save(str(secret))
+    document = documents.make(Block("text", f"![x]({secret})"), LIGHT)
+    for name in (QUrl.fromLocalFile(str(secret)), QUrl(str(secret))):
+        assert document.resource(QTextDocument.ResourceType.ImageResource.value, name) is None
+
+
+def test_the_users_words_stay_as_typed() -> None:
+    document = documents.make(Block("text", "2 * 3 * 4 = *24*"), LIGHT, plain=True)
+    assert document.toPlainText() == "2 * 3 * 4 = *24*"
+
+
+def test_tables_are_tables() -> None:
+    document = documents.make(Block("text", "| a | b |\n|---|--:|\n| 1 | 2 |"), LIGHT)
+    tables = [f for f in document.rootFrame().childFrames() if isinstance(f, QTextTable)]
+    assert (tables[0].rows(), tables[0].columns()) == (2, 2)
+
+
+def test_lists_keep_their_numbers() -> None:
+    document = documents.make(Block("item", "7. seven"), LIGHT)
+    assert document.begin().textList().format().start() == 7
+
+
+def test_growing_text_is_appended() -> None:
+    document = documents.make(Block("open", "one"), LIGHT)
+    documents.append(document, " two\nthree")
+    assert document.toPlainText() == "one two\nthree"
+
+
+def test_spans_name_the_parts_of_code() -> None:
+    code = "def f():  # 😀 note\n    return 'x'"
+    found = {code.encode("utf-16-le")[2 * a : 2 * (a + n)].decode("utf-16-le"): s for a, n, s in spans(code, "python")}
+    assert found["def"] == "keyword"
+    assert found["f"] == "name"
+    assert found["# 😀 note"] == "comment"
+    assert "string" in found.values()
+
+
+def test_an_unknown_language_has_no_colours() -> None:
+    assert spans("x", "no such language") == []
+
+
+def test_code_gets_its_colours(qtbot: QtBot) -> None:
+    highlighter = Highlighter()
+    document = documents.make(Block("code", "return 1", "python"), LIGHT)
+    with qtbot.waitSignal(highlighter.coloured):
+        highlighter.add(document, "python", LIGHT.syntax)
+    run = document.begin().begin().fragment()
+    assert run.text() == "return"
+    assert run.charFormat().foreground().color().name() == LIGHT.syntax["keyword"]
+    highlighter.close()
+
+
+def test_an_image_is_named_and_links_to_it(qtbot: QtBot) -> None:
+    document = documents.make(Block("text", "See ![a cat](https://example.org/cat.png) here."), LIGHT)
+    assert document.toPlainText() == "See a cat here."
+    cursor = QTextCursor(document)
+    cursor.setPosition(6)
+    assert cursor.charFormat().anchorHref() == "https://example.org/cat.png"
+
+
+def test_what_is_done_and_what_is_not_look_different_and_are_copied(qtbot: QtBot) -> None:
+    texts = [
+        documents.make(Block("item", text), LIGHT).toPlainText() for text in ("- [x] bread", "- [ ] milk", "- salt")
+    ]
+    assert texts == ["✓\u2002bread", "☐\u2002milk", "salt"]
+
+
+def test_bold_italics_are_both(qtbot: QtBot) -> None:
+    document = documents.make(Block("text", "***both***"), LIGHT)
+    cursor = QTextCursor(document)
+    cursor.setPosition(2)
+    form = cursor.charFormat()
+    assert form.fontItalic()
+    assert form.fontWeight() >= QFont.Weight.Bold
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["**a** " * 60_000, "**a" * 60_000, "`a`" * 60_000, "[a](b)" * 60_000, "|a|b|\n|-|-|\n" + "|1|2|\n" * 60_000,
+     "|a" * 60_000 + "|\n" + "|-" * 60_000 + "|\n"],
+    ids=["bold", "open", "code", "links", "rows", "columns"],
+)  # fmt: skip
+def test_what_would_take_minutes_to_lay_out_is_shown_as_it_is_written(qapp: QApplication, text: str) -> None:
+    document = documents.make(Block("text", text), LIGHT)
+    assert document.toPlainText() == text
+    assert not document.rootFrame().childFrames()  # no table

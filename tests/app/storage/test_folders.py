@@ -1,0 +1,84 @@
+"""Folders, pins, places and the trash, as they are kept."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from app.sidebar.chat_model import SectionRow, listing
+from app.storage import folders, trash
+from app.storage.records import Chat, Folder, Place, Style
+from app.storage.store import ChatStore
+from engine.lived_time import LivedTime
+from tests.app.storage.conftest import talk
+
+
+def test_chats_go_into_folders_and_come_out_again(store: ChatStore) -> None:
+    chat, *_ = talk(store, "one", "a")
+    work = folders.make(store, "work")
+    assert folders.make(store, "work") == work
+    folders.move(store, chat, work.id)
+    assert store.chats()[0].folder_id == work.id
+    folders.remove(store, work.id)
+    assert store.chats()[0].folder_id is None
+    assert folders.listed(store) == []
+
+
+def test_a_folder_that_takes_the_name_of_another_joins_it(store: ChatStore) -> None:
+    chat, *_ = talk(store, "one", "a")
+    work, play = folders.make(store, "work"), folders.make(store, "play")
+    folders.move(store, chat, work.id)
+    assert folders.rename(store, play.id, "games") is None
+    assert folders.rename(store, play.id, "play") is None
+    assert folders.rename(store, work.id, "play") == (work, [chat])
+    assert folders.listed(store) == [play]
+    assert store.chats()[0].folder_id == play.id
+
+
+def test_what_belongs_to_a_chat_is_kept(store: ChatStore, tmp_path: Path) -> None:
+    chat, message = talk(store, "one", "a")
+    style = Style("Be brief.", {"temperature": 0.2, "seed": None}, ("END",))
+    store.set_pinned(chat, True)
+    store.set_place(chat, Place(message, -7))
+    store.set_style(chat, style)
+    store.close()
+    again = ChatStore(tmp_path / "chats.db")
+    found = again.chat(chat)
+    assert found is not None
+    assert (found.pinned, found.place, found.style) == (True, Place(message, -7), style)
+    again.set_place(chat, None)
+    again.set_style(chat, None)
+    found = again.chat(chat)
+    assert found is not None
+    assert (found.place, found.style) == (None, None)
+    again.close()
+
+
+def test_the_list_has_pins_then_folders_then_days() -> None:
+    now = datetime(2026, 5, 20, 12)
+    today, old = now.timestamp(), datetime(2026, 5, 1).timestamp()
+    folder = Folder(9, "work")
+    pinned = Chat(1, "pinned", updated_at=old, pinned=True, folder_id=9)
+    inside, free, elder = Chat(2, "inside", updated_at=today, folder_id=9), Chat(3, "free", updated_at=today), Chat(
+        4, "elder", updated_at=old, folder_id=77)  # fmt: skip
+    rows = listing([inside, free, pinned, elder], [folder], set(), now)
+    assert rows == [
+        SectionRow("Pinned"), pinned, SectionRow("work", folder, True, 1), inside, SectionRow("Today"), free,
+        SectionRow("May"), elder,
+    ]  # fmt: skip
+    assert inside not in listing([inside, free], [folder], {9}, now)
+
+
+def test_the_trash_is_emptied_of_what_is_old_only(store: ChatStore) -> None:
+    old, young, kept = (talk(store, title, "a")[0] for title in ("old", "young", "kept"))
+    trash.put(store, old)
+    trash.put(store, young)
+    store.db.execute("UPDATE chats SET deleted_at = 1000 WHERE id = ?", (old,))
+    assert trash.empty(store, lived=LivedTime(1000 + 31 * 86400, ())) == 1
+    assert [c.title for c, _ in trash.listed(store)] == ["young"]
+    trash.take_back(store, young)
+    assert {c.title for c in store.chats()} == {"young", "kept"}
+    trash.put(store, kept)
+    trash.put(store, young)
+    assert trash.empty(store, kept) == 1
+    assert [c.title for c, _ in trash.listed(store)] == ["young"]

@@ -1,0 +1,92 @@
+"""The thread of the chats outlives whatever it is asked, and what stood in memory meanwhile comes to the disk."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.platform.main_thread_queue import Inbox
+from app.storage import drafts, folders, opening
+from app.storage.database_thread import Keeper
+from app.storage.opening import Problem
+from app.storage.records import Attachment, Chat, new_id
+from app.storage.store import ChatStore
+from tests.app.storage.conftest import talk
+
+ONE, TWO = Attachment("one.txt", "1"), Attachment("two.txt", "2")
+
+
+@pytest.fixture
+def problems() -> list[Problem]:
+    return []
+
+
+@pytest.fixture
+def keeper(tmp_path: Path, inbox: Inbox, problems: list[Problem]) -> Iterator[Keeper]:
+    made = Keeper(tmp_path / "chats.db", inbox, problems.append)
+    yield made
+    made.close()
+
+
+def test_a_defect_in_one_job_is_told_and_the_next_is_done(
+    qtbot: QtBot, keeper: Keeper, problems: list[Problem], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It ended the thread: nothing was saved any more, and nobody was told."""
+    shown: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", shown.append)
+    chat, titles = Chat(new_id(), "after it"), []
+
+    def defect(store: ChatStore) -> None:
+        with store.transaction() as db:
+            db.execute("DELETE FROM chats")
+            raise KeyError("x")
+
+    keeper.do(lambda store: store.create(chat))
+    keeper.do(defect)
+    keeper.do(lambda store: [c.title for c in store.chats()], titles.extend)
+    qtbot.waitUntil(lambda: bool(titles))
+    assert titles == ["after it"]
+    assert [(p.kind, p.cause.startswith("KeyError")) for p in problems] == [("defect", True)]
+    assert problems[0].action
+    assert [args.exc_type for args in shown] == [KeyError]
+
+
+def test_a_folder_of_the_same_name_does_not_keep_chats_from_the_disk(tmp_path: Path) -> None:
+    disk, memory = ChatStore(tmp_path / "chats.db"), ChatStore(":memory:")
+    before = folders.make(disk, "Work")
+    folders.make(memory, "Home")
+    chat, _ = talk(memory, "for now", "Q")
+    folders.move(memory, chat, folders.make(memory, "Work").id)
+    loose, _ = talk(memory, "loose", "Q")
+    opening.copy_rows(memory, disk)
+    assert {c.id: c.folder_id for c in disk.chats()} == {chat: before.id, loose: None}
+    assert [f.name for f in folders.listed(disk)] == ["Home", "Work"]
+    disk.close()
+    memory.close()
+
+
+def test_what_is_attached_here_and_there_to_a_new_chat_comes_together(tmp_path: Path) -> None:
+    disk, memory = ChatStore(tmp_path / "chats.db"), ChatStore(":memory:")
+    drafts.keep(disk, drafts.NEW, (ONE,))
+    drafts.keep(memory, drafts.NEW, (TWO,))
+    opening.copy_rows(memory, disk)
+    assert drafts.attached(disk) == (ONE, TWO)
+    disk.close()
+    memory.close()
+
+
+def test_where_moving_fails_nothing_is_moved(tmp_path: Path) -> None:
+    disk, memory = ChatStore(tmp_path / "chats.db"), ChatStore(":memory:")
+    talk(memory, "for now", "Q")
+    drafts.keep(memory, drafts.NEW, (TWO,))
+    disk.db.execute("CREATE TRIGGER no BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, 'no'); END")
+    with pytest.raises(sqlite3.Error, match="no"):
+        opening.copy_rows(memory, disk)
+    assert (disk.chats(), drafts.attached(disk)) == ([], ())
+    disk.close()
+    memory.close()
