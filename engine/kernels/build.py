@@ -1,17 +1,22 @@
-"""Builds the native kernels with the C compiler at hand (no cmake): ``python -m engine.kernels.build``."""
+"""Builds the native library with the system's C compiler, or with ziglang's: ``python -m engine.kernels.build``."""
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 SOURCES = Path(__file__).parent / "native"
 OPTIONS = SOURCES / "options.txt"
+# zig compiles for the processor that it runs on unless it is told: on an older one such a library ends with an illegal
+# instruction. Which instruction sets to use is asked at run time (isa.c). -s: without 4 MB for debuggers.
+ZIG = [sys.executable, "-m", "ziglang", "cc", "-mcpu=baseline", "-s"]
 
 
 def library_name(windows: bool) -> str:
@@ -25,6 +30,12 @@ def find_compiler() -> str | None:
         if name and (path := shutil.which(name)):
             return path
     return None
+
+
+def commands() -> list[list[str]]:
+    """Compilers that are here, each a program and its first arguments: the system's, then the package ziglang."""
+    found = find_compiler()
+    return [*([[found]] if found else []), *([ZIG] if importlib.util.find_spec("ziglang") else [])]
 
 
 def for_windows(compiler: str) -> bool:
@@ -44,33 +55,40 @@ def sources() -> list[str]:
     return sorted(str(source) for source in SOURCES.glob("*.c"))
 
 
-def build(compiler: str, target: Path) -> None:
-    """Compile the library to `target`, put there whole. Raises subprocess.CalledProcessError (stderr says why)."""
+def build(compiler: Sequence[str], target: Path) -> None:
+    """Compile the library to `target`, put there whole. Raises subprocess.CalledProcessError (stderr says why).
+
+    compiler: the command, a program and its first arguments.
+    """
     with tempfile.TemporaryDirectory(dir=target.parent) as folder:
         made = Path(folder) / target.name
-        command = [compiler, *options(for_windows(compiler)), "-shared", *sources(), "-o", str(made), "-lm"]
-        subprocess.run(command, check=True, capture_output=True, text=True)
+        command = [*compiler, *options(for_windows(compiler[0])), "-shared", *sources(), "-o", str(made), "-lm"]
+        # zig would leave what it made of its own libraries in the home folder
+        environment = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder}
+        subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
         os.replace(made, target)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code 0: built; 3: no compiler; 1: the compiler failed."""
     parser = argparse.ArgumentParser(prog="python -m engine.kernels.build", description=__doc__)
-    parser.add_argument("--compiler", help="default: $CC, gcc, clang or cc; a mingw compiler makes the Windows library")
+    parser.add_argument("--compiler", help="default: $CC, gcc, clang, cc or ziglang; mingw makes the Windows library")
     parser.add_argument("--output", type=Path, help="default: beside the sources, where it is looked for")
     options = parser.parse_args(arguments)
-    compiler = options.compiler or find_compiler()
-    if compiler is None or shutil.which(compiler) is None:
-        print("No C compiler was found (gcc or clang). The slower torch kernels will be used.", file=sys.stderr)
+    found = [[options.compiler]] if options.compiler else commands()
+    if not found or shutil.which(found[0][0]) is None:
+        print("No C compiler was found. Install gcc, clang or the Python package ziglang.", file=sys.stderr)
         return 3
-    target = options.output or SOURCES / library_name(for_windows(compiler))
-    try:
-        build(compiler, target)
-    except subprocess.CalledProcessError as error:
-        print(f"{compiler} could not build the native kernels:\n{error.stderr}", file=sys.stderr)
-        return 1
-    print(f"Built {target}")
-    return 0
+    for compiler in found:  # a gcc without the headers of the C library compiles nothing; zig brings its own
+        target = options.output or SOURCES / library_name(for_windows(compiler[0]))
+        try:
+            build(compiler, target)
+        except subprocess.CalledProcessError as error:
+            print(f"{' '.join(compiler)} could not build the native kernels:\n{error.stderr}", file=sys.stderr)
+            continue
+        print(f"Built {target}")
+        return 0
+    return 1
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ is_current() { # runtime | dev
     for part in base runtime project kernels ${1/runtime/}; do
         has_part "$STAMP" "$part" || return 1
     done
-    [ -e "$LIBRARY" ] || ! grep -qsx 'built=yes' "$STAMP"
+    [ -e "$LIBRARY" ]
 }
 
 # ---- building -------------------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ update_environment() { # runtime | dev: bring every part of the environment up t
     local -x TMPDIR="$FRESH/tmp" PIP_DISABLE_PIP_VERSION_CHECK=1
     rm -rf "$FRESH"
     if has_part "$STAMP" base && "$ENVIRONMENT/bin/python" -c '' 2>/dev/null; then
-        need_disk 500
+        need_disk 1000
         # Links instead of copies: quick and small, and safe, since pip never writes into a file that is there.
         cp -al "$ENVIRONMENT" "$FRESH" 2>/dev/null || { rm -rf "$FRESH" && cp -a "$ENVIRONMENT" "$FRESH"; } ||
             die "$ENVIRONMENT could not be copied."
@@ -96,7 +96,7 @@ update_environment() { # runtime | dev: bring every part of the environment up t
     check_environment "$FRESH"
 
     local kernels
-    kernels=$(grep -sE '^(kernels|built)=' "$stamp" || true)
+    kernels=$(grep -s '^kernels=' "$stamp" || true)
     rm -f "$stamp" # not written in place: it may be a link to the old one
     for part in base "${parts[@]}"; do wanted "$part"; done >"$stamp"
     [ -z "$kernels" ] || echo "$kernels" >>"$stamp"
@@ -124,17 +124,18 @@ EOP
     rm -rf "$ENVIRONMENT.old"
 }
 
-update_kernels() { # build the native kernels, where there is a compiler
+update_kernels() { # build the native library: by the system's compiler, or, without one that can, by the package ziglang
     ! has_part "$STAMP" kernels || [ ! -e "$LIBRARY" ] || return 0
-    local built=no
-    need_compiler
-    if [ -n "$(compiler)" ]; then
-        if step "Building the native kernels" "$ENVIRONMENT/bin/python" -m engine.kernels.build; then
-            built=yes
-        else
-            say "The native kernels could not be built (see $LOG), so Underhill uses its slower ones."
-        fi
+    [ -n "$(compiler)" ] || ! can_apt || step "Installing a C compiler" apt_install gcc libc6-dev
+    if [ -z "$(compiler)" ] || ! build_kernels; then
+        need_disk 1000
+        install_compiler "$ENVIRONMENT"
+        build_kernels || failed "Building the native kernels"
     fi
-    { grep -vE '^(kernels|built)=' "$STAMP" && wanted kernels && echo "built=$built"; } >"$STAMP.new"
+    { grep -v '^kernels=' "$STAMP" && wanted kernels; } >"$STAMP.new"
     mv "$STAMP.new" "$STAMP"
+}
+
+build_kernels() {
+    step "Building the native kernels" "$ENVIRONMENT/bin/python" -m engine.kernels.build
 }

@@ -57,7 +57,11 @@ install_runtime() { # ENVIRONMENT
 }
 
 install_dev() { # ENVIRONMENT
-    _install_locked "$1" dev "Installing the test tools (about 40 MB)"
+    _install_locked "$1" dev "Installing the test tools (about 140 MB)"
+}
+
+install_compiler() { # ENVIRONMENT: a C compiler as a Python package
+    _install_locked "$1" compiler "Getting a C compiler (about 100 MB)"
 }
 
 _install_locked() { # ENVIRONMENT PART TEXT: exactly what the lock says, and nothing that it does not name
@@ -67,7 +71,7 @@ _install_locked() { # ENVIRONMENT PART TEXT: exactly what the lock says, and not
 
 install_project() { # ENVIRONMENT: the commands underhill and underhill-cli, running the checkout's own files
     step "Installing Underhill itself" "$1/bin/python" -m pip --no-input install --no-deps --no-build-isolation \
-        --config-settings=wheel.cmake=false -e "$ROOT" || failed "Installing Underhill itself"
+        -e "$ROOT" || failed "Installing Underhill itself"
 }
 
 check_environment() { # ENVIRONMENT: it is whole, torch runs, and no CUDA came but with the general torch

@@ -46,16 +46,8 @@ install_hint() { # PACKAGE...: how a person installs these Debian packages, or w
     fi
 }
 
-compiler() { # the path of the C compiler that engine/kernels/build.py will take, or nothing
+compiler() { # the path of the system's C compiler that engine/kernels/build.py will take, or nothing
     command -v "${CC:-gcc}" || command -v gcc || command -v clang || command -v cc || true
-}
-
-need_compiler() { # try to have one; going on without is fine
-    [ -z "$(compiler)" ] || return 0
-    if can_apt && step "Installing a C compiler" apt_install gcc libc6-dev; then
-        return
-    fi
-    say "There is no C compiler, so Underhill uses its slower kernels. For the fast ones: $(install_hint gcc)"
 }
 
 missing_qt_libraries() { # ENVIRONMENT: file names of the shared libraries that Qt asks for and the system lacks

@@ -20,6 +20,7 @@ def installed(checkout: Checkout) -> list[str]:
         "torch.txt": "torch",
         "runtime.txt": "libraries",
         "dev.txt": "tools",
+        "compiler.txt": "compiler",
         " -e ": "underhill",
         "kernels": "kernels",
     }
@@ -196,24 +197,34 @@ def test_debian_without_venv_gets_pip_from_outside(checkout: Checkout) -> None:
     assert any(call.startswith("pip --python ") and call.endswith(" install pip") for call in checkout.calls)
 
 
-def test_without_a_compiler_it_goes_on_and_says_so_once(checkout: Checkout) -> None:
+def test_without_a_compiler_one_comes_as_a_package(checkout: Checkout) -> None:
     (checkout.bin / "cc").unlink()
     done = checkout.run("run.sh", "cli")
     assert done.returncode == 0
-    assert "There is no C compiler" in done.stderr
-    assert "kernels" not in installed(checkout)
+    assert installed(checkout)[-2:] == ["compiler", "kernels"]
     assert checkout.run("run.sh", "cli").stderr == ""
     checkout.fake("cc", fakes.NOTHING)  # and once there is one, it is used
     checkout.run("run.sh", "cli")
-    assert "kernels" in installed(checkout)
+    assert installed(checkout)[-3:] == ["compiler", "kernels", "kernels"]
 
 
-def test_a_failing_compiler_is_not_the_end(checkout: Checkout) -> None:
-    checkout.tell("kernels-fail")
-    done = checkout.run("run.sh", "cli")
-    assert done.returncode == 0
-    assert "could not be built" in done.stderr
+def test_a_compiler_that_cannot_is_replaced_by_the_package(checkout: Checkout) -> None:
+    checkout.tell("kernels-fail", "1")
+    assert checkout.run("run.sh", "cli").returncode == 0
+    assert installed(checkout)[-3:] == ["kernels", "compiler", "kernels"]
     assert checkout.run("run.sh", "cli").stderr == ""
+
+
+def test_no_library_is_the_end_and_the_next_run_builds_it(checkout: Checkout) -> None:
+    checkout.tell("kernels-fail", "never")
+    done = checkout.run("run.sh", "cli")
+    assert done.returncode == 1
+    assert "Building the native kernels failed" in done.stderr
+    assert "underhill-cli" not in done.stdout
+    checkout.untell("kernels-fail")
+    before = len(installed(checkout))
+    assert checkout.run("run.sh", "cli").returncode == 0
+    assert installed(checkout)[before:] == ["kernels"]
 
 
 def test_a_lost_library_is_built_again(checkout: Checkout) -> None:

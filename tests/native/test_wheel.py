@@ -1,4 +1,4 @@
-"""The wheel that the project builds: one for every Python, with the kernels in it, or without."""
+"""The wheel that the project builds: one for every Python, with the kernels in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ print(json.dumps([engine.__file__, found.native, found.reason]))
 """
 
 
-def build_wheel(folder: Path, *options: str) -> Path:
+def build_wheel(folder: Path) -> Path:
     """The wheel of a checkout without the model that ships; nothing is fetched for it."""
     pytest.importorskip("scikit_build_core")
     checkout = folder / "checkout"
@@ -38,7 +38,7 @@ def build_wheel(folder: Path, *options: str) -> Path:
     for name in ("app", "engine", "resources"):
         left_out = shutil.ignore_patterns("__pycache__", "*.so", "*.dll", "*.safetensors")
         shutil.copytree(ROOT / name, checkout / name, ignore=left_out)
-    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index", *options]
+    command = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--no-index"]
     done = subprocess.run([*command, "-w", str(folder), str(checkout)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = folder.glob("*.whl")
@@ -102,11 +102,3 @@ def test_the_library_in_it_needs_only_the_c_library(wheel: Path, tmp_path: Path)
     shown = {line.split()[-1] for line in symbols.splitlines() if " g " in line}
     assert shown
     assert all(name.startswith("uh_") for name in shown)
-
-
-def test_without_a_compiler_there_is_a_wheel_too(tmp_path: Path) -> None:
-    wheel = build_wheel(tmp_path / "wheel", "--config-settings=wheel.cmake=false")
-    assert "py3-none-any" in wheel.name
-    said = installed(wheel, tmp_path / "site")
-    assert "false" in said
-    assert "was not built" in said

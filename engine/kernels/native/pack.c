@@ -69,7 +69,12 @@ VECTORS(8);
 #define MIN(a, b) ((v8f)_mm256_min_ps((__m256)(a), (__m256)(b)))
 #include "pack_group.h"
 VECTORS(16);
+/* GCC takes 256 bits at a time unless it is told. clang does not know the word, and drops the whole attribute for it. */
+#if defined(__clang__)
+#define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq")))
+#else
 #define TARGET __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,prefer-vector-width=512")))
+#endif
 #define NAME(name) name##_avx512
 #define WIDTH 16
 #define VF v16f

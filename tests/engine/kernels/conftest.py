@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernels.build import OPTIONS, SOURCES, build, find_compiler, library_name
+from engine.kernels.build import OPTIONS, SOURCES, build, commands, library_name
 from engine.kernels.native import ISAS, NativeKernel, NativeMissing
 
 
@@ -17,11 +17,8 @@ def native_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     in_place = SOURCES / library_name(windows=False)
     if in_place.exists() and in_place.stat().st_mtime > max(source.stat().st_mtime for source in sources):
         return in_place
-    compiler = find_compiler()
-    if compiler is None:
-        pytest.skip("no C compiler")
     path = tmp_path_factory.mktemp("native") / library_name(windows=False)
-    build(compiler, path)
+    build(commands()[0], path)
     return path
 
 

@@ -55,8 +55,7 @@ def test_threads_default_to_cores_of_this_process() -> None:
 def test_building_without_a_compiler_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(build, "commands", list)
     assert build.main([]) == 3
     assert "No C compiler" in capsys.readouterr().err
 
@@ -73,7 +72,6 @@ def test_what_computes_is_said_in_a_sentence(native_library: Path, tmp_path: Pat
     assert available(tmp_path / "none.so").reason == missing
 
 
-@pytest.mark.skipif(build.find_compiler() is None, reason="no C compiler")
 def test_a_failing_compiler_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
